@@ -7,7 +7,7 @@ import type { FluxBinding } from './api/types.ts';
 import { readingOf } from './core/health/prometheus/reading.ts';
 import { boundLabel } from './core/kube/names.ts';
 import { LIMITS } from './core/limits.ts';
-import { tellersOf } from './core/notification/standIns.ts';
+import { tellersOf } from './core/notification/involvedObjects.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer, withRememberedAnswers } from './server/cluster/access.ts';
 import { createGateRequirers } from './server/cluster/gateRequirers.ts';

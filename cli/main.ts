@@ -38,7 +38,7 @@ function faultText(error: unknown): string {
   return `This is a fault of the command itself, please report it: ${name}: ${message}.${where}\n`;
 }
 
-const world = {
+const inputs = {
   args: [...(complete ? [COMPLETE] : []), ...process.argv.slice(2)],
   env: process.env,
   program: `${caller} rollouts`,
@@ -51,7 +51,7 @@ const world = {
   stdin: process.stdin,
 };
 
-process.exitCode = await run(world).catch((error: unknown) => {
+process.exitCode = await run(inputs).catch((error: unknown) => {
   process.stderr.write(faultText(error));
   return EXIT.error;
 });

@@ -1,4 +1,4 @@
-/** One call of the program: from the arguments to the exit code. Everything of the world is handed in. */
+/** One call of the program: from the arguments to the exit code. All inputs and outputs are parameters. */
 import type { EpochMs } from '../api/kubernetes.ts';
 import { parseDuration } from '../core/kube/duration.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from './command/command.ts';
@@ -12,7 +12,7 @@ import { createTerminal, type Streams, type Terminal } from './terminal/terminal
 /** How kubectl, flux and the scripts of `completion` ask what may come next. */
 export const COMPLETE = '__complete';
 
-export interface World extends Streams {
+export interface ProgramInputs extends Streams {
   /** After the program's name. */
   args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
@@ -25,13 +25,13 @@ export interface World extends Streams {
   signal: AbortSignal;
 }
 
-export async function run(world: World): Promise<number> {
-  const { env, program, version } = world;
-  const args = commandFirst(world.args);
-  const terminal = createTerminal(world, env, !args.includes('--no-color'));
-  if (world.args[0] === COMPLETE) {
+export async function run(inputs: ProgramInputs): Promise<number> {
+  const { env, program, version } = inputs;
+  const args = commandFirst(inputs.args);
+  const terminal = createTerminal(inputs, env, !args.includes('--no-color'));
+  if (inputs.args[0] === COMPLETE) {
     // Shells expect a tab before each description.
-    for (const line of await completions(world, terminal)) terminal.printText(line.replace(/[\r\n]+/g, ' '));
+    for (const line of await completions(inputs, terminal)) terminal.printText(line.replace(/[\r\n]+/g, ' '));
     return EXIT.ok;
   }
   const called = { exitCode: EXIT.ok as number, where: undefined as Whereabouts | undefined };
@@ -44,7 +44,7 @@ export async function run(world: World): Promise<number> {
       columns: terminal.columns() ?? 100,
       async run(_, definition, invocation) {
         const flags: ConnectionFlags = invocation.options;
-        const context = contextOf(world, terminal, flags, (where) => {
+        const context = contextOf(inputs, terminal, flags, (where) => {
           called.where = where;
         });
         called.exitCode = await runCommand(definition, context, invocation);
@@ -56,7 +56,7 @@ export async function run(world: World): Promise<number> {
     await parser.parseAsync([...args], { from: 'user' });
     return called.exitCode;
   } catch (error) {
-    if (world.signal.aborted) return EXIT.interrupted;
+    if (inputs.signal.aborted) return EXIT.interrupted;
     const usage = exitCodeOf(error);
     if (usage !== undefined) return usage;
     const { problemOf } = await import('./kube/problems.ts');
@@ -76,11 +76,11 @@ async function runCommand(definition: CommandDefinition, context: Context, invoc
   }
 }
 
-async function completions(world: World, terminal: Terminal): Promise<string[]> {
+async function completions(inputs: ProgramInputs, terminal: Terminal): Promise<string[]> {
   const { complete } = await import('./completion/complete.ts');
   const opened: Context[] = [];
-  const lines = await complete(world.args.slice(1), (flags) => {
-    const context = contextOf(world, terminal, flags, () => {});
+  const lines = await complete(inputs.args.slice(1), (flags) => {
+    const context = contextOf(inputs, terminal, flags, () => {});
     opened.push(context);
     return context.cluster();
   });
@@ -89,12 +89,12 @@ async function completions(world: World, terminal: Terminal): Promise<string[]> 
 }
 
 function contextOf(
-  world: World,
+  inputs: ProgramInputs,
   terminal: Terminal,
   flags: ConnectionFlags,
   found: (where: Whereabouts) => void,
 ): Context {
-  const { env, program, version, now, timeZone, signal } = world;
+  const { env, program, version, now, timeZone, signal } = inputs;
   let cluster: Promise<Cluster> | undefined;
   const open = async (): Promise<Cluster> => {
     const timeoutMs = timeoutOf(flags.requestTimeout);

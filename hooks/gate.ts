@@ -12,7 +12,7 @@ import { type GateFacts, gateStatus, isSettling, resyncSeconds } from '../core/g
 import { unheldOf, unresumedOf } from '../core/hold/unheld.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
-import { standInsOf } from '../core/notification/standIns.ts';
+import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { oidcProblem } from '../core/receiver/idToken.ts';
 import { tokenBytes } from '../core/receiver/token.ts';
 import { idTokenPath, webhookPath } from '../core/receiver/webhookPath.ts';
@@ -40,7 +40,7 @@ export const gateHook: CompositeHook = {
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
     const status = gateStatus(gate, evaluation, { requirers, unheld, unresumed, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
-    const standIns = standInsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
+    const standIns = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
     for (const event of [...gateEvents(gate, status, evaluation.message), ...given]) {
       call.events.record({ ...eventRecord(event, gate, call.now), standIns });
     }
@@ -51,7 +51,7 @@ export const gateHook: CompositeHook = {
   },
 };
 
-/** Who is behind a version is judged by each Rollout. */
+/** Each Rollout checks the requesters and authors of a version. */
 const unknown = () => undefined;
 
 /** undefined when the cluster does not answer: a Gate is evaluated anyway. */

@@ -17,11 +17,11 @@ import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
 import { compileSelector } from '../core/kube/selector.ts';
-import { standInsOf } from '../core/notification/standIns.ts';
+import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import type { CompositeHook, DecoratorHook } from './hook.ts';
 
 /** A label that changes on a Namespace triggers no sync, and neither does a holder that is selected no longer. */
-const UNSEEN_LOOK_S = 60;
+const UNSEEN_REQUEUE_S = 60;
 /** A write of a decorator that meets a conflict is dropped silently: ask again until there is nothing to write. */
 const RETRY_S = 1;
 
@@ -38,12 +38,12 @@ const budgetHook: CompositeHook = {
     const others = await othersOf(budget, rollouts, found, cluster);
     const plan = planBudget(budget, { rollouts, others }, now);
     const names = rollouts.map((rollout) => ({ kind: KINDS.Rollout.kind, ...identityOf(rollout) }));
-    const standIns = standInsOf(names, budget.metadata.namespace);
+    const standIns = involvedObjectsOf(names, budget.metadata.namespace);
     for (const event of plan.events) {
       events.record({ ...eventRecord(event, budget, now, `revision-${plan.status.revision ?? 0}`), standIns });
     }
     const looks = plan.requeueAt.map((at) => (at - now) / 1000);
-    if (others.size > 0 || namespacesOf(budget)) looks.push(UNSEEN_LOOK_S);
+    if (others.size > 0 || namespacesOf(budget)) looks.push(UNSEEN_REQUEUE_S);
     return {
       status: plan.status,
       children: [],

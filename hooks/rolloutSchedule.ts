@@ -13,7 +13,7 @@ import { type ListedRollout, listedRollout, type MatchingRollouts } from '../cor
 import type { CompositeHook } from './hook.ts';
 
 /** Nothing triggers a sync when a Rollout is created, or when labels of one or of a Namespace change. */
-const UNSEEN_LOOK_S = 10;
+const UNSEEN_REQUEUE_S = 10;
 /** Each gate that is written triggers a sync of its schedule: these share a list. */
 const LISTED_MS = 2000;
 /** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
@@ -31,11 +31,11 @@ const scheduleHook: CompositeHook = {
     const matching = isValid ? await matchingRollouts(schedule, call) : { listed: [], isTruncated: false };
     const observed = objectsOf<RolloutGate>(children, KINDS.RolloutGate);
     const { gates, status, until } = planSchedule(schedule, matching, observed, call.now);
-    const longest = isValid ? UNSEEN_LOOK_S : LONGEST_LOOK_S;
+    const longest = isValid ? UNSEEN_REQUEUE_S : LONGEST_LOOK_S;
     return {
       status,
       children: gates as unknown as KubeObject[],
-      resyncAfterSeconds: nextLook(longest, until, call.now),
+      resyncAfterSeconds: nextLookup(longest, until, call.now),
     };
   },
 };
@@ -82,6 +82,6 @@ async function namespacesOf(schedule: Schedule, cluster: ClusterReader): Promise
 }
 
 /** Seconds until the next transition, exactly, or until `longest`. */
-function nextLook(longest: number, until: EpochMs | undefined, now: EpochMs): number {
+function nextLookup(longest: number, until: EpochMs | undefined, now: EpochMs): number {
   return Math.min(longest, ((until ?? Number.POSITIVE_INFINITY) - now) / 1000);
 }

@@ -17,8 +17,8 @@ import { COUNTERS } from '../api/metrics.ts';
 import type { Counters, ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
-import { claimProblem, type IdTokenCall, judgeIdTokenCall, oidcProblem } from '../core/receiver/idToken.ts';
-import { checkCall, judgeCall, type SignedCall } from '../core/receiver/signedCall.ts';
+import { claimProblem, decideIdTokenCall, type IdTokenCall, oidcProblem } from '../core/receiver/idToken.ts';
+import { checkCall, decideCall, type SignedCall } from '../core/receiver/signedCall.ts';
 import { tokenBytes } from '../core/receiver/token.ts';
 import { idTokenPath, webhookPath } from '../core/receiver/webhookPath.ts';
 import { createGateLookup, isWebhookPath } from './gateLookup.ts';
@@ -167,8 +167,8 @@ function createIdTokenCallHandler(
     const wrong = claimProblem(oidc, verified.claims);
     if (wrong !== undefined) return refuse(400, wrong);
     if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };
-    const judge = async (gate: Gate) => judgeIdTokenCall(gate, call, verified.claims, ports.now());
-    return logged(path, ref, await take(found, judge, ports));
+    const decide = async (gate: Gate) => decideIdTokenCall(gate, call, verified.claims, ports.now());
+    return logged(path, ref, await take(found, decide, ports));
   };
 }
 
@@ -202,7 +202,7 @@ function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCal
         if (token.length === 0) return { status: 503, reason: 'its Secret cannot be read, or has no token' };
         if (webhookPath(token, ref) !== path) return { status: 404, reason: 'the path belongs to an earlier token' };
         tokens.add(path, token, ref);
-        return judgeCall(gate, token, path, call, ports.now());
+        return decideCall(gate, token, path, call, ports.now());
       },
       ports,
     );

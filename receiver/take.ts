@@ -1,9 +1,9 @@
-/** What both kinds of calls share: the Gate is annotated as it was judged, callers are limited, and refusals are logged. */
+/** What both kinds of calls share: the Gate is annotated as decided, callers are limited, and refusals are logged. */
 import { GATES } from '../api/kinds.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
-import type { CallJudgement } from '../core/receiver/acceptCall.ts';
+import type { CallDecision } from '../core/receiver/acceptCall.ts';
 import { createCallLimit } from './callLimit.ts';
 
 /** Another replica, or a person, may write the Gate in between. */
@@ -19,10 +19,10 @@ export interface CallOutcome {
   reason?: string;
 }
 
-/** Judges and annotates the Gate, `found` to begin with, and again as it then is if it has been written in between. */
+/** Decides about and annotates the Gate, `found` to begin with, and again as it then is if it has been written in between. */
 export async function take(
   found: Gate,
-  judge: (gate: Gate) => Promise<CallJudgement | CallOutcome>,
+  decide: (gate: Gate) => Promise<CallDecision | CallOutcome>,
   { cluster, writer }: ReceiverPorts,
 ): Promise<CallOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -30,9 +30,9 @@ export async function take(
     const gate = attempt === 0 ? found : await cluster.get<Gate>({ ...GATES, ...refOf(found) });
     if (!gate) return { status: 404 };
     if (gate.metadata.deletionTimestamp) return { status: 503, reason: 'the Gate is being deleted' };
-    const judgement = await judge(gate);
-    if (!('annotations' in judgement)) return judgement;
-    const written = await writer.annotate(gate, judgement.annotations);
+    const decision = await decide(gate);
+    if (!('annotations' in decision)) return decision;
+    const written = await writer.annotate(gate, decision.annotations);
     if (written === 'stored') return { status: 200 };
     if (written === 'forbidden') return { status: 503, reason: 'the server may not annotate the Gate: bind its role' };
   }

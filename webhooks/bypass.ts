@@ -7,7 +7,7 @@ import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { GateStatus } from '../api/types.ts';
 import { mayAsk } from '../core/gate/bypass.ts';
 import { refKey } from '../core/kube/names.ts';
-import { standInsOf } from '../core/notification/standIns.ts';
+import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 
 export interface Granted {
   granted: true;
@@ -62,7 +62,7 @@ export async function recordBypass(
     const key = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
     // Of a Gate, for the others tell of themselves, or by what is bound to them.
-    const standIns = standInsOf((regarding.status as GateStatus)?.heldObjects ?? [], fact.object.namespace);
+    const standIns = involvedObjectsOf((regarding.status as GateStatus)?.heldObjects ?? [], fact.object.namespace);
     const event = { type: 'Warning', reason: 'GateBypassed', message, key, at: call.now } as const;
     call.events.recordWhen({ regarding, ...event, standIns }, fact);
   }

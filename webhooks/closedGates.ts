@@ -10,7 +10,7 @@ import { boundObjects, currentBindings } from '../core/evaluation/boundObjects.t
 import { closedToLeave } from '../core/evaluation/namedGates.ts';
 import { boundGates, droppedGates, gatesToPass, mayDropGates } from '../core/evaluation/requiredGates.ts';
 import { type Bypass, recentReason } from '../core/gate/bypass.ts';
-import { type JudgedGate, judgeGates, type Readable, secrets } from '../core/gate/judge.ts';
+import { evaluateGates, type GateResult, type Readable, secrets } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/refs.ts';
 import { type Refusal, refusalText } from '../core/hold/messages.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
@@ -24,22 +24,22 @@ import { readSelectors } from './selectingGates.ts';
 export async function readClosed(
   refs: readonly NamespacedName[],
   { cluster, now }: WebhookCall,
-): Promise<JudgedGate[]> {
-  if (refs.length > LIMITS.requiredGates) return judgeGates([TOO_MANY], () => undefined, now).closed;
+): Promise<GateResult[]> {
+  if (refs.length > LIMITS.requiredGates) return evaluateGates([TOO_MANY], () => undefined, now).closed;
   const read = async (ref: NamespacedName) => (isTooMany(ref) ? undefined : cluster.get<Gate>({ ...GATES, ...ref }));
   const gates = await Promise.all(refs.map(read));
   const found = new Map(refs.map((ref, i) => [refKey(ref), gates[i]]));
-  return judgeGates(refs, (ref) => found.get(refKey(ref)), now).closed;
+  return evaluateGates(refs, (ref) => found.get(refKey(ref)), now).closed;
 }
 
 /** Those in the way of a Rollout's deployments: those that it requires itself, and those of the objects bound to it, also where these have no FluxBinding. */
-export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
+export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
   const { bindings, selectors } = await readRequirements(rollout, call);
   return readClosed(gatesToPass(rollout, bindings, selectors), call);
 }
 
 /** Those in the way of a write that ends the Rollout: all of these but the names in `spec.gates` that never were a Gate. */
-export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
+export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
   const { bindings, selectors } = await readRequirements(rollout, call);
   const closed = await readClosed(gatesToPass(rollout, bindings, selectors), call);
   return closedToLeave(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
@@ -85,7 +85,7 @@ export async function readClosedThatAreDropped(
   rollout: Rollout,
   before: Rollout,
   call: WebhookCall,
-): Promise<JudgedGate[]> {
+): Promise<GateResult[]> {
   if (!mayDropGates(rollout, before)) return [];
   const selectors = await readSelectors(before.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL);
   return closedToLeave(await readClosed(droppedGates(rollout, before, selectors), call), before);
@@ -135,10 +135,10 @@ async function readableGates(
   { userInfo }: AdmissionRequest,
   { access }: WebhookCall,
 ): Promise<Readable> {
-  const asked = [...new Map(refs.map((ref) => [refKey(ref), ref])).values()].slice(0, MAX_LISTED);
+  const requested = [...new Map(refs.map((ref) => [refKey(ref), ref])).values()].slice(0, MAX_LISTED);
   const what = { verb: 'get', group: KINDS.Gate.group, resource: KINDS.Gate.resource };
-  const may = await Promise.all(asked.map((ref) => access.may(userInfo, { ...what, ...ref })));
-  return new Set(asked.filter((_, i) => may[i]).map(refKey));
+  const may = await Promise.all(requested.map((ref) => access.may(userInfo, { ...what, ...ref })));
+  return new Set(requested.filter((_, i) => may[i]).map(refKey));
 }
 
 async function isTerminating(name: string, { cluster }: WebhookCall): Promise<boolean> {

@@ -91,13 +91,13 @@ function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): To
 }
 
 function requestsMade(after: Rollout, before: Rollout | null | undefined): Told[] {
-  const asked = [...ONE_SHOT, BYPASS_REASON].flatMap((key) => {
+  const requested = [...ONE_SHOT, BYPASS_REASON].flatMap((key) => {
     const value = annotation(after, key);
     return value === undefined || value === annotation(before, key) ? [] : [`${key}: ${value}`];
   });
   const [was, wanted] = [before, after].map((rollout) => textAt(rollout, 'spec', 'wantedVersion'));
-  if (was !== wanted) asked.push(wanted ? `spec.wantedVersion: ${wanted}` : 'spec.wantedVersion: none');
-  return asked.map((message) => ({ reason: 'Requested', message }));
+  if (was !== wanted) requested.push(wanted ? `spec.wantedVersion: ${wanted}` : 'spec.wantedVersion: none');
+  return requested.map((message) => ({ reason: 'Requested', message }));
 }
 
 export function considerationOf(route: string, request: AdmissionRequest, decision: AdmissionDecision): Consideration {

@@ -39,7 +39,7 @@ export const REASON: OptionDefinition = {
 
 export const DRY_RUN: OptionDefinition = {
   flags: '--dry-run <how>',
-  help: 'the API server judges the request and stores nothing',
+  help: 'the API server validates the request and stores nothing',
   choices: ['server', 'none'],
   default: 'none',
 };

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
-import { type Adoption, adopt, BAKE } from '../../client/requests/adopt.ts';
-import { boundObject, newObjects } from '../../client/requests/takeOver.ts';
+import { type Adoption, adopt, BAKE } from '../../client/actions/writes/adopt.ts';
+import { boundObject, newObjects } from '../../client/actions/writes/takeOver.ts';
 import { ended, withCommands } from '../../core/text/commands.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { DRY_RUN, output } from '../command/options.ts';
@@ -11,8 +11,8 @@ import { readTarget } from '../read/target.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
 import { additionLines, annotationLines, fileNameOf } from '../view/diff.ts';
-import { lookOf } from '../view/look.ts';
 import { structured, yamlText } from '../view/structured.ts';
+import { styleOf } from '../view/style.ts';
 import { make } from '../write/make.ts';
 import { SHOW_KUBECTL } from '../write/options.ts';
 import { takeOver } from '../write/takeOver.ts';
@@ -86,7 +86,7 @@ async function show(
   const all = [...newObjects(found), boundObject(object, found)];
   if (format === 'json') return terminal.printText(await structured(all, 'json'));
   if (format === 'yaml') return terminal.printText((await Promise.all(all.map(yamlText))).join('\n---\n'));
-  const look = lookOf(context);
+  const look = styleOf(context);
   const parts = await Promise.all([
     ...newObjects(found).map((each) => additionLines(each, look)),
     annotationLines(object, found.annotations, look),

@@ -3,12 +3,12 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { approveAtGate } from '../../client/actions/writes/gate.ts';
+import { passRolloutGates } from '../../client/actions/writes/rollout.ts';
+import { approve, holdsVersion, reject, rejectByNewGate, scheduleOf } from '../../client/actions/writes/rolloutGate.ts';
+import { unknownText } from '../../client/actions/writes/versions.ts';
+import { nothing, type PlannedWrite, wrong } from '../../client/actions/writes/write.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import { approveAtGate } from '../../client/requests/gate.ts';
-import { type Asked, nothing, wrong } from '../../client/requests/request.ts';
-import { passRolloutGates } from '../../client/requests/rollout.ts';
-import { approve, holdsVersion, reject, rejectByNewGate, scheduleOf } from '../../client/requests/rolloutGate.ts';
-import { unknownText } from '../../client/requests/versions.ts';
 import { namedIn } from '../../core/approval/accept.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { opensFor } from '../../core/gate/requests.ts';
@@ -26,8 +26,8 @@ import {
   readAnyGate,
   rolloutGatesOf,
 } from '../read/gate.ts';
+import { readRelated } from '../read/related.ts';
 import { readRollout } from '../read/rollouts.ts';
-import { readSurroundings } from '../read/surroundings.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { WAIT_CODES } from '../view/waitFor.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
@@ -58,7 +58,7 @@ export const approveCommand: CommandDefinition = {
     ['at this gate', 'approve rolloutgate/qa 1.2.0'],
     ['past a Gate that is closed for everybody else', 'approve gate/year-end 1.2.0 -n flux-system'],
   ],
-  run: (context, invocation) => judge(context, invocation, 'approve'),
+  run: (context, invocation) => vote(context, invocation, 'approve'),
 };
 
 export const rejectCommand: CommandDefinition = {
@@ -67,12 +67,12 @@ export const rejectCommand: CommandDefinition = {
   options: [GATE, ...WRITING, ...WAITING_FOR_LIST],
   exitCodes: GATE_WAIT_CODES,
   examples: [['before it is unpinned', "reject my-app 1.2.0 --reason 'leaks memory'"]],
-  run: (context, invocation) => judge(context, invocation, 'reject'),
+  run: (context, invocation) => vote(context, invocation, 'reject'),
 };
 
 type Verb = 'approve' | 'reject';
 
-async function judge(context: Context, invocation: Invocation, verb: Verb): Promise<number> {
+async function vote(context: Context, invocation: Invocation, verb: Verb): Promise<number> {
   const [text, version] = invocation.arguments as [string, string];
   const { gate, reason } = invocation.options;
   const cluster = await context.cluster();
@@ -123,7 +123,7 @@ interface Found {
   rollout?: Rollout | undefined;
   gate?: { kind: 'Gate' | 'RolloutGate'; namespace: string; name: string };
   /** There is no gate to write it on. */
-  none?: Asked;
+  none?: PlannedWrite;
 }
 
 async function ask(
@@ -132,7 +132,7 @@ async function ask(
   cluster: Cluster,
   { none, gate, rollout }: Found,
   verb: Verb,
-): Promise<Asked> {
+): Promise<PlannedWrite> {
   if (!gate) return none!;
   const version = given[1] as string;
   const { reason } = options;
@@ -185,7 +185,7 @@ async function inTheWay(
   version: string,
   reason: string | undefined,
 ): Promise<Found> {
-  const around = await readSurroundings(cluster.client, [rollout]);
+  const around = await readRelated(cluster.client, [rollout]);
   const own = around.rolloutGates.filter(({ spec }) => spec?.rolloutRef.name === rollout.metadata.name);
   const holding = own.filter((gate) => holdsVersion(gate, version));
   const app = explainRollout(rollout, around, context.now());

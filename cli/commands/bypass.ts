@@ -1,10 +1,10 @@
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import { bypassObject, reconciled } from '../../client/requests/fluxObject.ts';
-import type { Asked } from '../../client/requests/request.ts';
-import { wrong } from '../../client/requests/request.ts';
-import { bypass, bypassWaiting } from '../../client/requests/rollout.ts';
+import { bypassObject, reconciled } from '../../client/actions/writes/fluxObject.ts';
+import { bypass, bypassWaiting } from '../../client/actions/writes/rollout.ts';
+import type { PlannedWrite } from '../../client/actions/writes/write.ts';
+import { wrong } from '../../client/actions/writes/write.ts';
 import type { Cluster, CommandDefinition } from '../command/command.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
@@ -45,7 +45,7 @@ async function ask(
   reason: string,
   now: number,
   read: { rollout?: Rollout },
-): Promise<Asked> {
+): Promise<PlannedWrite> {
   const [word = '', name] = target.split('/');
   const kind = GOVERNED_KINDS.find((row) => [row.kind.toLowerCase(), row.resource].includes(word.toLowerCase()));
   if (kind && name) {

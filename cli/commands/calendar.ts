@@ -9,8 +9,8 @@ import { ALL_NAMESPACES, output } from '../command/options.ts';
 import { isApiError, unlessRefused } from '../kube/client.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { padded, widthOf, wrapped } from '../terminal/layout.ts';
-import { type Look, lookOf } from '../view/look.ts';
 import { structured } from '../view/structured.ts';
+import { type Style, styleOf } from '../view/style.ts';
 
 const MOST_WEEKS = 8;
 
@@ -47,7 +47,7 @@ export const calendarCommand: CommandDefinition = {
     }
     const where = options.allNamespaces ? 'the cluster' : `namespace '${cluster.namespace}'`;
     if (rows.length === 0) terminal.note(`Nothing opens or closes in ${where}: there is no Gate and no schedule.`);
-    else for (const line of calendarLines(rows, weeks, context, lookOf(context))) terminal.print(line);
+    else for (const line of calendarLines(rows, weeks, context, styleOf(context))) terminal.print(line);
     for (const text of unread) terminal.note(`Not shown: ${text}.`);
     return EXIT.ok;
   },
@@ -104,7 +104,7 @@ const DAYS = 7;
 /** Spans of a week that are told in words. */
 const TOLD = 3;
 
-function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, look: Look): string[] {
+function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, look: Style): string[] {
   const { terminal, now, timeZone } = seen;
   const columns = terminal.columns() ?? 100;
   const names = rows.map(nameOf);
@@ -146,7 +146,7 @@ function nameOf({ kind, namespace, name, holds }: CalendarRow): string {
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}${holds ? ` (${holds})` : ''}`;
 }
 
-function symbolsOf(look: Look): [open: string, closed: string, both: string] {
+function symbolsOf(look: Style): [open: string, closed: string, both: string] {
   const isPlain = look.branch.mid.startsWith('|');
   return isPlain ? ['.', '#', '+'] : ['·', '█', '▒'];
 }
@@ -160,7 +160,7 @@ function headOf(day: number, timeZone: string, width: number): string {
   return width >= 6 ? `${weekday} ${date}` : width >= 3 ? weekday : weekday.slice(0, width);
 }
 
-function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, timeZone }: Seen, look: Look): string {
+function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, timeZone }: Seen, look: Style): string {
   const [open, closed, both] = symbolsOf(look);
   const [start, end] = [instantOf(day, 0, timeZone), instantOf(day + 1, 0, timeZone)];
   const cell = (end - start) / perDay;

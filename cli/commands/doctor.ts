@@ -13,8 +13,8 @@ import { checkAdmission, checkServingCertificate, checkWebhooks } from '../docto
 import { isApiError } from '../kube/client.ts';
 import { EXIT } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
-import { type Look, lookOf, type Tone } from '../view/look.ts';
 import { structured } from '../view/structured.ts';
+import { type Style, styleOf, type Tone } from '../view/style.ts';
 
 /** In the order in which they are told. */
 const CHECKS: readonly [about: string, check: Check][] = [
@@ -63,7 +63,7 @@ export const doctorCommand: CommandDefinition = {
     const problems = findings.filter(({ level }) => level === 'problem').length;
     if (options.output) terminal.printText(await structured({ findings, problems }, options.output));
     else {
-      const look = lookOf(context);
+      const look = styleOf(context);
       for (const finding of findings) for (const line of findingLines(finding, look)) terminal.print(line);
       terminal.note(problems === 0 ? 'No findings.' : `${problems} ${problems === 1 ? 'finding' : 'findings'}.`);
     }
@@ -73,7 +73,7 @@ export const doctorCommand: CommandDefinition = {
 
 const TONES: Record<Finding['level'], Tone> = { fine: 'good', problem: 'bad', unseen: 'quiet' };
 
-function findingLines({ level, about, text, remedy, command }: Finding, look: Look): string[] {
+function findingLines({ level, about, text, remedy, command }: Finding, look: Style): string[] {
   const said = `${look.strong(about)}: ${level === 'unseen' ? 'not checked: ' : ''}${look.text(text)}`;
   const lines = wrapped(said, look.columns && look.columns - 2);
   const help = remedy ? wrapped(`→ ${remedy}`, look.columns && look.columns - 4) : [];

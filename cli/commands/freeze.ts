@@ -1,12 +1,12 @@
 /** `close`, and `freeze`, which is the same with defaults. */
 import type { Gate } from '../../api/types.ts';
-import { FROZEN_KINDS, type Freeze, freeze, parseKinds } from '../../client/requests/freeze.ts';
-import { closeGate } from '../../client/requests/gate.ts';
-import { freezeConcerns, heldText } from '../../client/requests/held.ts';
-import { type Asked, isRequest, OURS, wrong } from '../../client/requests/request.ts';
-import { closeByNewGate, setPassing } from '../../client/requests/rolloutGate.ts';
-import { parseSelector } from '../../client/requests/selector.ts';
-import { parseDays, parseHours } from '../../client/requests/when.ts';
+import { FROZEN_KINDS, type Freeze, freeze, parseKinds } from '../../client/actions/writes/freeze.ts';
+import { closeGate } from '../../client/actions/writes/gate.ts';
+import { freezeConcerns, heldText } from '../../client/actions/writes/held.ts';
+import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGate.ts';
+import { parseSelector } from '../../client/actions/writes/selector.ts';
+import { parseDays, parseHours } from '../../client/actions/writes/when.ts';
+import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/writes/write.ts';
 import { isTimeZone } from '../../core/calendar/localTime.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
@@ -99,14 +99,19 @@ async function freezeBy(context: Context, invocation: Invocation, text: string):
   const wanted = wantedOf(context, invocation, { namespace, name });
   const made = await make(context, invocation, async () => {
     const existing = await findGate(cluster.client, wanted.ref);
-    const asked = freeze(wanted, existing, context.now());
-    return withWhatItHolds(cluster.client, asked, existing);
+    const requested = freeze(wanted, existing, context.now());
+    return withWhatItHolds(cluster.client, requested, existing);
   });
   return awaitGate(context, invocation, made, { isPlanned: wanted.at !== undefined || wanted.every !== undefined });
 }
 
 /** Closes the RolloutGate of that Rollout, or creates it. */
-async function closeForRollout(cluster: Cluster, text: string, of: string, reason: string | undefined): Promise<Asked> {
+async function closeForRollout(
+  cluster: Cluster,
+  text: string,
+  of: string,
+  reason: string | undefined,
+): Promise<PlannedWrite> {
   const { kind, namespace, name } = parseNamed(text, cluster.namespace);
   if (kind && kind !== 'RolloutGate') return wrong(`--rollout is for a RolloutGate, and '${text}' is none.`);
   const existing = await findRolloutGate(cluster.client, { namespace, name });
@@ -175,12 +180,16 @@ function checked<T>(option: string, text: string, parse: (text: string) => T | u
 }
 
 /** A freeze is agreed to by whoever knows what it holds. */
-async function withWhatItHolds(client: KubeClient, asked: Asked, existing: Gate | undefined): Promise<Asked> {
-  if (!isRequest(asked)) return asked;
-  const gate = existing ?? (asked.body as unknown as Gate);
+async function withWhatItHolds(
+  client: KubeClient,
+  requested: PlannedWrite,
+  existing: Gate | undefined,
+): Promise<PlannedWrite> {
+  if (!isRequest(requested)) return requested;
+  const gate = existing ?? (requested.body as unknown as Gate);
   const { held, unread } = await readSelected(client, gate);
   const counted = existing?.status?.held;
   const named = counted !== undefined && counted > held.length ? `, with what names it ${counted} in all` : '';
   const missing = unread.length > 0 ? `. What you may not list is not counted: ${unread.join(', ')}` : '';
-  return { ...asked, concerns: [`It holds ${heldText(held)}${named}${missing}`, ...freezeConcerns(gate, held)] };
+  return { ...requested, concerns: [`It holds ${heldText(held)}${named}${missing}`, ...freezeConcerns(gate, held)] };
 }

@@ -2,10 +2,10 @@
 
 import { GATES, KINDS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
+import { openGate } from '../../client/actions/writes/gate.ts';
+import { setPassing } from '../../client/actions/writes/rolloutGate.ts';
+import { OURS, wrong } from '../../client/actions/writes/write.ts';
 import { gateText } from '../../client/explain/gateText.ts';
-import { openGate } from '../../client/requests/gate.ts';
-import { OURS, wrong } from '../../client/requests/request.ts';
-import { setPassing } from '../../client/requests/rolloutGate.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';

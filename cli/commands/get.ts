@@ -1,20 +1,20 @@
 import type { Rollout } from '../../api/types.ts';
 import type { Application } from '../../client/explain/application.ts';
+import { type RelatedObjects, watchesElsewhere } from '../../client/explain/related.ts';
 import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal, type Progress, progressTo } from '../../client/explain/rollout/reached.ts';
-import { type Surroundings, watchesElsewhere } from '../../client/explain/surroundings.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { ALL_NAMESPACES, output, RELEASE, SELECTOR } from '../command/options.ts';
 import { Live } from '../read/live.ts';
+import { readAllSurroundings, readNamespaces, readRelated } from '../read/related.ts';
 import { readRollouts, rolloutPages, type Which } from '../read/rollouts.ts';
-import { readAllSurroundings, readNamespaces, readSurroundings } from '../read/surroundings.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { table } from '../terminal/layout.ts';
 import { openScreen } from '../terminal/screen.ts';
 import { changeLines } from '../view/changes.ts';
-import { type Look, lookOf, OUTCOME_TONES, STATE_TONES } from '../view/look.ts';
 import { structured } from '../view/structured.ts';
+import { OUTCOME_TONES, STATE_TONES, type Style, styleOf } from '../view/style.ts';
 import { applicationTree } from '../view/tree.ts';
 
 type Format = 'json' | 'yaml' | 'name' | 'wide' | undefined;
@@ -73,7 +73,7 @@ async function show(context: Context, cluster: Cluster, which: Which, format: Fo
 /** A page at a time, as they arrive. */
 async function showForPeople(context: Context, cluster: Cluster, which: Which, isWide: boolean): Promise<number> {
   const { terminal } = context;
-  const look = lookOf(context);
+  const look = styleOf(context);
   const around = which.everywhere ? await readAllSurroundings(cluster.client) : undefined;
   let shown = 0;
   for await (const rollouts of rolloutPages(cluster, which)) {
@@ -113,8 +113,8 @@ async function showForPrograms(
   return rollouts.length || 1;
 }
 
-async function explain(context: Context, { client }: Cluster, rollouts: readonly Rollout[], known?: Surroundings) {
-  const around = known ?? (await readSurroundings(client, rollouts));
+async function explain(context: Context, { client }: Cluster, rollouts: readonly Rollout[], known?: RelatedObjects) {
+  const around = known ?? (await readRelated(client, rollouts));
   if (rollouts.some(watchesElsewhere)) around.namespaces ??= await readNamespaces(client);
   return explainRollouts(rollouts, around, context.now());
 }
@@ -124,7 +124,7 @@ async function explain(context: Context, { client }: Cluster, rollouts: readonly
 /** `header`: only on the first page. */
 function applicationTable(
   apps: readonly Application[],
-  look: Look,
+  look: Style,
   options: { isQualified: boolean; header: boolean },
 ): string[] {
   const rows = apps.map((app) => row(app, look, options.isQualified));
@@ -132,7 +132,7 @@ function applicationTable(
   return table(options.header ? [header, ...rows] : rows);
 }
 
-function row(app: Application, look: Look, isQualified: boolean): string[] {
+function row(app: Application, look: Style, isQualified: boolean): string[] {
   const { runs, waiting, causes, state, pinned } = app;
   return [
     ...(isQualified ? [app.namespace] : []),
@@ -207,7 +207,7 @@ function drawer(context: Context, { everywhere }: Which): Drawer {
   const screen = openScreen(terminal, () => ({ rows: terminal.rows(), columns: terminal.columns() ?? 80 }));
   return {
     show(apps, isLost) {
-      const look = lookOf(context);
+      const look = styleOf(context);
       const lines: string[] = [];
       // Of thousands only those that fit are drawn, every second.
       for (const [index, app] of apps.entries()) {

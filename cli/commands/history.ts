@@ -12,8 +12,8 @@ import { output } from '../command/options.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { table, widthOf, wrapped } from '../terminal/layout.ts';
-import { type Look, lookOf, OUTCOME_TONES } from '../view/look.ts';
 import { structured } from '../view/structured.ts';
+import { OUTCOME_TONES, type Style, styleOf } from '../view/style.ts';
 
 export const history: CommandDefinition = {
   description: `The deployments of a Rollout, newest first: how each went, who wanted it and why, and how long each phase took.
@@ -32,7 +32,7 @@ export const history: CommandDefinition = {
     const rollout = await readRollout(cluster, name as string);
     const entries = rollout.status?.history ?? [];
     const { terminal } = context;
-    const look = lookOf(context);
+    const look = styleOf(context);
     if (options.diff) {
       const [before, after] = pairOf(options.diff, entries);
       const diff = deploymentDiff(deploymentView(before), deploymentView(after));
@@ -66,7 +66,7 @@ function pairOf(ids: readonly string[], entries: readonly HistoryEntry[]): [Hist
 const HEADER = ['ID', 'VERSION', 'OUTCOME', 'WHEN', 'TO APPLY', 'TO BAKE', 'BY', 'WHY'];
 
 /** A table; where it is too wide, a paragraph for each. */
-function historyLines(views: readonly DeploymentView[], look: Look, now: EpochMs): string[] {
+function historyLines(views: readonly DeploymentView[], look: Style, now: EpochMs): string[] {
   const rows = views.map((view) => row(view, look, now));
   const lines = table([HEADER, ...rows]);
   const isWide = look.columns !== undefined && lines.some((line) => widthOf(line) > look.columns!);
@@ -91,7 +91,7 @@ function historyLines(views: readonly DeploymentView[], look: Look, now: EpochMs
   });
 }
 
-function row(view: DeploymentView, look: Look, now: EpochMs): string[] {
+function row(view: DeploymentView, look: Style, now: EpochMs): string[] {
   const { id, version, outcome, at, by } = view;
   return [
     String(id),
@@ -150,7 +150,7 @@ function deploymentDiff(before: DeploymentView, after: DeploymentView) {
     before: before.id,
     after: after.id,
     differences,
-    lines: (look: Look): string[] =>
+    lines: (look: Style): string[] =>
       table([
         ['', `${before.id}`, `${after.id}`].map((cell) => look.strong(cell)),
         ...differences.map(({ field, before, after }) => [

@@ -2,11 +2,11 @@
 
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { withdrawAtGate } from '../../client/requests/gate.ts';
-import { type Asked, wrong } from '../../client/requests/request.ts';
-import { rollback } from '../../client/requests/rollback.ts';
-import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/requests/rollout.ts';
-import { withdraw } from '../../client/requests/rolloutGate.ts';
+import { withdrawAtGate } from '../../client/actions/writes/gate.ts';
+import { rollback } from '../../client/actions/writes/rollback.ts';
+import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/actions/writes/rollout.ts';
+import { withdraw } from '../../client/actions/writes/rolloutGate.ts';
+import { type PlannedWrite, wrong } from '../../client/actions/writes/write.ts';
 import type { ArgumentDefinition, Cluster, CommandDefinition, OptionDefinition } from '../command/command.ts';
 import { isGate, parseNamed, readAnyGate } from '../read/gate.ts';
 import { readPolicy, readRollout } from '../read/rollouts.ts';
@@ -24,7 +24,7 @@ interface RolloutVerb {
   /** After the Rollout's name. */
   version?: 'required' | 'optional';
   options?: readonly OptionDefinition[];
-  ask(rollout: Rollout, given: Given, cluster: Cluster): Asked | Promise<Asked>;
+  ask(rollout: Rollout, given: Given, cluster: Cluster): PlannedWrite | Promise<PlannedWrite>;
 }
 
 interface Given {
@@ -53,8 +53,8 @@ function onRollout({ description, examples, version, options = [], ask }: Rollou
       let rollout: Rollout | undefined;
       const made = await make(context, invocation, async () => {
         rollout = await readRollout(cluster, name);
-        const asked = { version: tag, reason: given.reason, options: given, now: context.now() };
-        return ask(rollout, asked, cluster);
+        const requested = { version: tag, reason: given.reason, options: given, now: context.now() };
+        return ask(rollout, requested, cluster);
       });
       return awaitRollout(context, invocation, made, rollout);
     },

@@ -2,10 +2,10 @@ import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal, progressTo } from '../../client/explain/rollout/reached.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { RELEASE } from '../command/options.ts';
+import { readRelated } from '../read/related.ts';
 import { readRollout } from '../read/rollouts.ts';
-import { readSurroundings } from '../read/surroundings.ts';
 import { EXIT } from '../terminal/exit.ts';
-import { lookOf } from '../view/look.ts';
+import { styleOf } from '../view/style.ts';
 import { lineOf, timeoutOf, WAIT_CODES, waitFor } from '../view/waitFor.ts';
 
 export const status: CommandDefinition = {
@@ -33,9 +33,9 @@ and the exit code says what came of it.`,
         timeoutMs: timeoutOf(options.timeout),
       });
     }
-    const around = await readSurroundings(cluster.client, [rollout]);
+    const around = await readRelated(cluster.client, [rollout]);
     const app = explainRollout(rollout, around, context.now());
-    context.terminal.print(lineOf(app, lookOf(context)));
+    context.terminal.print(lineOf(app, styleOf(context)));
     if (app.state === 'done') return EXIT.ok;
     return app.state === 'failed' || app.state === 'problem' ? EXIT.failed : EXIT.waiting;
   },

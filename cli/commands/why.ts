@@ -1,6 +1,6 @@
+import { PROGRAM } from '../../client/actions/writes/write.ts';
 import type { Remedy } from '../../client/explain/application.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
-import { PROGRAM } from '../../client/requests/request.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { ended } from '../../core/text/commands.ts';
 import type { CommandDefinition } from '../command/command.ts';
@@ -9,8 +9,8 @@ import { explained, withRights } from '../read/explained.ts';
 import { readTarget } from '../read/target.ts';
 import { EXIT } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
-import { EXPLAINED_TONES, type Look, lookOf } from '../view/look.ts';
 import { structured } from '../view/structured.ts';
+import { EXPLAINED_TONES, type Style, styleOf } from '../view/style.ts';
 
 export const why: CommandDefinition = {
   description: `Why an object waits, is held or suspended, or was refused: the cause first, what happens by itself, and the exact commands that
@@ -31,7 +31,7 @@ would let it go, each with whether you may run it. KIND is any of ours or of Flu
     const explanation = { ...found, remedies: await withRights(cluster.client, found.remedies) };
     if (options.output) context.terminal.printText(await structured(explanation, options.output));
     else
-      for (const line of explanationLines(explanation, lookOf(context), context.program)) context.terminal.print(line);
+      for (const line of explanationLines(explanation, styleOf(context), context.program)) context.terminal.print(line);
     return EXIT.ok;
   },
 };
@@ -39,7 +39,7 @@ would let it go, each with whether you may run it. KIND is any of ours or of Flu
 // An explanation in sentences: the cause first, what happens by itself, then what lets it go, and whether you may.
 
 /** `program`: as it was called. */
-function explanationLines(explanation: Explanation, look: Look, program: string): string[] {
+function explanationLines(explanation: Explanation, look: Style, program: string): string[] {
   const { object, headline, state, causes, next, remedies, unread } = explanation;
   const title = `${object.kind} ${refKey(object)}`;
   const head = `${look.symbol(EXPLAINED_TONES[state])} ${look.strong(title)}: ${look.text(headline)}`;
@@ -57,7 +57,7 @@ function explanationLines(explanation: Explanation, look: Look, program: string)
 /** Commands are not wrapped: a line feed in the middle would be pasted too. */
 function remedyLines(
   { text, command, kubectl, allowed, verb, resource }: Remedy,
-  look: Look,
+  look: Style,
   program: string,
 ): string[] {
   const right =

@@ -2,7 +2,7 @@
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
-import type { Unread } from '../../client/explain/surroundings.ts';
+import type { Unread } from '../../client/explain/related.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listed, noted, ONE_BY_ONE } from './listed.ts';

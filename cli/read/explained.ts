@@ -10,12 +10,12 @@ import { explainFluxObject, gatesOfObject } from '../../client/explain/kinds/flu
 import { explainGate } from '../../client/explain/kinds/gate.ts';
 import { explainByConditions, explainHealthCheck } from '../../client/explain/kinds/otherKinds.ts';
 import { explainRolloutGate } from '../../client/explain/kinds/rolloutGate.ts';
+import type { Unread } from '../../client/explain/related.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import type { Unread } from '../../client/explain/surroundings.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
 import { type KubeClient, unlessRefused } from '../kube/client.ts';
 import { noted } from './listed.ts';
-import { readSurroundings } from './surroundings.ts';
+import { readRelated } from './related.ts';
 import type { Target } from './target.ts';
 
 export async function explained(
@@ -27,7 +27,7 @@ export async function explained(
   switch (kind) {
     case 'Rollout': {
       const rollout = object as Rollout;
-      const around = await readSurroundings(client, [rollout]);
+      const around = await readRelated(client, [rollout]);
       return explanationOf(explainRollout(rollout, around, now));
     }
     case 'Gate':
@@ -83,12 +83,12 @@ const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 
 /** The remedies with whether the reader may use them; an API server that does not answer that question leaves it open. */
 export async function withRights(client: KubeClient, remedies: readonly Remedy[]): Promise<Remedy[]> {
-  const asked = new Map<string, Promise<boolean | undefined>>();
+  const requested = new Map<string, Promise<boolean | undefined>>();
   const mayOne = ({ verb, group, resource, subresource, namespace, name }: NonNullable<Remedy['needs']>[number]) => {
     const right = { verb, group, resource, subresource, namespace, name };
     const key = JSON.stringify(right);
-    const answer = asked.get(key) ?? unlessRefused(client.mayI(right), 403);
-    asked.set(key, answer);
+    const answer = requested.get(key) ?? unlessRefused(client.mayI(right), 403);
+    requested.set(key, answer);
     return answer;
   };
   const may = async (remedy: Remedy): Promise<boolean | undefined> => {

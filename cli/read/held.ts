@@ -2,7 +2,7 @@
 import { GOVERNED_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { selectedBy } from '../../client/requests/held.ts';
+import { selectedBy } from '../../client/actions/writes/held.ts';
 import type { Requirer } from '../../core/gate/requirers.ts';
 import { isApiError, type KubeClient } from '../kube/client.ts';
 

@@ -1,7 +1,7 @@
 /** Reads that note what may not be read, and go on without. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import type { Unread } from '../../client/explain/surroundings.ts';
+import type { Unread } from '../../client/explain/related.ts';
 import { isApiError, type KubeClient } from '../kube/client.ts';
 
 /** So many Gates of other namespaces, or bound objects, are read one by one; beyond that, all of them at once. */

@@ -3,13 +3,13 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, type KindName, NAMESPACES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { type Surroundings, type Unread, watchesElsewhere } from '../../client/explain/surroundings.ts';
+import { type RelatedObjects, type Unread, watchesElsewhere } from '../../client/explain/related.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { type Collection, isApiError, type KubeClient, type Selectors } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
 import { boundKinds } from './bound.ts';
 import { whyUnread } from './listed.ts';
-import { gateNames, NAMESPACES_UNREAD } from './surroundings.ts';
+import { gateNames, NAMESPACES_UNREAD } from './related.ts';
 
 export interface LiveOptions {
   client: KubeClient;
@@ -91,7 +91,7 @@ export class Live {
       .map(([, rollout]) => rollout);
   }
 
-  get around(): Surroundings {
+  get around(): RelatedObjects {
     return {
       gates: [...this.#gates.values()],
       rolloutGates: [...this.#around.RolloutGate.values()],

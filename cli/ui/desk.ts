@@ -7,11 +7,11 @@ import { type Action, type ActionRequest, type Right, rightKey, rightOn } from '
 import { gateActions } from '../../client/actions/gateActions.ts';
 import { rolloutActions } from '../../client/actions/rolloutActions.ts';
 import { writeOf } from '../../client/actions/table.ts';
+import { basisProblem, existsText, isRequest, type NoRequest } from '../../client/actions/writes/write.ts';
 import { approvalViews } from '../../client/board/approvals.ts';
 import { gateView } from '../../client/board/bands.ts';
 import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../client/board/messages.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
-import { basisProblem, existsText, isRequest, type NoRequest } from '../../client/requests/request.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { ended } from '../../core/text/commands.ts';
 import { isApiError, type KubeClient } from '../kube/client.ts';

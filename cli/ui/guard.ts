@@ -24,7 +24,7 @@ export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly s
 /** For everything that tells of the cluster or changes it. */
 export function refuseCaller(headers: IncomingHttpHeaders, token: string): Refusal | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
-  // A browser too old to say the site is judged by the origin.
+  // A browser too old to say the site is checked by the origin.
   if ((origin !== undefined && origin !== `http://${host}`) || (site !== undefined && site !== 'same-origin')) {
     return { status: 403, message: 'This server answers its own page only, and no page of another origin.' };
   }

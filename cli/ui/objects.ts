@@ -5,7 +5,7 @@ import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { fluxFailure } from '../../client/explain/fluxFailure.ts';
-import type { Surroundings, Unread } from '../../client/explain/surroundings.ts';
+import type { RelatedObjects, Unread } from '../../client/explain/related.ts';
 import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/order/refs.ts';
@@ -76,7 +76,7 @@ export class Objects {
   }
 
   /** What is around one Rollout, and nothing that is not: explaining thousands stays linear. */
-  around(rollout: Rollout): Surroundings {
+  around(rollout: Rollout): RelatedObjects {
     const id = refKey(identityOf(rollout));
     const bindings = this.#of<FluxBinding>('FluxBinding', id);
     return {

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Hello } from '../../client/board/messages.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { actionRequestOf, takeOverAskedOf } from './asked.ts';
 import type { Assets } from './assets.ts';
 import type { Desk } from './desk.ts';
 import type { Feed } from './feed.ts';
 import { type Refusal, refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
+import { actionRequestOf, takeOverRequestOf } from './posted.ts';
 import type { TakeOverDesk } from './takeOver.ts';
 
 export interface PageServer {
@@ -122,16 +122,18 @@ async function post(
 }
 
 /** Nothing of it has been looked at. */
-type Posted = Partial<Record<'action' | 'asked' | 'dryRun' | 'basis' | 'agreed', unknown>>;
+type Posted = Partial<Record<'action' | 'requested' | 'dryRun' | 'basis' | 'agreed', unknown>>;
 
 /** undefined: it is nothing that the page can ask for. */
 async function answerTo(pathname: string, posted: Posted, desk: Desk, takeOver: TakeOverDesk): Promise<unknown> {
   if (pathname.startsWith('/api/take-over/')) {
-    const asked = takeOverAskedOf(posted.asked);
-    if (!asked) return undefined;
-    if (pathname === '/api/take-over/look') return takeOver.look(asked);
+    const requested = takeOverRequestOf(posted.requested);
+    if (!requested) return undefined;
+    if (pathname === '/api/take-over/look') return takeOver.look(requested);
     const { agreed } = posted;
-    return pathname === '/api/take-over/make' && typeof agreed === 'string' ? takeOver.make(asked, agreed) : undefined;
+    return pathname === '/api/take-over/make' && typeof agreed === 'string'
+      ? takeOver.make(requested, agreed)
+      : undefined;
   }
   const request = actionRequestOf(posted.action);
   const { basis } = posted;

@@ -4,17 +4,17 @@ import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { Right } from '../../client/actions/action.ts';
+import { type Adoption, adopt } from '../../client/actions/writes/adopt.ts';
+import { adoptCommandOf, newObjects, takeOverWrites } from '../../client/actions/writes/takeOver.ts';
+import { kubectlOf, type WriteRequest } from '../../client/actions/writes/write.ts';
 import type { Answer, Rights } from '../../client/board/messages.ts';
 import {
-  type TakeOverAsked,
   type TakeOverList,
   type TakeOverLook,
   type TakeOverPlan,
+  type TakeOverRequest,
   ungovernedOf,
 } from '../../client/board/takeOver.ts';
-import { type Adoption, adopt } from '../../client/requests/adopt.ts';
-import { kubectlOf, type WriteRequest } from '../../client/requests/request.ts';
-import { adoptCommandOf, newObjects, takeOverWrites } from '../../client/requests/takeOver.ts';
 import { isApiError, type KubeClient } from '../kube/client.ts';
 import { anyVersion, readAround } from '../read/adoptable.ts';
 import { Problem } from '../terminal/exit.ts';
@@ -28,9 +28,9 @@ const SHOWN = 1000;
 export interface TakeOverDesk {
   list(): Promise<TakeOverList>;
   /** What would be written. */
-  look(asked: TakeOverAsked): Promise<TakeOverLook>;
+  look(requested: TakeOverRequest): Promise<TakeOverLook>;
   /** `agreed`: the diff that somebody has seen. Nothing is written where it has changed since. */
-  make(asked: TakeOverAsked, agreed: string): Promise<Answer>;
+  make(requested: TakeOverRequest, agreed: string): Promise<Answer>;
 }
 
 interface TakeOverOptions {
@@ -44,7 +44,7 @@ interface TakeOverOptions {
 }
 
 export function createTakeOver({ client, namespace, fallback, rollouts, rightsOf }: TakeOverOptions): TakeOverDesk {
-  const found = async ({ kind, choices, ...ref }: TakeOverAsked) => {
+  const found = async ({ kind, choices, ...ref }: TakeOverRequest) => {
     const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
     if (!object) throw new Problem(`There is no ${kind} '${ref.name}' in namespace '${ref.namespace}'.`);
     const around = await readAround(client, ref.namespace);
@@ -75,8 +75,8 @@ export function createTakeOver({ client, namespace, fallback, rollouts, rightsOf
       const ungoverned = ungovernedOf(objects.flat(), { policies, repositories, rollouts: [...rollouts()] });
       return { objects: ungoverned.slice(0, SHOWN), count: ungoverned.length, unread };
     },
-    async look(asked) {
-      const read = await found(asked).catch((error) => {
+    async look(requested) {
+      const read = await found(requested).catch((error) => {
         if (error instanceof Problem || isApiError(error)) return error.message;
         throw error;
       });
@@ -88,11 +88,11 @@ export function createTakeOver({ client, namespace, fallback, rollouts, rightsOf
         variables: Object.keys(substitute),
       };
       if ('problem' in adoption) return { ...may, problem: adoption.problem, rights: {} };
-      const plan = await planOf(object, adoption, asked);
+      const plan = await planOf(object, adoption, requested);
       return { ...may, plan, rights: await rightsOf(plan.needs) };
     },
-    async make(asked, agreed) {
-      const { object, adoption } = await found(asked);
+    async make(requested, agreed) {
+      const { object, adoption } = await found(requested);
       if ('problem' in adoption) return refused(adoption.problem);
       if ((await diffOf(object, adoption)) !== agreed)
         return refused('It has changed since you looked. Nothing was written: look again.');
@@ -101,7 +101,7 @@ export function createTakeOver({ client, namespace, fallback, rollouts, rightsOf
   };
 }
 
-async function planOf(object: FluxObject, adoption: Adoption, { choices }: TakeOverAsked): Promise<TakeOverPlan> {
+async function planOf(object: FluxObject, adoption: Adoption, { choices }: TakeOverRequest): Promise<TakeOverPlan> {
   const { hold, begin, bind } = takeOverWrites(adoption);
   const writes = [hold, begin, bind].flatMap((each) => each ?? []);
   return {

@@ -1,10 +1,10 @@
 /** Manifests as text: YAML, and what a change adds to an object. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Look } from './look.ts';
 import { yamlText } from './structured.ts';
+import type { Style } from './style.ts';
 
 /** What sets lines of a diff apart. */
-export type DiffLook = Pick<Look, 'tone' | 'strong'>;
+export type DiffLook = Pick<Style, 'tone' | 'strong'>;
 
 export const PLAIN: DiffLook = { tone: (_, text) => text, strong: (text) => text };
 

@@ -2,10 +2,10 @@
 import type { Application, DeploymentView, Step } from '../../client/explain/application.ts';
 import { isOfEarlier } from '../../client/explain/step.ts';
 import { padded, widthOf, wrapped } from '../terminal/layout.ts';
-import { type Look, OUTCOME_TONES, STEP_TONES, type Tone } from './look.ts';
+import { OUTCOME_TONES, STEP_TONES, type Style, type Tone } from './style.ts';
 
 /** `isQualified`: with its namespace, where there is more than one. */
-export function applicationTree(app: Application, look: Look, isQualified: boolean): string[] {
+export function applicationTree(app: Application, look: Style, isQualified: boolean): string[] {
   const name = isQualified ? `${app.namespace}/${app.name}` : app.name;
   const titles = app.steps.map(({ title }) => widthOf(title));
   // Long names must not push every detail to the right.
@@ -23,9 +23,11 @@ export function applicationTree(app: Application, look: Look, isQualified: boole
   ];
 }
 
-function headLines(name: string, app: Application, look: Look): string[] {
+function headLines(name: string, app: Application, look: Style): string[] {
   const parts = [
-    ...(app.waiting ? [`${look.symbol('busy')} ${look.strong(app.waiting.version)} waits${askedText(app, look)}`] : []),
+    ...(app.waiting
+      ? [`${look.symbol('busy')} ${look.strong(app.waiting.version)} waits${requestedText(app, look)}`]
+      : []),
     app.runs ? runsText(app.runs, look) : `${look.symbol('quiet')} nothing is deployed`,
     ...(app.failure?.lastGood ? [`${look.symbol('quiet')} last good: ${look.strong(app.failure.lastGood)}`] : []),
   ];
@@ -34,13 +36,13 @@ function headLines(name: string, app: Application, look: Look): string[] {
   return [look.strong(name), ...parts.map((part) => `  ${part}`)];
 }
 
-function askedText({ waiting }: Application, look: Look): string {
-  const { by, at } = waiting?.asked ?? {};
+function requestedText({ waiting }: Application, look: Style): string {
+  const { by, at } = waiting?.requested ?? {};
   if (!by) return '';
   return look.faint(` (asked for by ${by}${at ? ` ${look.ago(at)}` : ''})`);
 }
 
-function runsText(runs: DeploymentView, look: Look): string {
+function runsText(runs: DeploymentView, look: Style): string {
   const { version, outcome, at, bakeStartedAt, endedAt } = runs;
   const said: Record<DeploymentView['outcome'], string> = {
     Deploying: `deploying for ${look.age(runs.retriedAt ?? at)}`,
@@ -53,7 +55,7 @@ function runsText(runs: DeploymentView, look: Look): string {
   return `${look.symbol(OUTCOME_TONES[outcome])} ${look.strong(version)} ${said[outcome]}`;
 }
 
-function branch(step: Step, tone: Tone, width: number, isLast: boolean, look: Look): string[] {
+function branch(step: Step, tone: Tone, width: number, isLast: boolean, look: Style): string[] {
   const lead = `${isLast ? look.branch.last : look.branch.mid}${look.symbol(tone)} `;
   const rail = `${isLast ? look.branch.gap : look.branch.rail}  `;
   const detail = detailText(step, look);
@@ -68,7 +70,7 @@ function branch(step: Step, tone: Tone, width: number, isLast: boolean, look: Lo
   return [`${lead}${padded(step.title, width)}   ${first}`.trimEnd(), ...rest.map((line) => `${rail}${indent}${line}`)];
 }
 
-function detailText({ detail = '', by, reason, until, since, state, kind }: Step, look: Look): string {
+function detailText({ detail = '', by, reason, until, since, state, kind }: Step, look: Style): string {
   const said = look.text(detail);
   const who = by && kind !== 'gate' ? `by ${by}${reason ? `: ${reason}` : ''}` : '';
   const isOver = state === 'passed';
@@ -79,7 +81,7 @@ function detailText({ detail = '', by, reason, until, since, state, kind }: Step
   return [parts.length > 0 ? said.replace(/\.$/, '') : said, ...parts].filter((part) => part !== '').join(', ');
 }
 
-function noteLines(text: string, isLast: boolean, look: Look): string[] {
+function noteLines(text: string, isLast: boolean, look: Style): string[] {
   const lead = `${isLast ? look.branch.last : look.branch.mid}${look.symbol('quiet')} `;
   const rail = `${isLast ? look.branch.gap : look.branch.rail}  `;
   return wrapped(`not shown: ${text}`, look.columns && look.columns - 5).map(
@@ -87,7 +89,7 @@ function noteLines(text: string, isLast: boolean, look: Look): string[] {
   );
 }
 
-function nextLines({ next }: Application, look: Look): string[] {
+function nextLines({ next }: Application, look: Style): string[] {
   if (!next) return [];
   const at = next.at ? ` ${look.when(next.at)}` : '';
   return wrapped(`Next: ${look.text(next.text)}${at && `,${at}`}`, look.columns);

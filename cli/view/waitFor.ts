@@ -8,7 +8,7 @@ import type { Cluster, CommandDefinition, Context } from '../command/command.ts'
 import { Live } from '../read/live.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { changeLines } from './changes.ts';
-import { type Look, lookOf } from './look.ts';
+import { type Style, styleOf } from './style.ts';
 
 export const WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
   [EXIT.failed, 'the deployment has failed'],
@@ -39,7 +39,7 @@ export async function waitFor(
       const [rollout] = live.rollouts;
       if (!rollout) throw new Problem(`Rollout '${name}' in namespace '${namespace}' has been deleted.`);
       const app = explainRollout(rollout, live.around, context.now());
-      const look = lookOf(context);
+      const look = styleOf(context);
       for (const line of changeLines(last, app)) terminal.note(look.text(line));
       last = app;
       const seen = progress(app, rollout);
@@ -48,7 +48,7 @@ export async function waitFor(
       return seen === 'reached' ? EXIT.ok : EXIT.failed;
     }
     if (signal.aborted) return EXIT.interrupted;
-    terminal.print(last ? `${what}: not in time; ${lineOf(last, lookOf(context))}` : `${what}: not in time`);
+    terminal.print(last ? `${what}: not in time; ${lineOf(last, styleOf(context))}` : `${what}: not in time`);
     return EXIT.timeout;
   } finally {
     clearTimeout(timer);
@@ -57,7 +57,7 @@ export async function waitFor(
 }
 
 /** `shop/my-app: 1.1.0 waits, 1.0.0 runs: Gate shop/freeze is closed by sre: INC-7` */
-export function lineOf({ namespace, name, headline, state, causes }: Application, look: Look): string {
+export function lineOf({ namespace, name, headline, state, causes }: Application, look: Style): string {
   const why = state === 'done' ? undefined : causes[0]?.text;
   return look.text(`${namespace}/${name}: ${headline}${why ? `: ${why}` : ''}`);
 }

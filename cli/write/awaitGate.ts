@@ -2,9 +2,9 @@
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { heldText } from '../../client/actions/writes/held.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import { type Standing, standingOf } from '../../client/explain/standing.ts';
-import { heldText } from '../../client/requests/held.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { type Requirer, requirerText } from '../../core/gate/requirers.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -13,7 +13,7 @@ import { type KubeClient, unlessRefused } from '../kube/client.ts';
 import { findGate } from '../read/gate.ts';
 import { readSelected } from '../read/held.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { lookOf } from '../view/look.ts';
+import { styleOf } from '../view/style.ts';
 import type { Made } from './make.ts';
 import { isWaitedFor, pollUntil } from './wait.ts';
 
@@ -115,7 +115,7 @@ function lineOf(gate: Gate, { opened, held, free, unseen }: Seen, context: Conte
     ? [`go on: ${textOf(free)}`, ...(held.length > 0 ? [`still held, by something else: ${heldText(held)}`] : [])]
     : [`held: ${textOf(held)}`, ...(free.length > 0 ? [`go past it: ${heldText(free)}`] : [])];
   const rest = unseen > 0 ? `; not looked at: ${unseen}` : '';
-  return lookOf(context).text(
+  return styleOf(context).text(
     `${refKey(identityOf(gate))}: ${gateText(gate, context.now())}; ${parts.join('; ')}${rest}`,
   );
 }

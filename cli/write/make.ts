@@ -1,13 +1,19 @@
 /** Makes a request: asks where it has to, sends it, and says what the API server said. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { type Asked, basisProblem, isRequest, kubectlOf, type WriteRequest } from '../../client/requests/request.ts';
+import {
+  basisProblem,
+  isRequest,
+  kubectlOf,
+  type PlannedWrite,
+  type WriteRequest,
+} from '../../client/actions/writes/write.ts';
 import { ended } from '../../core/text/commands.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { isApiError, type KubeClient } from '../kube/client.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
-import { lookOf } from '../view/look.ts';
 import { structured } from '../view/structured.ts';
+import { styleOf } from '../view/style.ts';
 
 export interface Made {
   /** As the API server has stored it, or would have. */
@@ -27,13 +33,13 @@ export const ATTEMPTS = 5;
 export async function make(
   context: Context,
   { options }: Pick<Invocation, 'options'>,
-  asked: () => Promise<Asked> | Asked,
+  requested: () => Promise<PlannedWrite> | PlannedWrite,
 ): Promise<Made | undefined> {
   const isDryRun = options.dryRun === 'server';
   let agreed: string | undefined;
   let basis: string | undefined;
   for (let attempt = 1; ; attempt++) {
-    const request = await asked();
+    const request = await requested();
     if (!isRequest(request)) {
       if (request.isWrong) throw new Problem(request.none);
       context.terminal.noteText(request.none);
@@ -59,7 +65,7 @@ export async function make(
 export async function agree(context: Context, concerns: readonly string[]): Promise<void> {
   const { terminal, signal } = context;
   for (const concern of concerns) {
-    for (const line of wrapped(lookOf(context).text(ended(concern)), terminal.columns())) terminal.note(line);
+    for (const line of wrapped(styleOf(context).text(ended(concern)), terminal.columns())) terminal.note(line);
   }
   if (!terminal.isInteractive) throw new Problem('Add --yes to go on: there is no terminal to ask on.', EXIT.usage);
   const answer = await terminal.ask('Go on? [y/N] ');
@@ -82,7 +88,7 @@ async function send(
   else if (options.output) terminal.printText(await structured(answer.object, options.output));
   else {
     const text = `${request.text}${isDryRun ? ' (server dry run)' : ''}`;
-    for (const line of wrapped(lookOf(context).text(ended(text)), terminal.columns())) terminal.print(line);
+    for (const line of wrapped(styleOf(context).text(ended(text)), terminal.columns())) terminal.print(line);
   }
   return answer.object;
 }

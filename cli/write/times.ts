@@ -1,6 +1,6 @@
 /** Times and spans of the command line. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import { parseSpan, parseWhen, SPAN_FORMS, TIME_FORMS } from '../../client/requests/when.ts';
+import { parseSpan, parseWhen, SPAN_FORMS, TIME_FORMS } from '../../client/actions/writes/when.ts';
 import type { Context } from '../command/command.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 

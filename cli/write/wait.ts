@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
+import { named, type Reached } from '../../client/actions/writes/write.ts';
 import { type Progress, progressSince, type Since } from '../../client/explain/rollout/reached.ts';
-import { named, type Reached } from '../../client/requests/request.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { findRollout } from '../read/gate.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { lookOf } from '../view/look.ts';
+import { styleOf } from '../view/style.ts';
 import { timeoutOf, type Wanted, waitFor } from '../view/waitFor.ts';
 import type { Made } from './make.ts';
 
@@ -54,7 +54,7 @@ export async function awaitObject<T extends KubeObject<any, any>>(
   const kind = made.object.kind as KindName;
   const { namespace, name } = identityOf(made.object);
   const title = named(kind, { namespace, name });
-  const say = (text: string) => lookOf(context).text(`${title}: ${text}`);
+  const say = (text: string) => styleOf(context).text(`${title}: ${text}`);
   let last = '';
   return pollUntil(context, invocation, async (isLate) => {
     const object = await client.get<T>({ ...resourceOf(KINDS[kind]), ...(namespace && { namespace }), name });

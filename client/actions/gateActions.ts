@@ -5,14 +5,14 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Budget, Gate } from '../../api/types.ts';
 import type { NextDeployment } from '../../core/gate/approved.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
-import type { JudgedGate } from '../../core/gate/judge.ts';
+import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import type { ObjectRef } from '../explain/application.ts';
 import { approvalsAt } from '../explain/approvals.ts';
-import { finder } from '../explain/surroundings.ts';
-import { budgetKind, heldVersions } from '../requests/budget.ts';
+import { finder } from '../explain/related.ts';
 import { type Action, rightOn } from './action.ts';
 import { makeable, offer } from './offer.ts';
+import { budgetKind, heldVersions } from './writes/budget.ts';
 
 /** How many versions are offered for approval. */
 const MOST = 50;
@@ -35,7 +35,7 @@ export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now:
 export function fluxActions(
   object: FluxObject,
   ref: ObjectRef,
-  closed: readonly JudgedGate[],
+  closed: readonly GateResult[],
   gates: readonly Gate[],
   isByHand: boolean,
 ): Action[] {

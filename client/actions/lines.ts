@@ -5,10 +5,10 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
 import { quoted, WHY } from '../../core/text/shell.ts';
 import type { Remedy } from '../explain/application.ts';
-import { isRequest, kubectlOf, PROGRAM, TO_FILL_IN } from '../requests/request.ts';
 import type { Action, ActionRequest } from './action.ts';
 import { makeable } from './offer.ts';
 import { ACTIONS, takesReason, writeOf } from './table.ts';
+import { isRequest, kubectlOf, PROGRAM, TO_FILL_IN } from './writes/write.ts';
 
 /** As the command of Flux calls them. */
 const FLUX_NAMES: Record<GovernedKind, string> = {

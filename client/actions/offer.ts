@@ -3,9 +3,9 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { isImage } from '../../core/budget/continue.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 import { nameWord } from '../../core/text/shell.ts';
-import { isRequest } from '../requests/request.ts';
 import { type Action, type ActionRequest, rightOn } from './action.ts';
 import { ACTIONS, writeOf } from './table.ts';
+import { isRequest } from './writes/write.ts';
 
 type Given = Partial<Omit<Action, 'id' | 'request' | 'found' | 'step'>> & { step?: string | undefined };
 

@@ -7,16 +7,16 @@ import { requestsOf } from '../../core/evaluation/requests.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { Application, ObjectRef, Step } from '../explain/application.ts';
+import { finder, type RelatedObjects } from '../explain/related.ts';
 import { kindsThat } from '../explain/stepKinds.ts';
-import { finder, type Surroundings } from '../explain/surroundings.ts';
-import { scheduleOf } from '../requests/rolloutGate.ts';
 import { type Action, type ActionType, rightOn } from './action.ts';
 import { makeable, offer } from './offer.ts';
 import { versionAtRolloutGate } from './rolloutGateActions.ts';
+import { scheduleOf } from './writes/rolloutGate.ts';
 
 type Explained = Pick<Application, 'steps' | 'waiting' | 'failure' | 'causes'>;
 type ClosedGate = { object: ObjectRef; missing?: true | undefined };
-type Around = Pick<Surroundings, 'gates' | 'rolloutGates'>;
+type Around = Pick<RelatedObjects, 'gates' | 'rolloutGates'>;
 
 /** What removes the cause comes first. */
 export function rolloutActions(rollout: Rollout, explained: Explained, around: Around, now: EpochMs): Action[] {

@@ -4,12 +4,12 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { parseDuration } from '../../core/kube/duration.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { continueVersion } from '../requests/budget.ts';
-import { bypassObject, resumeObject } from '../requests/fluxObject.ts';
-import { type Freeze, freeze } from '../requests/freeze.ts';
-import { approveAtGate, closeGate, createGate, openGate, withdrawAtGate } from '../requests/gate.ts';
-import { type Asked, existsText, named, wrong } from '../requests/request.ts';
-import { rollback } from '../requests/rollback.ts';
+import type { ActionRequest, ActionType } from './action.ts';
+import { continueVersion } from './writes/budget.ts';
+import { bypassObject, resumeObject } from './writes/fluxObject.ts';
+import { type Freeze, freeze } from './writes/freeze.ts';
+import { approveAtGate, closeGate, createGate, openGate, withdrawAtGate } from './writes/gate.ts';
+import { rollback } from './writes/rollback.ts';
 import {
   bypass,
   deploy,
@@ -20,9 +20,9 @@ import {
   unpin,
   unrequire,
   withdrawRequest,
-} from '../requests/rollout.ts';
-import { approve, reject, setPassing, withdraw } from '../requests/rolloutGate.ts';
-import type { ActionRequest, ActionType } from './action.ts';
+} from './writes/rollout.ts';
+import { approve, reject, setPassing, withdraw } from './writes/rolloutGate.ts';
+import { existsText, named, type PlannedWrite, wrong } from './writes/write.ts';
 
 /** Filled in from a request. `found`: the object that it writes, where that could be read. */
 type Text = (request: ActionRequest, found?: KubeObject<any, any>) => string;
@@ -34,7 +34,7 @@ interface Definition {
   /** Absent: it may have one. */
   reason?: 'required' | 'none';
   /** `found`: of the kind that the request names. */
-  write(request: ActionRequest, found: any, now: EpochMs): Asked;
+  write(request: ActionRequest, found: any, now: EpochMs): PlannedWrite;
   /** After the program's name. Absent: there is no command of ours. */
   words?(request: ActionRequest): string[];
   label: Text;
@@ -285,7 +285,7 @@ export function takesReason({ type, object }: ActionRequest): boolean {
 }
 
 /** The write of an action on the object as it is. `found`: absent where there is none, which only what creates one does without. */
-export function writeOf(request: ActionRequest, found: KubeObject<any, any> | undefined, now: EpochMs): Asked {
+export function writeOf(request: ActionRequest, found: KubeObject<any, any> | undefined, now: EpochMs): PlannedWrite {
   const { type, object } = request;
   const isNew = type === 'freeze' || type === 'create';
   if (!found && !isNew) return wrong(`There is no ${named(object.kind, object)}.`);

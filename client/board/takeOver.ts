@@ -10,8 +10,8 @@ import { boundRollouts } from '../../core/pin/annotations.ts';
 import { type Saying, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Right } from '../actions/action.ts';
-import { type Adoption, adopt, type Choices, imagesOf } from '../requests/adopt.ts';
-import { FIELD_MANAGER, named } from '../requests/request.ts';
+import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adopt.ts';
+import { FIELD_MANAGER, named } from '../actions/writes/write.ts';
 import type { Rights } from './messages.ts';
 
 export type TakenKind = Adoption['object']['kind'];
@@ -34,7 +34,7 @@ export interface TakeOverList {
   unread: string[];
 }
 
-export interface TakeOverAsked extends NamespacedName {
+export interface TakeOverRequest extends NamespacedName {
   kind: TakenKind;
   choices: Choices;
 }

@@ -129,7 +129,7 @@ export interface FailureView {
 export interface WaitingVersion {
   version: string;
   /** Asked for by a person: who, when and what for, where that is known. */
-  asked?: { by?: string; at?: string; reason?: string };
+  requested?: { by?: string; at?: string; reason?: string };
   /** When it was first seen here. */
   firstSeen?: string;
 }

@@ -1,17 +1,17 @@
 /** Approvals at a Gate, for people: whose word a version takes, and which versions have whose. */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { ApprovalRule, Gate } from '../../api/types.ts';
-import { type ApprovalVerdict, judgeApprovals } from '../../core/approval/verdict.ts';
+import { type ApprovalVerdict, evaluateApprovals } from '../../core/approval/verdict.ts';
 import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/approved.ts';
 
-/** What the record has of one version of one Rollout, judged. */
+/** The recorded approvals of one version of one Rollout, evaluated. */
 export interface ApprovalsAt {
   rollout: NamespacedName;
   version: string;
   verdict: ApprovalVerdict;
 }
 
-/** Versions that wait, then others with approvals that stand, the newest first. Who is behind a version is judged of those that wait alone. */
+/** Versions that wait, then others with approvals that stand, the newest first. Requesters and authors are checked for waiting versions only. */
 export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalsAt[] {
   const rule = gate.spec.approvals;
   if (!rule) return [];
@@ -32,7 +32,7 @@ export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now:
     .map((given) => ({
       rollout: refOf(given[0]!.rollout!),
       version: given[0]!.version,
-      verdict: judgeApprovals(rule, given, undefined, now),
+      verdict: evaluateApprovals(rule, given, undefined, now),
     }))
     .filter(({ verdict }) => verdict.counted.length + verdict.excluded.length > 0);
   return [...ofWaiting, ...ofOthers];

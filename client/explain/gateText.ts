@@ -3,7 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { scheduledBy } from '../../core/approval/scheduledBy.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { askedBy } from '../../core/gate/judge.ts';
+import { requestText } from '../../core/gate/evaluateGates.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import type { Step } from './application.ts';
 import { defined } from './defined.ts';
@@ -12,7 +12,7 @@ import { defined } from './defined.ts';
 export function gateText(gate: Gate, now: EpochMs): string {
   const { opened, openFor, cause } = evaluateGate(gate, now);
   const only = openFor === undefined ? '' : ` for version ${openFor} only`;
-  if (cause) return `${askedBy(cause)}${only && `,${only}`}`;
+  if (cause) return `${requestText(cause)}${only && `,${only}`}`;
   const is = opened || only ? 'open' : 'closed';
   return `${is}${only || (isByDefault(gate, opened) ? ' by default' : ' by its schedule')}`;
 }

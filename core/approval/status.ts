@@ -5,7 +5,7 @@ import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { changeEvents } from './change.ts';
 import type { Approval, ApprovalRecord } from './record.ts';
-import { type ApprovalVerdict, type Background, countText, expiryOf, judgeApprovals } from './verdict.ts';
+import { type ApprovalVerdict, type Background, countText, evaluateApprovals, expiryOf } from './verdict.ts';
 
 type VersionStatus = NonNullable<ApprovalsStatus['versions']>[number];
 type GivenStatus = VersionStatus['given'][number];
@@ -24,16 +24,16 @@ export function approvalsStatus(
   if (!rule) return { status: undefined, until: undefined };
   const byVersion = Map.groupBy(record.given, ({ version, rollout = '' }) => `${rollout}:${version}`);
   const newestFirst = [...byVersion.values()].sort((a, b) => b.at(-1)!.at - a.at(-1)!.at);
-  const judged = newestFirst.map((given) => ({
+  const evaluated = newestFirst.map((given) => ({
     given,
-    verdict: judgeApprovals(rule, given, backgroundOf(given[0]!.version), now),
+    verdict: evaluateApprovals(rule, given, backgroundOf(given[0]!.version), now),
   }));
-  const alive = judged.filter(({ verdict }) => verdict.counted.length + verdict.excluded.length > 0);
+  const alive = evaluated.filter(({ verdict }) => verdict.counted.length + verdict.excluded.length > 0);
   const versions = alive.map(({ given, verdict }) => versionStatus(given[0]!, verdict, rule));
   const shown = pending === undefined ? versions[0] : versions.find(({ version }) => version === pending);
   const version = shown?.version ?? pending;
   const count = `${shown?.count ?? 0}/${rule.required}`;
-  const ends = judged.flatMap(({ verdict }) => verdict.until ?? []);
+  const ends = evaluated.flatMap(({ verdict }) => verdict.until ?? []);
   const change = record.changes.at(-1);
   return {
     status: {

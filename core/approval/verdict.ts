@@ -31,8 +31,8 @@ export interface ApprovalVerdict {
   until?: EpochMs;
 }
 
-/** `given`: for that version. `background` undefined: who is behind it is not known here, and not judged. */
-export function judgeApprovals(
+/** `given`: for that version. `background` undefined: who is behind it is unknown here and not checked. */
+export function evaluateApprovals(
   rule: ApprovalRule,
   given: readonly Approval[],
   background: Background | undefined,
@@ -43,20 +43,20 @@ export function judgeApprovals(
   const endOf = ({ at }: Approval) => (lasts === undefined ? undefined : at + lasts);
   const alive = [...byPerson.values()].filter((approval) => (endOf(approval) ?? now + 1) > now);
   const problem = problemWith(rule, alive, background);
-  const judged = alive.map((approval) => ({ approval, why: whyNot(approval, rule, background) ?? problem }));
-  const counted = judged.flatMap(({ approval, why }) => (why === undefined ? [approval] : []));
+  const evaluated = alive.map((approval) => ({ approval, why: whyNot(approval, rule, background) ?? problem }));
+  const counted = evaluated.flatMap(({ approval, why }) => (why === undefined ? [approval] : []));
   const ends = alive.flatMap((approval) => endOf(approval) ?? []);
   return {
     required: rule.required,
     counted,
-    excluded: judged.flatMap(({ approval, why }) => (why === undefined ? [] : [{ approval, why }])),
+    excluded: evaluated.flatMap(({ approval, why }) => (why === undefined ? [] : [{ approval, why }])),
     enough: problem === undefined && counted.length >= rule.required,
     ...(problem !== undefined && { problem }),
     ...(ends.length > 0 && { until: Math.min(...ends) }),
   };
 }
 
-/** What in the rule cannot be judged: admission refuses it, and where it got in nothing is approved. */
+/** What in the rule cannot be evaluated: admission refuses it, and a stored one approves nothing. */
 export function ruleProblem({ expireAfter }: ApprovalRule): string | undefined {
   if (expireAfter === undefined || parseDuration(expireAfter) !== undefined) return undefined;
   return `spec.approvals.expireAfter: ${JSON.stringify(expireAfter)} is not a duration such as 30m or 24h`;

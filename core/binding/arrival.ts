@@ -5,7 +5,7 @@ import type { DeploymentRef, FluxBinding } from '../../api/types.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { isSameDeployment, parseDeployments } from '../pin/deployment.ts';
 import { fetchedRevision, isOfTag } from '../pin/fetched.ts';
-import { FOLLOWER } from './follower.ts';
+import { TRACKING_KIND } from './helmRelease.ts';
 
 export function carries(deployments: readonly DeploymentRef[] | undefined, deployment: DeploymentRef): boolean {
   return (deployments ?? []).some((s) => isSameDeployment(s, deployment));
@@ -21,7 +21,7 @@ export function hasArrived(
   deployment: DeploymentRef,
 ): boolean {
   const observed = spec?.observed;
-  if (spec?.target.kind === FOLLOWER) {
+  if (spec?.target.kind === TRACKING_KIND) {
     return source !== undefined && hasFetched(source, deployment) && isArtifactOf(source, observed?.applied);
   }
   if (!observed || !carries(observed.deployed, deployment)) return false;

@@ -6,7 +6,7 @@ import { findCondition } from '../kube/conditions.ts';
 import { isSameVersion, parseDeployments } from '../pin/deployment.ts';
 import { bounded, fetchedRevision, isCurrent } from '../pin/fetched.ts';
 import { carries } from './arrival.ts';
-import { FOLLOWER, releasedDigest } from './follower.ts';
+import { releasedDigest, TRACKING_KIND } from './helmRelease.ts';
 
 type Observed = NonNullable<FluxBindingSpec['observed']>;
 
@@ -18,7 +18,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const proof = proofOf(object);
   // Nothing on it says which deployment it carries, to tell an old proof from a new one: a proof goes with what it proves.
-  if (object.kind === FOLLOWER) return proof ?? {};
+  if (object.kind === TRACKING_KIND) return proof ?? {};
   const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
   // A binding of an earlier object of this name says nothing about this one.
   if (binding?.spec?.target.uid !== object.metadata.uid) return seen;
@@ -36,7 +36,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
 function proofOf(object: FluxObject): Observed | undefined {
   const fetched = object.kind === 'OCIRepository' ? fetchedRevision(object) : undefined;
   if (fetched !== undefined) return { fetched };
-  const applied = object.kind === FOLLOWER ? releasedDigest(object) : appliedRevision(object);
+  const applied = object.kind === TRACKING_KIND ? releasedDigest(object) : appliedRevision(object);
   return applied === undefined ? undefined : { applied };
 }
 

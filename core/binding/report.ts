@@ -5,15 +5,15 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { fullMessage, type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
+import { evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
 import { gatesOf } from '../gate/refs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../pin/deployment.ts';
 import { writeBackName } from '../policy/writeBack.ts';
-import { isPassing, passageEnds } from '../suspend/passage.ts';
+import { bypassGrantEnds, isPassing } from '../suspend/bypassGrant.ts';
 import { closingKey } from '../suspend/stateAnnotation.ts';
-import { FOLLOWER } from './follower.ts';
+import { TRACKING_KIND } from './helmRelease.ts';
 
 /** The Rollouts and Gates that one hook has for an object. Others may exist. */
 export interface Inputs {
@@ -46,10 +46,10 @@ export function reportOf(
   { rollouts, gates }: Inputs,
   now: EpochMs,
 ): { report: Report; until?: EpochMs } {
-  const judged = judgeGates(gatesOf(spec), (ref) => gates.get(refKey(ref)), now).all;
-  const entries = reveal(judged, metadata.namespace ?? '').map(gateEntry);
-  const ends = [...rollouts.values()].flatMap((rollout) => passageEnds(rollout) ?? []).filter((end) => end > now);
-  const edges = [...judged.flatMap((gate) => gate.until ?? []), ...ends];
+  const evaluated = evaluateGates(gatesOf(spec), (ref) => gates.get(refKey(ref)), now).all;
+  const entries = reveal(evaluated, metadata.namespace ?? '').map(gateEntry);
+  const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
+  const edges = [...evaluated.flatMap((gate) => gate.until ?? []), ...ends];
   const report = reportWith(spec, rollouts, entries, now);
   return { report, ...(edges.length > 0 && { until: Math.min(...edges) }) };
 }
@@ -76,7 +76,7 @@ export function reportWith(
   };
 }
 
-function gateEntry(gate: JudgedGate): GateEntry {
+function gateEntry(gate: GateResult): GateEntry {
   return {
     namespace: gate.ref.namespace,
     name: gate.ref.name,
@@ -121,7 +121,7 @@ const MAX_GATES = 16;
  * object's source as well, which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
-  if (!spec || spec.target.kind === FOLLOWER) return false;
+  if (!spec || spec.target.kind === TRACKING_KIND) return false;
   if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
   const { pins = [] } = spec;
   const required = gatesOf(spec);

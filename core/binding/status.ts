@@ -9,7 +9,7 @@ import type { Applied } from '../suspend/applier.ts';
 import { awaitsOf } from '../suspend/resume.ts';
 import { carries, hasArrived } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
-import { FOLLOWER, whyNothingComes } from './follower.ts';
+import { TRACKING_KIND, whyNothingComes } from './helmRelease.ts';
 import { headOf, type Report, rolloutsOf } from './report.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
@@ -32,7 +32,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const { gates = [], passing = [] } = report;
   const held = gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
-  const isFollower = spec.target.kind === FOLLOWER;
+  const isFollower = spec.target.kind === TRACKING_KIND;
   const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied, spec));
   const desired = desiredDeployments(spec, related, held);
   const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, appliedBy(binding), now);
@@ -64,7 +64,7 @@ export function wholeOf(
   source: FluxObject | undefined,
 ): Whole | undefined {
   const isOwn = spec?.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace;
-  return isOwn && spec.target.kind !== FOLLOWER ? wholeVersion(spec?.pins ?? [], rollouts, source) : undefined;
+  return isOwn && spec.target.kind !== TRACKING_KIND ? wholeVersion(spec?.pins ?? [], rollouts, source) : undefined;
 }
 
 function sourceEntry({ artifact, awaits, stuck }: Whole): NonNullable<FluxBindingStatus['source']> {
@@ -117,7 +117,7 @@ function pinState(
     return { ...pin, state: 'Missing', message: `Rollout '${pin.rollout}' ${why}` };
   }
   const { id, version, uid } = head;
-  const isFollower = spec.target.kind === FOLLOWER;
+  const isFollower = spec.target.kind === TRACKING_KIND;
   const writeBack = isFollower ? undefined : entry?.writeBack;
   const has = { ...pin, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
   // What Git sets may change after it has arrived.

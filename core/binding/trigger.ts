@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
 import { parseDeployments } from '../pin/deployment.ts';
 import { readPin } from '../pin/field.ts';
-import { hasRun } from '../suspend/passage.ts';
+import { hasRun } from '../suspend/bypassGrant.ts';
 import { carries } from './arrival.ts';
 import type { PinState } from './status.ts';
 

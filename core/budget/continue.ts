@@ -63,9 +63,9 @@ export function recordContinue(
   request: { uid: string; user: string },
   now: EpochMs,
 ): Budget {
-  const asked = budget.metadata.annotations?.[CONTINUE];
-  if (asked === undefined) return annotate(budget, CONTINUE_REQUEST, undefined);
-  if (asked === before?.metadata.annotations?.[CONTINUE]) {
+  const requested = budget.metadata.annotations?.[CONTINUE];
+  if (requested === undefined) return annotate(budget, CONTINUE_REQUEST, undefined);
+  if (requested === before?.metadata.annotations?.[CONTINUE]) {
     return annotate(budget, CONTINUE_REQUEST, before.metadata.annotations[CONTINUE_REQUEST]);
   }
   const user = request.user.replace(/[\r\n]/g, ' ').slice(0, 512);

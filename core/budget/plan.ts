@@ -16,7 +16,16 @@ import { pendingContinue } from './continue.ts';
 import { fleetOf, type Member } from './fleet.ts';
 import { continueEvent, heldEvents, invalid, readyOf, slotEvents, waveEvent } from './report.ts';
 import { budgetKey } from './selects.ts';
-import { counts, type Judged, judgeSlot, revisionOf, revoking, type Sight, UNUSED_MS, uninvited } from './slots.ts';
+import {
+  counts,
+  evaluateSlot,
+  revisionOf,
+  revoking,
+  type Sight,
+  type SlotResult,
+  UNUSED_MS,
+  uninvited,
+} from './slots.ts';
 import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
 import { recallVersions, versionOf } from './versions.ts';
 import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './waves.ts';
@@ -39,15 +48,15 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   if (problems.length > 0) return kept(budget, problems, now);
   const before = budget.status ?? {};
   const fleet = fleetOf(seen.rollouts.slice(0, LIMITS.rolloutsOfBudget), config);
-  const judged = judgeSlots(before.slots ?? [], fleet, seen, config.slotTimeout, now);
-  const begun = withUninvited(judged, fleet, now);
-  const cooling = coolingNow(before.cooling, judged, config.cooldown, now);
+  const evaluated = evaluateSlots(before.slots ?? [], fleet, seen, config.slotTimeout, now);
+  const begun = withUninvited(evaluated, fleet, now);
+  const cooling = coolingNow(before.cooling, evaluated, config.cooldown, now);
 
   const key = budgetKey(budget);
   const queue = queueOf(fleet, begun, key);
   const said = pendingContinue(budget);
-  const recall = (slots: readonly Slot[], asked: readonly ImageVersion[]) =>
-    recallVersions(before.versions ?? [], fleet, slots, asked, config.maxFailures, said);
+  const recall = (slots: readonly Slot[], requested: readonly ImageVersion[]) =>
+    recallVersions(before.versions ?? [], fleet, slots, requested, config.maxFailures, said);
   const recalled = recall(begun, firstChoices(queue));
   const held = begun.map((slot) => (recalled.isHeld(versionOf(slot)) ? revoking(slot, now) : slot));
 
@@ -58,10 +67,10 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const slots = [...held, ...granted];
   // Of what has come of it: the same status leads to the same again.
   const left = queueOf(fleet, slots, key);
-  const asked = firstChoices(left);
-  const after = recall(slots, asked);
+  const requested = firstChoices(left);
+  const after = recall(slots, requested);
   const waves = (version: ImageVersion) => wavesOf(version, fleet, slots, after.excused, config.order?.values);
-  const isCurrent = among([...asked, ...slots.map(versionOf)]);
+  const isCurrent = among([...requested, ...slots.map(versionOf)]);
   const versions = after.list
     .map((version) => {
       const known = before.versions?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
@@ -76,7 +85,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     taken: taken + granted.length,
     waiting: left.length,
     unknown: config.order ? unknownBefore(fleet, left) : [],
-    held: versions.filter((each) => each.held && among(asked)(versionOf(each))),
+    held: versions.filter((each) => each.held && among(requested)(versionOf(each))),
   };
   const handledRequest = said?.uid ?? before.handledRequest;
   const status = revised(budget, {
@@ -94,7 +103,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   });
   const changes = [
     ...(said ? [continueEvent(said.version, said.by, recalled.hasContinued, said.uid)] : []),
-    ...judged.flatMap(({ before: slot, judged: each }) => slotEvents(slot, each)),
+    ...evaluated.flatMap(({ before: slot, evaluated: each }) => slotEvents(slot, each)),
     ...heldEvents(budget, versions),
     ...(config.order ? versions.flatMap((version) => waveEvents(version, before.versions)) : []),
   ];
@@ -102,7 +111,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     status,
     events: status === budget.status ? [] : changes,
     requeueAt: [
-      ...judged.flatMap(({ judged: { requeueAt } }) => requeueAt ?? []),
+      ...evaluated.flatMap(({ evaluated: { requeueAt } }) => requeueAt ?? []),
       ...cooling.flatMap((at) => (parseTime(at) ?? now) + config.cooldown),
       ...(granted.length > 0 ? [now + UNUSED_MS] : []),
       ...held.flatMap((slot, index) => (slot === begun[index] ? [] : [now])),
@@ -117,27 +126,27 @@ function kept(budget: Budget, problems: readonly string[], now: EpochMs): Budget
   return { status: revised(budget, { ...before, conditions }), events: [], requeueAt: [] };
 }
 
-interface JudgedSlot {
+interface EvaluatedSlot {
   before: Slot;
-  judged: Judged;
+  evaluated: SlotResult;
 }
 
-function judgeSlots(
+function evaluateSlots(
   slots: readonly Slot[],
   fleet: readonly Member[],
   { others }: Seen,
   slotTimeout: number | undefined,
   now: EpochMs,
-): JudgedSlot[] {
+): EvaluatedSlot[] {
   const byUid = new Map(fleet.map(({ uid, rollout }) => [uid, rollout]));
   return slots.map((slot) => ({
     before: slot,
-    judged: judgeSlot(slot, byUid.get(slot.uid) ?? others.get(slot.uid), slotTimeout, now),
+    evaluated: evaluateSlot(slot, byUid.get(slot.uid) ?? others.get(slot.uid), slotTimeout, now),
   }));
 }
 
-function withUninvited(judged: readonly JudgedSlot[], fleet: readonly Member[], now: EpochMs): Slot[] {
-  const slots = judged.flatMap(({ judged: { slot } }) => slot ?? []);
+function withUninvited(evaluated: readonly EvaluatedSlot[], fleet: readonly Member[], now: EpochMs): Slot[] {
+  const slots = evaluated.flatMap(({ evaluated: { slot } }) => slot ?? []);
   const holders = new Set(slots.map(({ uid }) => uid));
   return [...slots, ...fleet.flatMap((member) => (holders.has(member.uid) ? [] : (uninvited(member, now) ?? [])))];
 }
@@ -145,14 +154,14 @@ function withUninvited(judged: readonly JudgedSlot[], fleet: readonly Member[], 
 /** Only what was used cools down, and only what took room. */
 function coolingNow(
   before: readonly string[] | undefined,
-  judged: readonly JudgedSlot[],
+  evaluated: readonly EvaluatedSlot[],
   cooldown: number,
   now: EpochMs,
 ): string[] {
   if (cooldown === 0) return [];
   // Rounded up: it must not be over before its time.
   const freed = formatTime(Math.ceil(now / 1000) * 1000);
-  const ended = judged.filter((each) => each.judged.freed === 'Ended' && counts(each.before)).map(() => freed);
+  const ended = evaluated.filter((each) => each.evaluated.freed === 'Ended' && counts(each.before)).map(() => freed);
   // One that lies ahead was stored before the clock was set back: it cools from now on, not until the clock is there again.
   const cooled = (before ?? []).map((at) => ((parseTime(at) ?? 0) > now + 1000 ? freed : at));
   const still = cooled.filter((at) => (parseTime(at) ?? now) + cooldown > now);
@@ -242,12 +251,12 @@ function grant(
   return granted;
 }
 
-/** Each version is judged once for all who offer it. */
-function remembered<T>(judge: (version: ImageVersion) => T): (version: ImageVersion) => T {
+/** Evaluates each version once, however many Rollouts offer it. */
+function remembered<T>(evaluate: (version: ImageVersion) => T): (version: ImageVersion) => T {
   const known = new Map<string, T>();
   return (version) => {
     const key = `${versionKey(version)}@${version.digest ?? ''}`;
-    if (!known.has(key)) known.set(key, judge(version));
+    if (!known.has(key)) known.set(key, evaluate(version));
     return known.get(key)!;
   };
 }

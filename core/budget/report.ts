@@ -13,7 +13,7 @@ import { shell } from '../text/shell.ts';
 import type { BudgetConfig } from './config.ts';
 import type { Member } from './fleet.ts';
 import { budgetKey } from './selects.ts';
-import type { Judged } from './slots.ts';
+import type { SlotResult } from './slots.ts';
 import { versionKey } from './version.ts';
 import { failedIn, versionOf } from './versions.ts';
 
@@ -128,7 +128,7 @@ export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
 }
 
 /** For what nobody expects: a slot whose holder is gone or does not answer, and one that is overdue. */
-export function slotEvents(before: Slot, { slot, freed }: Judged): NewEvent[] {
+export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[] {
   const about = `${before.uid}/${before.request ?? before.grantedTime}`;
   const holder = `Rollout '${refKey(before)}'`;
   if (freed === 'Deleted') {

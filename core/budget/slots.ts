@@ -17,7 +17,7 @@ export const REVOKED_MS = 60_000;
 /** `gone`: there is no such Rollout, or another of its name. undefined: nothing is known of it now. */
 export type Sight = Rollout | 'gone' | undefined;
 
-export interface Judged {
+export interface SlotResult {
   /** As it is from now on; absent where it is free. */
   slot?: Slot;
   /** Why it is free. Ended: its deployment has. Declined: it was not used. */
@@ -27,7 +27,7 @@ export interface Judged {
 }
 
 /** `slotTimeout`: milliseconds. */
-export function judgeSlot(slot: Slot, sight: Sight, slotTimeout: number | undefined, now: EpochMs): Judged {
+export function evaluateSlot(slot: Slot, sight: Sight, slotTimeout: number | undefined, now: EpochMs): SlotResult {
   if (sight === 'gone') return { freed: 'Deleted' };
   if (sight === undefined || revisionOf(sight) < slot.rolloutRevision) return { slot };
   const request = sight.status?.slotRequest?.id;
@@ -82,7 +82,7 @@ function isOf({ version, grantedTime }: Slot, head: HistoryEntry | undefined): b
   return head?.version.tag === version && (parseTime(head.timestamp) ?? 0) >= (parseTime(grantedTime) ?? 0);
 }
 
-function unused(slot: Slot, now: EpochMs): Judged {
+function unused(slot: Slot, now: EpochMs): SlotResult {
   const revoked = parseTime(slot.revokedTime);
   if (slot.state === 'Revoking' && revoked !== undefined) {
     const at = revoked + REVOKED_MS;
@@ -98,7 +98,7 @@ function underWay(
   head: HistoryEntry,
   slotTimeout: number | undefined,
   now: EpochMs,
-): Judged {
+): SlotResult {
   const { revokedTime: _, digest: __, ...kept } = slot;
   const overdueAt = slotTimeout === undefined ? undefined : (parseTime(slot.grantedTime) ?? now) + slotTimeout;
   const isOverdue = slot.state === 'Overdue' || (overdueAt !== undefined && now >= overdueAt);

@@ -52,7 +52,7 @@ export function takeTurn(
   if (problem !== undefined) {
     const condition = waitingFor('TooManyBudgets', `Version ${next} waits: of the RolloutBudgets, ${problem}`);
     const blockers = [{ ...OF_BUDGET, effect: 'Blocks' as const, reason: condition.reason, version: next }];
-    return { condition, blockers, gates: [], requeueAt: [lookAt(rollout, now)] };
+    return { condition, blockers, gates: [], requeueAt: [requeueTime(rollout, now)] };
   }
   if (selecting.length === 0) return undefined;
   const stored = rollout.status?.slotRequest;
@@ -60,7 +60,7 @@ export function takeTurn(
   const granted = slots.filter((slot) => slot?.state === 'Granted');
   if (granted.length === selecting.length && granted.every((slot) => slot?.version === next)) return undefined;
 
-  const asked = selecting[slots.findIndex((slot) => slot?.state !== 'Granted')] ?? selecting[0]!;
+  const requested = selecting[slots.findIndex((slot) => slot?.state !== 'Granted')] ?? selecting[0]!;
   const shown = {
     gates: selecting.map((budget, index) => summary(budget, slots[index], next)),
     blockers: selecting.flatMap((budget, index) =>
@@ -70,27 +70,27 @@ export function takeTurn(
   const pausedUntil = parseTime(stored?.pausedUntil);
   // One that is farther away was stored before the clock was set back.
   if (stored && pausedUntil !== undefined && pausedUntil > now && pausedUntil <= now + PAUSE_MS) {
-    return { ...shown, request: stored, condition: waits(rollout, asked, next), requeueAt: [pausedUntil] };
+    return { ...shown, request: stored, condition: waits(rollout, requested, next), requeueAt: [pausedUntil] };
   }
   const givesUpAt = granted.length === 0 ? undefined : sinceOf(granted) + HELD_FOR_OTHERS_MS;
   const fresh = { id: nextRevision(rollout), since: formatTime(now) };
   if (givesUpAt !== undefined && now >= givesUpAt) {
     const until = now + PAUSE_MS;
     const request = { ...fresh, pausedUntil: formatTime(until) };
-    return { ...shown, request, condition: waits(rollout, asked, next), requeueAt: [until] };
+    return { ...shown, request, condition: waits(rollout, requested, next), requeueAt: [until] };
   }
   // A slot that is being taken back is given back by another request.
   const isOver = stored === undefined || stored.pausedUntil !== undefined || slots.some((slot) => slot?.revokedTime);
   const { id, since } = isOver ? fresh : stored;
-  const ask = isOver ? selecting.slice(0, 1) : selecting.filter((budget, i) => slots[i] || budget === asked);
+  const ask = isOver ? selecting.slice(0, 1) : selecting.filter((budget, i) => slots[i] || budget === requested);
   const request = {
     id,
     since,
     versions: offered.slice(0, OFFERED).map(({ tag, digest }) => ({ tag, ...(digest && { digest }) })),
     budgets: ask.map(budgetKey),
   };
-  const requeueAt = [lookAt(rollout, now), ...(givesUpAt === undefined ? [] : [givesUpAt])];
-  return { ...shown, request, condition: waits(rollout, asked, next), requeueAt };
+  const requeueAt = [requeueTime(rollout, now), ...(givesUpAt === undefined ? [] : [givesUpAt])];
+  return { ...shown, request, condition: waits(rollout, requested, next), requeueAt };
 }
 
 /** What each budget has granted to the request that is stored, whatever became of it. */
@@ -107,7 +107,7 @@ function sinceOf(granted: readonly (Slot | undefined)[]): EpochMs {
 }
 
 /** About once a minute, and not all Rollouts of a budget at once. */
-function lookAt({ metadata }: Rollout, now: EpochMs): EpochMs {
+function requeueTime({ metadata }: Rollout, now: EpochMs): EpochMs {
   const jitter = Number.parseInt(shortHash(metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
   return now + LOOK_MS * (0.75 + jitter / 2);
 }

@@ -47,12 +47,12 @@ export function recallVersions(
   before: readonly BudgetVersion[],
   fleet: readonly Member[],
   slots: readonly Slot[],
-  asked: readonly ImageVersion[],
+  requested: readonly ImageVersion[],
   maxFailures: number | undefined,
   said: Continue | undefined,
 ): Versions {
   const seen = failuresSeen(fleet, slots);
-  const current = [...asked, ...slots.map(versionOf)];
+  const current = [...requested, ...slots.map(versionOf)];
   const failing = fleet.flatMap(({ head, image }) =>
     head?.bakeStatus === 'Failed' ? [{ image, tag: head.version.tag, digest: head.version.digest }] : [],
   );

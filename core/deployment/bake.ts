@@ -8,7 +8,7 @@ import type { NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { deploymentEvent } from './events.ts';
-import { type FailedCheck, judgesRevision, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
+import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
 import {
   APPLIED,
   BAKE_COMPLETED,
@@ -68,7 +68,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   }
   // What is seen before the version arrived is the old version's health, unless the check can tell the two apart.
   const arrived = started !== undefined || missing.length === 0;
-  const watched = arrived ? healthChecks : healthChecks.filter(judgesRevision);
+  const watched = arrived ? healthChecks : healthChecks.filter(checksRevision);
   // All were Healthy when the bake started: one that no longer is has failed since, whether or not it says when.
   const errors = started === undefined ? newErrors(watched, head) : errorsOrUnhealthy(watched, head);
   if (!recovery && errors.length > 0) {

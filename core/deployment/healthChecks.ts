@@ -33,7 +33,7 @@ export function unhealthyMessage(check: HealthCheck): string {
 }
 
 /** A version that Flux cannot build or apply never arrives. Class kustomization sees that, and no older version's failure. */
-export function judgesRevision({ spec }: HealthCheck): boolean {
+export function checksRevision({ spec }: HealthCheck): boolean {
   return spec?.class === KUSTOMIZATION_CLASS;
 }
 

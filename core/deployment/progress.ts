@@ -7,8 +7,8 @@ import { isHeld } from '../binding/trigger.ts';
 import { goneChecks, keyOf, knownHealth } from '../health/known.ts';
 import { objectName } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import { isPassing } from '../suspend/passage.ts';
-import { judgesRevision } from './healthChecks.ts';
+import { isPassing } from '../suspend/bypassGrant.ts';
+import { checksRevision } from './healthChecks.ts';
 import { HELD_ON_ITS_WAY, UNWATCHED_HELD, WAITING_FOR_HEALTH, WAITING_TO_BE_APPLIED } from './messages.ts';
 import { isUnwatched } from './unwatched.ts';
 
@@ -78,9 +78,9 @@ export function withProgress(
 /** Until then the version before ran. Only what tells versions apart may have reported an error of this one. */
 function healthAtArrival({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
   if (!before) return {};
-  const judged = new Set(checks.filter(judgesRevision).map(({ metadata }) => keyOf(metadata)));
+  const evaluated = new Set(checks.filter(checksRevision).map(({ metadata }) => keyOf(metadata)));
   const now = knownHealth(checks, before).map(({ lastErrorTime, ...known }) => {
-    if (!judged.has(keyOf(known))) return { ...known, ...(lastErrorTime && { lastErrorTime }) };
+    if (!evaluated.has(keyOf(known))) return { ...known, ...(lastErrorTime && { lastErrorTime }) };
     const first = before.find((each) => keyOf(each) === keyOf(known));
     return { ...known, ...(first?.lastErrorTime && { lastErrorTime: first.lastErrorTime }) };
   });

@@ -7,7 +7,7 @@ import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
 import { GATE_CLOSED, ROLLED_BACK } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
-import { approvalCommands, closedText, type JudgedGate } from '../gate/judge.ts';
+import { approvalCommands, closedText, type GateResult } from '../gate/evaluateGates.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { isBare } from '../release/metadata.ts';
@@ -104,7 +104,7 @@ export function holdsAfter(head: HistoryEntry | undefined, { onFailure }: { onFa
 export function rollbackCondition(
   [head, before]: readonly HistoryEntry[],
   rollback: Rollback | undefined,
-  closed: readonly JudgedGate[],
+  closed: readonly GateResult[],
 ): NewCondition | undefined {
   if (rollback?.stays) return { type: ROLLED_BACK, status: 'False', ...rollback.stays };
   if (rollback) {

@@ -3,7 +3,13 @@ import { APPROVALS, APPROVE, GATE_APPROVALS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
 import { type Approval, parseApprovals } from '../approval/record.ts';
-import { type ApprovalVerdict, type Background, expiriesOf, judgeApprovals, verdictText } from '../approval/verdict.ts';
+import {
+  type ApprovalVerdict,
+  type Background,
+  evaluateApprovals,
+  expiriesOf,
+  verdictText,
+} from '../approval/verdict.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { type CommandLine, withCommands } from '../text/commands.ts';
@@ -16,17 +22,17 @@ export const WAITING_FOR_APPROVALS = 'WaitingForApprovals';
 export type ReleaseAuthors = NonNullable<RolloutStatus['releaseAuthors']>[number];
 
 /** What one RolloutGate with `spec.approvals` says of a version. */
-export interface AskedApprovals {
+export interface RequiredApprovals {
   gate: RolloutGate;
   verdict: ApprovalVerdict;
 }
 
-/** Judges versions of one Rollout. */
-export interface ApprovalJudge {
+/** Evaluates approvals for versions of one Rollout. */
+export interface ApprovalEvaluator {
   /** What each RolloutGate that asks for approvals says. */
-  of(version: string): readonly AskedApprovals[];
+  of(version: string): readonly RequiredApprovals[];
   /** What one of them says; undefined where it asks for none. */
-  on(gate: RolloutGate, version: string): AskedApprovals | undefined;
+  on(gate: RolloutGate, version: string): RequiredApprovals | undefined;
   /** Whether a version has all that each asks for. */
   isApproved(version: string): boolean;
   /** The versions that have as many approvals as one of them asks for. */
@@ -36,25 +42,28 @@ export interface ApprovalJudge {
 }
 
 /** Work and memory grow with the approvals that were given: of what nobody has approved, a RolloutGate says the same for every version. */
-export function approvalJudge(
+export function approvalEvaluator(
   rollout: Rollout,
   gates: readonly RolloutGate[],
   authors: readonly ReleaseAuthors[],
   now: EpochMs,
-): ApprovalJudge {
+): ApprovalEvaluator {
   const asking = new Map(gates.flatMap((gate) => (gate.spec?.approvals ? [[gate, askingOf(gate, now)] as const] : [])));
   const given = new Set([...asking.values()].flatMap(({ byVersion }) => [...byVersion.keys()]));
   const none = [...asking.values()].map(({ nothing }) => nothing);
   const backgrounds = new Map<string, Background>();
-  const on = (gate: RolloutGate, version: string): AskedApprovals | undefined => {
+  const on = (gate: RolloutGate, version: string): RequiredApprovals | undefined => {
     const asks = asking.get(gate);
     const approvals = asks?.byVersion.get(version);
     if (!asks || !approvals) return asks?.nothing;
     const background = backgrounds.get(version) ?? backgroundOf(rollout, authors, version);
     backgrounds.set(version, background);
-    const judged = asks.judged.get(version) ?? { gate, verdict: judgeApprovals(asks.rule, approvals, background, now) };
-    asks.judged.set(version, judged);
-    return judged;
+    const evaluated = asks.evaluated.get(version) ?? {
+      gate,
+      verdict: evaluateApprovals(asks.rule, approvals, background, now),
+    };
+    asks.evaluated.set(version, evaluated);
+    return evaluated;
   };
   const approvedOn = (gate: RolloutGate) => {
     const { rule, byVersion } = asking.get(gate) ?? { rule: undefined, byVersion: new Map<string, Approval[]>() };
@@ -87,8 +96,8 @@ function askingOf(gate: RolloutGate, now: EpochMs) {
     rule,
     given,
     byVersion: Map.groupBy(given, ({ version }) => version),
-    judged: new Map<string, AskedApprovals>(),
-    nothing: { gate, verdict: judgeApprovals(rule, [], undefined, now) },
+    evaluated: new Map<string, RequiredApprovals>(),
+    nothing: { gate, verdict: evaluateApprovals(rule, [], undefined, now) },
   };
 }
 
@@ -107,18 +116,18 @@ export function backgroundInStatus(rollout: Rollout, authors: readonly ReleaseAu
   return { ...onBehalfOf, ...waiting, requesters: [...waiting.requesters, ...requesters] };
 }
 
-export function isApproved(asked: readonly AskedApprovals[]): boolean {
-  return asked.every(({ verdict }) => verdict.enough);
+export function isApproved(requiredApprovals: readonly RequiredApprovals[]): boolean {
+  return requiredApprovals.every(({ verdict }) => verdict.enough);
 }
 
 /** `1.2.0 has 1 of 2 approvals (alice)`, and how another person approves it, for `status.gates`. */
-export function approvalsText(version: string, { gate, verdict }: AskedApprovals): string {
+export function approvalsText(version: string, { gate, verdict }: RequiredApprovals): string {
   const how = verdict.enough ? [] : [approveCommand(gate, version)];
   return withCommands(`${version} has ${verdictText(verdict)}`, ...how);
 }
 
 /** `RolloutGate 'qa' (1 of 2 approvals (alice))`. */
-export function approvalsNeeded({ gate, verdict }: AskedApprovals): string {
+export function approvalsNeeded({ gate, verdict }: RequiredApprovals): string {
   return `RolloutGate '${gate.metadata.name}': ${verdictText(verdict)}`;
 }
 

@@ -10,7 +10,7 @@ import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } fro
 import { listedOn, parseListed } from '../approval/listed.ts';
 import { pinRecordOf } from '../approval/pinRecord.ts';
 import type { Rollback } from '../deployment/rollback.ts';
-import { approvalCommands, closedText, type JudgedGate } from '../gate/judge.ts';
+import { approvalCommands, closedText, type GateResult } from '../gate/evaluateGates.ts';
 import { few } from '../kube/firstFew.ts';
 import { identityOf } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
@@ -19,10 +19,10 @@ import type { StageVerdict } from '../order/stages.ts';
 import { RELEASE_TOO_YOUNG, type YoungRelease } from '../release/age.ts';
 import type { Saying } from '../text/commands.ts';
 import {
-  type AskedApprovals,
   approvalsNeeded,
   approveCommand,
   isApproved,
+  type RequiredApprovals,
   WAITING_FOR_APPROVALS,
 } from './approvals.ts';
 import type { RolloutConfig } from './config.ts';
@@ -48,8 +48,8 @@ export interface Way {
   rollback: Rollback | undefined;
   obstacles: Obstacles;
   unhealthy: readonly HealthCheck[];
-  closed: readonly JudgedGate[];
-  asked: readonly AskedApprovals[];
+  closed: readonly GateResult[];
+  requiredApprovals: readonly RequiredApprovals[];
   young: readonly YoungRelease[];
 }
 
@@ -61,7 +61,7 @@ export interface Told {
   version: string;
   head: HistoryEntry | undefined;
   config: RolloutConfig;
-  evaluation: Pick<Way, 'closed' | 'asked'> & { copy?: CopyState | undefined };
+  evaluation: Pick<Way, 'closed' | 'requiredApprovals'> & { copy?: CopyState | undefined };
 }
 
 interface BlockerKind {
@@ -172,9 +172,9 @@ function failure({ selection, pending, obstacles, head, rollback }: Way): Blocke
   return [{ ...failed, effect: 'Waits', reason: rollback.stays.reason, ...times({ since, until: rollback.until }) }];
 }
 
-function approvals({ observed, pending, asked }: Way): Blocker[] {
+function approvals({ observed, pending, requiredApprovals }: Way): Blocker[] {
   if (pending === undefined) return [];
-  return asked
+  return requiredApprovals
     .filter(({ verdict }) => !verdict.enough)
     .map(({ gate, verdict }) => ({
       type: 'Approvals',
@@ -291,8 +291,8 @@ function gatesText({ version, by, evaluation: { closed } }: Told): Saying {
 }
 
 /** They are asked for while the version waits for something else too: people take longer than bakes. */
-function approvalsText({ version, by, evaluation: { asked } }: Told): Saying {
-  const missing = asked.filter((each) => !isApproved([each]));
+function approvalsText({ version, by, evaluation: { requiredApprovals } }: Told): Saying {
+  const missing = requiredApprovals.filter((each) => !isApproved([each]));
   const all = few(missing.map(approvalsNeeded), MAX_NAMED);
   return {
     text: `Version ${version}${by} waits for approvals, ${all}`,

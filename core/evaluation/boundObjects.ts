@@ -65,8 +65,8 @@ function withCurrentGates(
   rules: RefRules,
 ): FluxBinding {
   const byKey = new Map(gates.map((gate) => [refKey(identityOf(gate)), gate]));
-  const world = { ...rules, gates: byKey, namespaceLabels, truncated };
-  const { named, selecting, tooMany } = requiredGates(object, world, gates.map(identityOf));
+  const context = { ...rules, gates: byKey, namespaceLabels, truncated };
+  const { named, selecting, tooMany } = requiredGates(object, context, gates.map(identityOf));
   const refs = tooMany ? [TOO_MANY] : [...named, ...selecting];
   const { spec, ...own } = binding ?? unseenBinding(rollout, object.kind, object.metadata.name ?? '');
   return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };

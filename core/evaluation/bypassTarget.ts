@@ -6,13 +6,13 @@ import { BYPASS_FOR, BYPASS_REASON, FORCE_DEPLOY } from '../../api/annotations.t
 import type { Rollout } from '../../api/types.ts';
 import { identityOf } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
-import { isUnderWay, type Passage } from '../suspend/passage.ts';
+import { type BypassGrant, isUnderWay } from '../suspend/bypassGrant.ts';
 import type { Saying } from '../text/commands.ts';
 import { shell, WHY } from '../text/shell.ts';
 import { type VersionRequest, versionRequests } from './requesters.ts';
 import { requestsOf } from './requests.ts';
 
-type Deployment = Omit<Passage, 'closings'>;
+type Deployment = Omit<BypassGrant, 'closings'>;
 
 export type BypassTarget =
   | {
@@ -31,15 +31,15 @@ export function bypassTarget(
   user: string,
   bypassFor: string | undefined,
 ): BypassTarget {
-  const asked = askedAnew(rollout, before);
-  const named = [...(bypassFor ? [bypassFor] : []), ...asked];
+  const requested = newlyRequested(rollout, before);
+  const named = [...(bypassFor ? [bypassFor] : []), ...requested];
   const underWay = deploymentUnderWay(rollout);
   const isCaught = underWay !== undefined && named.includes(underWay.version);
   const next = isCaught ? underWay : (deploymentThatWaits(rollout) ?? underWay);
   const other = named.find((version) => version !== next?.version);
   if (other !== undefined) return { is: 'refused', why: otherText(rollout, other, next) };
   if (!next) return { is: 'none' };
-  if (named.length > 0) return { is: 'deployment', deployment: next, asks: asked.length > 0 };
+  if (named.length > 0) return { is: 'deployment', deployment: next, asks: requested.length > 0 };
   return unnamedTarget(rollout, before, user, next, next === underWay);
 }
 
@@ -66,9 +66,9 @@ function unnamedTarget(
 function deploymentThatWaits(rollout: Rollout): Deployment | undefined {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   const initial = head ? undefined : rollout.spec?.initialVersion;
-  const asked = initial || rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
-  const waits = asked !== undefined && asked !== head?.version.tag && isLegalTag(asked);
-  return waits ? { version: asked, id: (head?.id ?? 0) + 1 } : undefined;
+  const requested = initial || rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
+  const waits = requested !== undefined && requested !== head?.version.tag && isLegalTag(requested);
+  return waits ? { version: requested, id: (head?.id ?? 0) + 1 } : undefined;
 }
 
 /** The newest, if a Gate has closed on its way. */
@@ -78,7 +78,7 @@ function deploymentUnderWay({ status }: Rollout): Deployment | undefined {
 }
 
 /** The versions that this write asks for by hand. */
-function askedAnew({ spec, metadata }: Rollout, before: Rollout): string[] {
+function newlyRequested({ spec, metadata }: Rollout, before: Rollout): string[] {
   const force = metadata.annotations?.[FORCE_DEPLOY];
   return [
     ...(spec?.wantedVersion && spec.wantedVersion !== before.spec?.wantedVersion ? [spec.wantedVersion] : []),

@@ -16,16 +16,16 @@ import type { Approval as GivenApproval } from '../approval/record.ts';
 import { grantedSlot, isGranted, OFFERED } from '../budget/turn.ts';
 import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
-import { type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
+import { evaluateGates, type GateResult, reveal } from '../gate/evaluateGates.ts';
 import { deployCutoff } from '../health/cutoff.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import { judgeStages, type StageVerdict } from '../order/stages.ts';
+import { evaluateStages, type StageVerdict } from '../order/stages.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
-import { closingsPassed } from '../suspend/passage.ts';
+import { closingsPassed } from '../suspend/bypassGrant.ts';
 import { closingKey } from '../suspend/stateAnnotation.ts';
-import { type AskedApprovals, approvalJudge, backgroundOf, type ReleaseAuthors } from './approvals.ts';
+import { approvalEvaluator, backgroundOf, type ReleaseAuthors, type RequiredApprovals } from './approvals.ts';
 import { blockersOf, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
 import type { RolloutConfig } from './config.ts';
 import { type CopyState, copyState } from './copy.ts';
@@ -33,9 +33,9 @@ import type { Observed } from './observed.ts';
 import type { Requests } from './requests.ts';
 import { boundGates } from './requiredGates.ts';
 import {
+  evaluateRolloutGates,
   type GateVerdict,
   gatesOf,
-  judgeRolloutGates,
   namesInTheWay,
   type Rejection,
   rejectedBy,
@@ -86,14 +86,14 @@ export interface Evaluation {
   /** The HealthChecks that automatic deployments wait for. */
   unhealthy: HealthCheck[];
   /** The Gates that keep `pending` out. */
-  closed: JudgedGate[];
+  closed: GateResult[];
   /** Those that are closed and that it may pass. */
-  passed: JudgedGate[];
-  /** The requests that opened its Gates, and the approvals that Gates and RolloutGates asked for. */
+  passed: GateResult[];
+  /** The requests that opened its Gates, and the approvals that Gates and RolloutGates requiredApprovals for. */
   approvals: Approval[];
   /** The RolloutGates that ask for approvals of `pending`, where it needs them: a rollback does not, nor what ran before without gateFirstDeployment. */
-  asked: readonly AskedApprovals[];
-  /** Everything in the way but budgets, which are asked once nothing else is. */
+  requiredApprovals: readonly RequiredApprovals[];
+  /** Everything in the way but budgets, which are requiredApprovals once nothing else is. */
   blockers: Blocker[];
   /** Of the release that spec.targetRepository is to have. */
   copy?: CopyState;
@@ -127,10 +127,10 @@ export function evaluate(
     youngUntil: (release) => youngUntil(release, config, now),
   });
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
-  const stages = judgeStages(rollout, observed.stages, candidates, now);
+  const stages = evaluateStages(rollout, observed.stages, candidates, now);
   const shown = bypass ?? shownBypass(head, candidates, state.conditions);
-  const judge = approvalJudge(rollout, gates, state.authors, now);
-  const verdict = judgeRolloutGates(gates, candidates, shown, stages, judge);
+  const approvals = approvalEvaluator(rollout, gates, state.authors, now);
+  const verdict = evaluateRolloutGates(gates, candidates, shown, stages, approvals);
   const rollback = rollbackOf({
     history,
     config,
@@ -154,7 +154,7 @@ export function evaluate(
   });
   const requested = selection.initial ? rollout.spec?.initialVersion : wantedVersion || forceDeploy;
   const pending = pendingVersion(selection, candidates, requested);
-  const inTheWay = pending === undefined ? NO_GATES : judgeRequired(observed, pending, head, state.authors, now);
+  const inTheWay = pending === undefined ? NO_GATES : evaluateRequired(observed, pending, head, state.authors, now);
   const holds = holdsAfter(head, config);
   const unhealthy = checksInTheWay(observed, head, holds).filter(isUnhealthy);
   const inWay = obstacles(
@@ -165,10 +165,10 @@ export function evaluate(
     { gateFirst: config.gateFirstDeployment, holdsInitial: holdsInitial(gates, selection, rollout, config, requests) },
   );
   const isFree = selection.back || (selection.initial && !config.gateFirstDeployment);
-  const asked = pending === undefined || isFree ? [] : judge.of(pending);
+  const requiredApprovals = pending === undefined || isFree ? [] : approvals.of(pending);
   const way = {
     ...{ observed, config, requests, head, candidates, gates, verdict, stages, selection, pending, rollback },
-    ...{ obstacles: inWay, unhealthy, closed: inTheWay.closed, asked, young },
+    ...{ obstacles: inWay, unhealthy, closed: inTheWay.closed, requiredApprovals, young },
   };
   const first = [...problemBlockers(way), ...blockersOf(way)];
   const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
@@ -189,12 +189,17 @@ export function evaluate(
     blockers: [...first, ...copyBlockers(copy)],
     closed: inTheWay.closed,
     passed: inTheWay.passed,
-    approvals: [...inTheWay.approvals, ...asked.flatMap(givenOn), ...listings(gates, pending)].slice(0, MAX_APPROVALS),
-    asked,
+    approvals: [...inTheWay.approvals, ...requiredApprovals.flatMap(givenOn), ...listings(gates, pending)].slice(
+      0,
+      MAX_APPROVALS,
+    ),
+    requiredApprovals,
     requeueAt: [
       ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_LOOK_MS)] : []),
       ...inTheWay.requeueAt,
-      ...judge.expiries(new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)])),
+      ...approvals.expiries(
+        new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]),
+      ),
       ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
       ...stages.flatMap(({ requeueAt }) => requeueAt ?? []),
     ],
@@ -231,7 +236,7 @@ export function offeredVersions(
   const all = choices({ head, gateFirst: gateFirstDeployment, verdict, isGranted: isLetThrough }).slice(0, OFFERED);
   // Only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
-  return all.filter(({ tag }) => judgeRequired(observed, tag, head, authors, now).closed.length === 0);
+  return all.filter(({ tag }) => evaluateRequired(observed, tag, head, authors, now).closed.length === 0);
 }
 
 function grantedOnly({ rollout, budgets }: Observed): ((release: VersionInfo) => boolean) | undefined {
@@ -275,9 +280,9 @@ function checksInTheWay({ healthChecks }: Observed, head: HistoryEntry | undefin
 type Approval = NonNullable<HistoryEntry['approvals']>[number];
 
 interface GatesInTheWay {
-  closed: JudgedGate[];
+  closed: GateResult[];
   /** Those that are closed and that it may pass. */
-  passed: JudgedGate[];
+  passed: GateResult[];
   /** The requests and approvals that opened the others. */
   approvals: Approval[];
   /** When one of them changes by itself. */
@@ -285,7 +290,7 @@ interface GatesInTheWay {
 }
 
 /** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
-function judgeRequired(
+function evaluateRequired(
   { rollout, bindings, gateRefs, gates }: Observed,
   version: string,
   head: HistoryEntry | undefined,
@@ -297,22 +302,22 @@ function judgeRequired(
   const { uid } = rollout.metadata;
   const background = backgroundOf(rollout, authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, background };
-  const judged = gateRefs.map((ref) => {
+  const evaluated = gateRefs.map((ref) => {
     const deployment = ofBound.has(refKey(ref)) ? undefined : next;
-    return judgeGates([ref], (each) => byKey.get(refKey(each)), now, deployment);
+    return evaluateGates([ref], (each) => byKey.get(refKey(each)), now, deployment);
   });
   const passes = closingsPassed(rollout, head, version);
   const all = reveal(
-    judged.flatMap((each) => each.closed),
+    evaluated.flatMap((each) => each.closed),
     rollout.metadata.namespace ?? '',
   );
   const { true: passed = [], false: closed = [] } = Object.groupBy(all, (gate) => `${passes.has(closingKey(gate))}`);
-  const judgedGates = judged.flatMap((each) => each.all);
+  const gateResults = evaluated.flatMap((each) => each.all);
   return {
     closed,
     passed,
-    approvals: judgedGates.slice(0, MAX_GATES).flatMap((gate) => approvalsOf(gate, rollout.metadata.namespace)),
-    requeueAt: judgedGates.flatMap(({ until, approvalsUntil }) => [until, approvalsUntil]).filter(isTime),
+    approvals: gateResults.slice(0, MAX_GATES).flatMap((gate) => approvalsOf(gate, rollout.metadata.namespace)),
+    requeueAt: gateResults.flatMap(({ until, approvalsUntil }) => [until, approvalsUntil]).filter(isTime),
   };
 }
 
@@ -323,7 +328,7 @@ const MAX_GATES = 10;
 const MAX_REASON = 256;
 
 /** Who opened a Gate of another namespace, and why, is for those who may read that Gate. */
-function approvalsOf({ ref, openedBy, approvedBy = [] }: JudgedGate, namespace: string | undefined): Approval[] {
+function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: string | undefined): Approval[] {
   const given = openedBy ? [openedBy] : approvedBy;
   const latest = given.at(-1);
   if (!latest) return [];
@@ -332,7 +337,7 @@ function approvalsOf({ ref, openedBy, approvedBy = [] }: JudgedGate, namespace: 
 }
 
 /** Of a RolloutGate. */
-function givenOn({ gate, verdict }: AskedApprovals): Approval[] {
+function givenOn({ gate, verdict }: RequiredApprovals): Approval[] {
   return verdict.counted.map((each) => ({ kind: 'RolloutGate', gate: gate.metadata.name ?? '', ...stored(each) }));
 }
 

@@ -3,7 +3,7 @@
  * One that was there must not be left because it is deleted, perhaps to be created again a moment later; a name that never was one may be.
  */
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
-import type { JudgedGate } from '../gate/judge.ts';
+import type { GateResult } from '../gate/evaluateGates.ts';
 import { gateRefsOf } from '../gate/refs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import type { Observed } from './observed.ts';
@@ -35,10 +35,10 @@ export function neverSeen({ status, metadata }: Rollout): ReadonlySet<string> {
 
 /** The closed Gates that keep a Rollout from being left: without the names that never were one, as far as nothing else requires them. */
 export function closedToLeave(
-  closed: readonly JudgedGate[],
+  closed: readonly GateResult[],
   rollout: Rollout,
   alsoRequired: ReadonlySet<string> = new Set(),
-): JudgedGate[] {
+): GateResult[] {
   const never = neverSeen(rollout);
   return closed.filter(({ ref, missing }) => {
     const key = refKey(ref);

@@ -68,12 +68,12 @@ export function requestedText(rollout: Rollout, version: string): string {
 
 function partsAskingFor(rollout: Rollout, version: string): Part[] {
   const { forceDeploy, bypassGates } = requestsOf(rollout);
-  const asked: Record<Part, string | undefined> = {
+  const requested: Record<Part, string | undefined> = {
     wantedVersion: rollout.spec?.wantedVersion || undefined,
     'force-deploy': forceDeploy,
     'bypass-gates': bypassGates,
   };
-  return PARTS.filter((part) => asked[part] === version);
+  return PARTS.filter((part) => requested[part] === version);
 }
 
 /** Of a request from before requesters were noted: of the newest. */

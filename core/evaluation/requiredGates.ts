@@ -33,7 +33,7 @@ export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): 
   return boundTo(rollout, bindings).flatMap(({ spec }) => gatesOf(spec));
 }
 
-/** All of them, each once. More than the limit are not judged one by one: they count as one closed Gate that says so. */
+/** All of them, each once. More than the limit are not evaluated one by one: they count as one closed Gate that says so. */
 export function gatesToPass(
   rollout: Rollout,
   bindings: readonly FluxBinding[],

@@ -10,7 +10,7 @@ import { few } from '../kube/firstFew.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { StageVerdict } from '../order/stages.ts';
-import { type ApprovalJudge, approvalsText } from './approvals.ts';
+import { type ApprovalEvaluator, approvalsText } from './approvals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
@@ -24,7 +24,7 @@ export interface GateVerdict {
   condition: NewCondition;
 }
 
-const NO_APPROVALS: ApprovalJudge = {
+const NO_APPROVALS: ApprovalEvaluator = {
   of: () => [],
   isApproved: () => true,
   on: () => undefined,
@@ -43,12 +43,12 @@ export function gatesOf(rollout: Rollout, gates: readonly RolloutGate[]): Rollou
  * `bypass`: the version for which the gates do not count; it must be a candidate, or the one deployed with a bypass. Approvals it
  * needs all the same: it is one person who bypasses.
  */
-export function judgeRolloutGates(
+export function evaluateRolloutGates(
   gates: readonly RolloutGate[],
   candidates: readonly VersionInfo[],
   bypass: string | undefined,
   stages: readonly StageVerdict[] = [],
-  approvals: ApprovalJudge = NO_APPROVALS,
+  approvals: ApprovalEvaluator = NO_APPROVALS,
 ): GateVerdict {
   const isBypassed = bypass !== undefined && approvals.isApproved(bypass);
   if (isBypassed) return bypassed(gates, candidates, bypass, stages);
@@ -71,7 +71,7 @@ export function judgeRolloutGates(
 }
 
 /**
- * Once the bypassed version is deployed its gates go on showing the bypass until there is something else to judge: they
+ * Once the bypassed version is deployed its gates go on showing the bypass until there is another pending version: they
  * would otherwise seem to block what has just been let through.
  */
 export function shownBypass(
@@ -111,7 +111,7 @@ function untilText({ metadata: { annotations } }: RolloutGate): string {
   return until === undefined ? '' : ` until ${formatTime(until)}`;
 }
 
-/** Whether it lets the version through; its approvals are judged elsewhere. */
+/** Whether it lets the version through; approvals are evaluated in approvals.ts. */
 export function allows(gate: RolloutGate, version: string): boolean {
   return gate.spec?.passing !== false && (gate.spec?.allowedVersions?.includes(version) ?? true);
 }
@@ -148,7 +148,7 @@ function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefined {
 }
 
 /** `allowedVersions` is left out for a gate that is not passing: clients read an entry with a list as "blocks by list". */
-function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: ApprovalJudge): GateSummary {
+function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: ApprovalEvaluator): GateSummary {
   const { metadata, spec } = gate;
   const name = metadata.name ?? '';
   const passing = spec?.passing ?? true;
@@ -174,7 +174,11 @@ function listed(allowed: readonly string[], candidates: readonly VersionInfo[]):
 }
 
 /** To clients that know lists only: the candidates that are on its list and approved. */
-function approvalSummary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: ApprovalJudge): GateSummary {
+function approvalSummary(
+  gate: RolloutGate,
+  candidates: readonly VersionInfo[],
+  approvals: ApprovalEvaluator,
+): GateSummary {
   const listed = allowedBy(gate);
   const approved = approvals.approvedOn(gate);
   const allowed = candidates.filter(({ tag }) => approved.has(tag) && (listed?.has(tag) ?? true));

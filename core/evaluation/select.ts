@@ -47,16 +47,16 @@ export function select(choice: Choice): Selection {
       ? { manual: false, initial: true, ...problem }
       : { manual: false, initial: true, next: initialVersion };
   }
-  const asked = wantedVersion || forceDeploy;
-  if (!asked && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
-  if (!asked && rollback?.stays && rollback.until !== undefined) return { manual: false };
-  if (!asked) {
+  const requested = wantedVersion || forceDeploy;
+  if (!requested && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
+  if (!requested && rollback?.stays && rollback.until !== undefined) return { manual: false };
+  if (!requested) {
     const [newest] = choices(choice);
     return { manual: false, ...(newest && { next: newest.tag }) };
   }
-  const problem = problemWith(asked, choice);
+  const problem = problemWith(requested, choice);
   if (problem) return { manual: true, ...problem };
-  return asked === head?.version.tag ? { manual: true } : { manual: true, next: asked };
+  return requested === head?.version.tag ? { manual: true } : { manual: true, next: requested };
 }
 
 /** What automation may deploy now, newest first. */

@@ -6,7 +6,7 @@ import { APPROVE_FOR, GATE_APPROVALS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalRecord, parseApprovals } from '../approval/record.ts';
-import { type ApprovalVerdict, type Background, judgeApprovals } from '../approval/verdict.ts';
+import { type ApprovalVerdict, type Background, evaluateApprovals } from '../approval/verdict.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import type { CommandLine } from '../text/commands.ts';
@@ -32,7 +32,7 @@ export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): App
   const meant = given.filter(
     ({ version, rollout, uid }) => version === next.version && rollout === next.rollout && uid === next.uid,
   );
-  return judgeApprovals(rule, meant, next.background, now);
+  return evaluateApprovals(rule, meant, next.background, now);
 }
 
 /** The record, without what a closing has revoked. */

@@ -20,7 +20,7 @@ import { requestProblems, windowProblems } from './problems.ts';
 import { gateRequestsOf, requestTimes } from './requests.ts';
 import { after, parseWindow } from './timestamp.ts';
 
-// Evaluations of Gates, each for as long as it cannot change: one Gate is judged in every write and every sync of all that it holds. Known by what
+// Evaluations of Gates, each for as long as it cannot change: one Gate is evaluated in every write and every sync of all that it holds. Known by what
 // an evaluation looks at and not by resourceVersion, since admission sees proposed Gates. A pure function stays one: what is remembered is what
 // would be computed, also for a clock that goes back.
 

@@ -9,7 +9,7 @@ import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { GateRequest } from './acceptedRequests.ts';
 import type { GateEvaluation } from './evaluate.ts';
-import { askedBy } from './judge.ts';
+import { requestText } from './evaluateGates.ts';
 import type { Requirer } from './requirers.ts';
 
 /** How many of the objects that require it the status of a Gate names, and of those that it has not reached. */
@@ -93,7 +93,7 @@ function conditionsOf(
 ): Condition[] {
   const status = opened ? 'True' : 'False';
   // The RFC's words in front: clients may look for them.
-  const text = cause?.by ? `${message}, ${askedBy(cause)}` : message;
+  const text = cause?.by ? `${message}, ${requestText(cause)}` : message;
   const isOpen = { type: OPENED, status, reason: 'ReconciliationSucceeded', message: text } as const;
   let conditions = setCondition(gate.status?.conditions, isOpen, now).filter(
     ({ type }) => (type !== STALLED || stalled) && (type !== RECEIVER_READY || receiver),

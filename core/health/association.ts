@@ -46,9 +46,9 @@ export function associatedRollouts(
   namespaceLabels: Record<string, string> | undefined,
 ): Rollout[] {
   const own = rollouts.filter(({ metadata }) => metadata.namespace === healthCheck.metadata.namespace);
-  const judged = own.map((rollout) => ({ rollout, how: association(rollout, healthCheck, namespaceLabels) }));
-  const watched = judged.filter(({ how }) => how === 'watched');
-  const chosen = watched.length > 0 ? watched : judged.filter(({ how }) => how === 'implied');
+  const evaluated = own.map((rollout) => ({ rollout, how: association(rollout, healthCheck, namespaceLabels) }));
+  const watched = evaluated.filter(({ how }) => how === 'watched');
+  const chosen = watched.length > 0 ? watched : evaluated.filter(({ how }) => how === 'implied');
   return chosen.map(({ rollout }) => rollout);
 }
 

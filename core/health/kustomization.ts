@@ -66,7 +66,7 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   const failure = revision.attempted ? failureOf(ready, FAILED_KUSTOMIZATION) : undefined;
   if (failure) return { ...base, settled: failure };
   if (own.status === 'Failed') return { ...base, settled: stalled(kustomization, own.message, ready) };
-  if (elsewhere) return { ...base, settled: judgeElsewhere(pending, ready, { attempting, again }) };
+  if (elsewhere) return { ...base, settled: evaluateElsewhere(pending, ready, { attempting, again }) };
   if (inventory.resources.length + inventory.errors.length === 0) {
     const message = pending === undefined ? 'Kustomization has no managed resources' : pendingText(pending);
     return { ...base, settled: { health: 'Pending', message, attempting } };
@@ -108,7 +108,7 @@ function stalled(kustomization: Kustomization, message: string, ready: LooseCond
 }
 
 /** The objects live in the cluster of `spec.kubeConfig`; those of the same names here are others. */
-function judgeElsewhere(
+function evaluateElsewhere(
   pending: string | undefined,
   ready: LooseCondition | undefined,
   { attempting, again }: Pick<OwnHealth, 'attempting' | 'again'>,
@@ -125,7 +125,7 @@ function judgeElsewhere(
  * @param since what the health is for, and until when it was healthy
  * @param likeKuberik what does not exist does not count
  */
-export function judgeWithResources(
+export function evaluateWithResources(
   own: OwnHealth,
   observed: readonly ObservedResource[],
   since: Since,

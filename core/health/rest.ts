@@ -31,7 +31,7 @@ export function restsAfter(healthCheck: HealthCheck, { health }: Verdict, isWatc
 }
 
 /** Milliseconds. At rest ten minutes, more or less by a fifth: what a restart has looked at all at once drifts apart. */
-export function nextLook(healthCheck: HealthCheck, atRest: boolean): number {
+export function nextLookup(healthCheck: HealthCheck, atRest: boolean): number {
   if (!atRest) return requeueInterval(healthCheck);
   const fraction = Number.parseInt(shortHash(healthCheck.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
   return REST_MS * (0.8 + 0.4 * fraction);

@@ -107,7 +107,7 @@ function changedAfter(before: string | undefined, now: EpochMs, leastMs: number)
   return formatTime(isNear ? Math.max(now, known + leastMs) : now);
 }
 
-/** Whether nothing was judged since the reset. */
+/** Whether nothing was evaluated since the reset. */
 export function isReset({ status, message }: HealthStatus): boolean {
   return status === 'Pending' && message === RESET;
 }

@@ -4,7 +4,7 @@ import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions
 import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import { governedKindOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import { TOO_MANY_TEXT } from '../gate/judge.ts';
+import { TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { isTooMany } from '../gate/refs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';

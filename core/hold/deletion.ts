@@ -2,7 +2,7 @@
 import { AWAITS_ARTIFACT, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Bypass } from '../gate/bypass.ts';
-import type { JudgedGate } from '../gate/judge.ts';
+import type { GateResult } from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { deploymentText, parseDeployments } from '../pin/deployment.ts';
 import { applierOf } from '../suspend/applier.ts';
@@ -14,7 +14,7 @@ import { bypassText, type Refusal, subjectOf } from './messages.ts';
  */
 export function refuseDeletion(
   oldObject: FluxObject,
-  closed: readonly JudgedGate[],
+  closed: readonly GateResult[],
   bypass?: Bypass,
 ): Refusal | undefined {
   if (closed.length > 0) {

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate } from '../../api/types.ts';
 import { changedAt } from '../gate/changed.ts';
-import { TOO_MANY_TEXT } from '../gate/judge.ts';
+import { TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { type RequiredGate, TOO_MANY } from '../gate/refs.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -12,7 +12,7 @@ import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspend/resume.t
 import { closingKey, formatState, isBypassed, parseState } from '../suspend/stateAnnotation.ts';
 import { isMarkedAsHeld, type Marks, marksOf } from './hold.ts';
 import { isSeenPassing } from './passing.ts';
-import { judgeRequired, type RefRules, recordedGates } from './requiredGates.ts';
+import { evaluateRequired, type RefRules, recordedGates } from './requiredGates.ts';
 
 export interface Gating {
   /** For the binding's spec. */
@@ -39,20 +39,20 @@ export function gatingOf(
 ): Gating {
   const required = recordedGates(object, gates, rules);
   const { named, selecting, problems, tooMany } = required;
-  const judged = judgeRequired(required, { gates, now });
-  const marks = marksOf(required, judged.closed);
+  const evaluated = evaluateRequired(required, { gates, now });
+  const marks = marksOf(required, evaluated.closed);
   const selected = new Set(selecting.map(refKey));
   const all = [
     ...(tooMany ? [TOO_MANY] : []),
     ...named.filter((ref) => !selected.has(refKey(ref))),
     ...selecting.map((ref) => ({ ...ref, selected: true })),
   ];
-  const changes = judged.all.map(({ ref, open }) => changedAt(gates.get(refKey(ref)), open, now));
+  const changes = evaluated.all.map(({ ref, open }) => changedAt(gates.get(refKey(ref)), open, now));
   return {
     gates: all.slice(0, LIMITS.requiredGates),
     problems: tooMany ? [...problems, TOO_MANY_TEXT] : problems,
-    closed: judged.closed.map(({ ref }) => ref),
-    closings: judged.closed.map(closingKey),
+    closed: evaluated.closed.map(({ ref }) => ref),
+    closings: evaluated.closed.map(closingKey),
     marks,
     changedAt: Math.max(0, ...changes),
     isMarked: isMarkedAsHeld(object, marks),

@@ -5,12 +5,18 @@
 import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { JudgedGate } from '../gate/judge.ts';
+import type { GateResult } from '../gate/evaluateGates.ts';
 import { TOO_MANY } from '../gate/refs.ts';
 import { refKey } from '../kube/names.ts';
 import { awaitedApply } from '../suspend/resume.ts';
 import { closingKey, formatState, INVALID_REFERENCE, parseState, runsBehind } from '../suspend/stateAnnotation.ts';
-import { type GateWorld, judgeRequired, type RequiredGates, requiredGates, selectedByText } from './requiredGates.ts';
+import {
+  evaluateRequired,
+  type GateContext,
+  type RequiredGates,
+  requiredGates,
+  selectedByText,
+} from './requiredGates.ts';
 
 export interface Hold {
   /** To be written. Each only triggers the webhook, which works out from live Gates what is stored. */
@@ -22,15 +28,15 @@ export interface Hold {
 }
 
 /** @param world every Gate that the object names, and every one that may select it */
-export function holdOf(object: FluxObject, world: GateWorld): Hold {
-  const required = requiredGates(object, world);
-  const { closed, all } = judgeRequired(required, world);
+export function holdOf(object: FluxObject, context: GateContext): Hold {
+  const required = requiredGates(object, context);
+  const { closed, all } = evaluateRequired(required, context);
   const marks = marksOf(required, closed);
   const { annotations: stored = {} } = object.metadata;
   const state = parseState(stored[GATE_STATE]);
   const isPassing = state?.is === 'passing' && isMarkedAsHeld(object, marks);
   const annotations: Hold['annotations'] = {};
-  const selectedBy = selectedByText(required, world.truncated);
+  const selectedBy = selectedByText(required, context.truncated);
   if (stored[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // One that passes is written too: where its deployment has arrived, the webhook suspends it again.
   if (marks.names.length > 0 && (!isMarkedAsHeld(object, marks) || isPassing))
@@ -56,7 +62,7 @@ export interface Marks {
   closings: string[];
 }
 
-export function marksOf({ problems }: Pick<RequiredGates, 'problems'>, closed: readonly JudgedGate[]): Marks {
+export function marksOf({ problems }: Pick<RequiredGates, 'problems'>, closed: readonly GateResult[]): Marks {
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
   return {
     names: [...closed.map(({ ref }) => refKey(ref)), ...invalid],

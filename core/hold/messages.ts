@@ -5,7 +5,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { Pin } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypass.ts';
-import { askedBy, type JudgedGate, type Readable, reveal, TOO_MANY_TEXT } from '../gate/judge.ts';
+import { type GateResult, type Readable, requestText, reveal, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { isTooMany } from '../gate/refs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
@@ -15,13 +15,13 @@ import type { CommandLine, Saying } from '../text/commands.ts';
 import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
 
 /** Which gate, why it is closed, until when, and how to open it; all gates that are in the way, or the first and how many more. */
-export function closedGatesText(all: readonly JudgedGate[]): Saying {
+export function closedGatesText(all: readonly GateResult[]): Saying {
   const closed = all.slice(0, MAX_LISTED);
   const more = all.length > closed.length ? `; and ${all.length - closed.length} more gates are closed` : '';
   const gates = closed.map((gate) =>
     gate.isLimit
       ? gate.message
-      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${gate.closedBy ? `; ${askedBy(gate.closedBy)}` : ''}${gate.takesApprovals ? '; it opens by approvals only, and for one version of a Rollout' : ''})`,
+      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${gate.closedBy ? `; ${requestText(gate.closedBy)}` : ''}${gate.takesApprovals ? '; it opens by approvals only, and for one version of a Rollout' : ''})`,
   );
   const commands = closed
     .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))
@@ -47,7 +47,7 @@ export function passedText(gate: NamespacedName): string {
 }
 
 /** One line, the most important words first: the API server truncates at 120 characters. */
-export function heldWarning(closed: readonly JudgedGate[]): string {
+export function heldWarning(closed: readonly GateResult[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
   return `held, nothing changed: gate ${first}${more} is closed; apply it again once it opens (a Git sync does)`;
@@ -58,7 +58,7 @@ export function subjectOf(object: FluxObject): string {
 }
 
 /** For whoever lets a version of a Rollout past. */
-export function pastText(version: string, closed: readonly JudgedGate[]): string {
+export function pastText(version: string, closed: readonly GateResult[]): string {
   const gates =
     closed.length > 1
       ? `${closed.length} closed gates`
@@ -105,7 +105,7 @@ export interface Refusal {
   /** For the metric. */
   reason: DenialReason;
   text: string;
-  closed?: readonly JudgedGate[];
+  closed?: readonly GateResult[];
   hint?: Saying;
   commands?: readonly CommandLine[];
 }

@@ -3,9 +3,9 @@ import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, SELECTED_BY, SUSPENDED } fr
 import type { FluxObject } from '../../api/flux.ts';
 import type { HoldReason } from '../../api/metrics.ts';
 import type { Pin, Rollout } from '../../api/types.ts';
-import { judgeHeld } from '../freeze/judge.ts';
+import { decideHeld } from '../freeze/decideHeld.ts';
 import { recordReason } from '../gate/bypass.ts';
-import { type JudgedGate, judgeGates, TOO_MANY_TEXT } from '../gate/judge.ts';
+import { evaluateGates, type GateResult, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
@@ -24,7 +24,7 @@ import { closingsOf, passingRollouts } from './passing.ts';
 import {
   candidatesOf,
   closedGates,
-  type GateWorld,
+  type GateContext,
   namedGates,
   type RequiredGates,
   requiredGates,
@@ -43,13 +43,13 @@ export type WriteOutcome =
     }
   | { refusal: Refusal; warnings: string[] };
 
-export function judgeWrite(write: FluxWrite): WriteOutcome {
-  const { oldObject, world, bypass } = write;
+export function decideWrite(write: FluxWrite): WriteOutcome {
+  const { oldObject, context, bypass } = write;
 
   const tooDeep = refuseNesting(write.object, oldObject);
   if (tooDeep) return beyondLimit(write, tooDeep);
 
-  const inTheWay = oldObject && !bypass?.granted ? gatesInTheWay(oldObject, write.object, world) : [];
+  const inTheWay = oldObject && !bypass?.granted ? gatesInTheWay(oldObject, write.object, context) : [];
   const content = oldObject && inTheWay.length > 0 ? hold({ ...write, oldObject }, inTheWay) : pin(write);
   if (content.refusal) return content;
 
@@ -67,20 +67,20 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     awaitsArtifact: content.object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined,
     fieldManager: write.fieldManager,
     bypass: bypass?.granted ?? false,
-    passing: passingRollouts(oldObject, gates.closings, world).size > 0,
-    applier: world.applier,
-    now: world.now,
+    passing: passingRollouts(oldObject, gates.closings, context).size > 0,
+    applier: context.applier,
+    now: context.now,
   });
   const warnings = [
     ...content.warnings,
-    ...newlyInvalid(gates.required, oldObject, world),
+    ...newlyInvalid(gates.required, oldObject, context),
     ...idleSourceWarning(write, gates.count),
     ...suspendedWarning(settled, write, gates.closed),
     ...awaitsWarning(settled, write),
   ];
   const counts = (bypass?.granted || write.reasonCounts) ?? false;
   const { held } = content;
-  return { object: recordReason(settled, oldObject, write.user, world.now, counts), warnings, held };
+  return { object: recordReason(settled, oldObject, write.user, context.now, counts), warnings, held };
 }
 
 function beyondLimit({ object }: FluxWrite, sentence: string): WriteOutcome {
@@ -88,40 +88,40 @@ function beyondLimit({ object }: FluxWrite, sentence: string): WriteOutcome {
 }
 
 /** Behind a closed gate nothing moves, pins included, but those of a deployment that passes it. */
-function hold(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate[]): WriteOutcome {
-  const { object, oldObject, world, bypass } = write;
-  const judged = judgeHeld({
+function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
+  const { object, oldObject, context, bypass } = write;
+  const evaluated = decideHeld({
     object,
     oldObject,
     fieldManager: write.fieldManager,
     isSync: write.isSync ?? false,
     bySystemDeleter: isSystemDeleter(write.user),
-    leavesSelection: leavesSelection(object, oldObject, world),
+    leavesSelection: leavesSelection(object, oldObject, context),
   });
-  if (judged.is === 'refused') {
-    const text = `${subjectOf(oldObject)} cannot be changed (${judged.paths.text}): `;
+  if (evaluated.is === 'refused') {
+    const text = `${subjectOf(oldObject)} cannot be changed (${evaluated.paths.text}): `;
     const pin = pinAnnotationsOf(oldObject).pins.find((each) => readPin(object, each) !== readPin(oldObject, each));
     const hint = pin ? pinnedText(oldObject, pin, readPin(object, pin)) : bypassText(bypass, 'write');
     return { refusal: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
   }
-  const kept = asStored(judged.object, oldObject, [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT]);
+  const kept = asStored(evaluated.object, oldObject, [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT]);
   const passed = withPassing(kept, { ...write, oldObject });
-  if (judged.is !== 'held') return { object: passed, warnings: [] };
+  if (evaluated.is !== 'held') return { object: passed, warnings: [] };
   return { object: passed, warnings: [heldWarning(closed)], held: 'gate_closed' };
 }
 
 /** Of what is held the pins of a deployment that passes the gates move, in a write that leaves alone what they follow. */
 function withPassing(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
-  const { object, oldObject, world } = write;
+  const { object, oldObject, context } = write;
   // A Gate that begins to select the object in this very write counts too.
-  const closings = [...closingsOf(oldObject, world), ...gatesOf(kept, write).closings];
-  const passing = passingRollouts(oldObject, closings, world);
+  const closings = [...closingsOf(oldObject, context), ...gatesOf(kept, write).closings];
+  const passing = passingRollouts(oldObject, closings, context);
   const isAboutTheSame =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
     sameJson(pinAnnotationsOf(object).pins, pinAnnotationsOf(oldObject).pins);
   if (passing.size === 0 || !isAboutTheSame) return kept;
   const moved = writePins(kept, valuesFromGit(object, passing));
-  return pinFields({ object: moved, oldObject, rollouts: passing, source: world.source }).object;
+  return pinFields({ object: moved, oldObject, rollouts: passing, source: context.source }).object;
 }
 
 /** Of fields that Git sets: the values in this write that are the version of a deployment that passes. */
@@ -138,8 +138,8 @@ function asStored(object: FluxObject, { metadata }: FluxObject, keys: readonly s
 }
 
 /** With all gates open, Rollouts say what they pin. */
-function pin({ object, oldObject, world }: FluxWrite): WriteOutcome {
-  const pinned = pinFields({ object, oldObject, rollouts: world.rollouts, source: world.source });
+function pin({ object, oldObject, context }: FluxWrite): WriteOutcome {
+  const pinned = pinFields({ object, oldObject, rollouts: context.rollouts, source: context.source });
   const { denials, warnings } = pinned;
   if (denials.length > 0) {
     const text = denials.map((each) => each.text).join(' ');
@@ -162,27 +162,27 @@ interface Gates {
 }
 
 /** The Gates that the object requires as it is to be stored. */
-function gatesOf(content: FluxObject, { object, oldObject, world }: FluxWrite): Gates {
-  const required = requiredGates(content, world, candidatesOf(oldObject ? [object, oldObject] : [object], world));
+function gatesOf(content: FluxObject, { object, oldObject, context }: FluxWrite): Gates {
+  const required = requiredGates(content, context, candidatesOf(oldObject ? [object, oldObject] : [object], context));
   const { named, selecting, problems, tooMany } = required;
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
-  const closed = closedGates(required, world);
+  const closed = closedGates(required, context);
   return {
     required,
     count: tooMany ? LIMITS.requiredGates : named.length + selecting.length + problems.length,
     closed: [...closed.map(({ ref }) => refKey(ref)), ...invalid],
     closings: [...closed.map(closingKey), ...invalid],
-    selectedBy: selectedByText(required, world.truncated),
+    selectedBy: selectedByText(required, context.truncated),
   };
 }
 
-function leavesSelection(object: FluxObject, oldObject: FluxObject, world: GateWorld): boolean {
+function leavesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
-  if (world.truncated) return true;
-  const candidates = candidatesOf([oldObject], world);
-  const before = selectingGates(oldObject, candidates, world);
-  const after = new Set(selectingGates(object, candidates, world).map(refKey));
-  return judgeGates(before, (ref) => world.gates.get(refKey(ref)), world.now).closed.some(
+  if (context.truncated) return true;
+  const candidates = candidatesOf([oldObject], context);
+  const before = selectingGates(oldObject, candidates, context);
+  const after = new Set(selectingGates(object, candidates, context).map(refKey));
+  return evaluateGates(before, (ref) => context.gates.get(refKey(ref)), context.now).closed.some(
     ({ ref }) => !after.has(refKey(ref)),
   );
 }
@@ -192,9 +192,9 @@ const NO_NAMES: Pick<RequiredGates, 'problems' | 'tooMany'> = { problems: [], to
 function newlyInvalid(
   { problems, tooMany }: RequiredGates,
   oldObject: FluxObject | undefined,
-  world: GateWorld,
+  context: GateContext,
 ): string[] {
-  const { problems: known, tooMany: already } = oldObject ? namedGates(oldObject, world) : NO_NAMES;
+  const { problems: known, tooMany: already } = oldObject ? namedGates(oldObject, context) : NO_NAMES;
   const isNew = tooMany && !already && oldObject !== undefined;
   return [...(isNew ? [TOO_MANY_TEXT] : []), ...newProblems(problems, known)];
 }

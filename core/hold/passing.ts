@@ -1,17 +1,17 @@
-/** Which deployments go past the closed Gates of a Flux object (core/suspend/passage.ts): their pins move, and the object runs. */
+/** Which deployments go past the closed Gates of a Flux object (core/suspend/bypassGrant.ts): their pins move, and the object runs. */
 import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBindingStatus, Rollout } from '../../api/types.ts';
 import { boundRollouts } from '../pin/annotations.ts';
-import { hasRun, isPassing } from '../suspend/passage.ts';
+import { hasRun, isPassing } from '../suspend/bypassGrant.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { closedGates, requiredGates } from './requiredGates.ts';
-import type { World } from './write.ts';
+import type { WriteContext } from './write.ts';
 
 /** What keeps an object from passing: the closed gates, and text that names none. See `closingKey`. */
-export function closingsOf(object: FluxObject, world: World): string[] {
-  const required = requiredGates(object, world);
+export function closingsOf(object: FluxObject, context: WriteContext): string[] {
+  const required = requiredGates(object, context);
   return [
-    ...closedGates(required, world).map(closingKey),
+    ...closedGates(required, context).map(closingKey),
     ...(required.problems.length > 0 ? [INVALID_REFERENCE] : []),
   ];
 }
@@ -20,7 +20,7 @@ export function closingsOf(object: FluxObject, world: World): string[] {
 export function passingRollouts(
   oldObject: FluxObject | undefined,
   closings: readonly string[],
-  { rollouts, now }: Pick<World, 'rollouts' | 'now'>,
+  { rollouts, now }: Pick<WriteContext, 'rollouts' | 'now'>,
 ): Map<string, Rollout> {
   const names = oldObject && hasRun(oldObject) ? boundRollouts(oldObject) : [];
   return new Map(

@@ -26,8 +26,8 @@ export function gateReads(objects: readonly FluxObject[], rules: RefRules, mustL
   return { refs: list ? unique(named) : all, list, namespace: list || selecting.length > 0 };
 }
 
-/** The sentence that refuses a write that names too much to be judged; undefined otherwise. Asked before anything is read. */
-export function refuseCrowd(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+/** The sentence that refuses a write that names too much to be evaluated; undefined otherwise. Checked before anything is read. */
+export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata.annotations ?? {}).length);
   if (count! > LIMITS.annotations && count! > before!) {
     return `metadata.annotations has ${count} entries, and at most ${LIMITS.annotations} are allowed: remove some.`;

@@ -3,7 +3,7 @@ import { GATES, SELECTED_BY, SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { type JudgedGate, type Judgement, judgeGates } from '../gate/judge.ts';
+import { evaluateGates, type GateResult, type GateResults } from '../gate/evaluateGates.ts';
 import { isTooMany, parseGateRefs, TOO_MANY } from '../gate/refs.ts';
 import { gateSelects } from '../gate/selects.ts';
 import { identityOf, refKey } from '../kube/names.ts';
@@ -23,7 +23,7 @@ export interface KnownGates extends RefRules {
   truncated?: boolean;
 }
 
-export interface GateWorld extends KnownGates {
+export interface GateContext extends KnownGates {
   now: EpochMs;
 }
 
@@ -94,18 +94,18 @@ export function selectingGates(
 }
 
 /** Where selecting Gates of these objects are looked for: in their annotations, unless they were listed. */
-export function candidatesOf(objects: readonly FluxObject[], world: KnownGates): readonly NamespacedName[] {
-  return world.candidates ?? objects.flatMap((object) => gatesInSelectedBy(object) ?? []);
+export function candidatesOf(objects: readonly FluxObject[], context: KnownGates): readonly NamespacedName[] {
+  return context.candidates ?? objects.flatMap((object) => gatesInSelectedBy(object) ?? []);
 }
 
 /** `candidates` are where selecting Gates are looked for; those of the object's own annotation when absent. */
 export function requiredGates(
   object: FluxObject,
-  world: KnownGates,
-  candidates: readonly NamespacedName[] = candidatesOf([object], world),
+  context: KnownGates,
+  candidates: readonly NamespacedName[] = candidatesOf([object], context),
 ): RequiredGates {
-  const selecting = selectingGates(object, candidates, world);
-  return withSelecting(object, selecting, world.truncated ?? false, world);
+  const selecting = selectingGates(object, candidates, context);
+  return withSelecting(object, selecting, context.truncated ?? false, context);
 }
 
 /** The Gates to read for `recordedGates`. */
@@ -130,23 +130,24 @@ function withSelecting(
   rules: RefRules,
 ): RequiredGates {
   const { refs: named, problems, tooMany: namesTooMany } = namedGates(object, rules);
-  const tooMany = namesTooMany || isTruncated || pinAnnotationsOf(object).tooMany === true || isCrowd(named, selecting);
+  const tooMany =
+    namesTooMany || isTruncated || pinAnnotationsOf(object).tooMany === true || isTooManyGates(named, selecting);
   return { named, selecting, problems, tooMany };
 }
 
 /** Each of them once. Beyond a limit that is all there is to say. */
-export function judgeRequired(
+export function evaluateRequired(
   { named, selecting, tooMany }: RequiredGates,
-  { gates, now }: Pick<GateWorld, 'gates' | 'now'>,
-): Judgement {
+  { gates, now }: Pick<GateContext, 'gates' | 'now'>,
+): GateResults {
   const refs = new Map([...named, ...selecting].map((ref) => [refKey(ref), ref]));
   const wanted = tooMany ? [TOO_MANY] : [...refs.values()];
-  return judgeGates(wanted, (ref) => gates.get(refKey(ref)), now);
+  return evaluateGates(wanted, (ref) => gates.get(refKey(ref)), now);
 }
 
 /** Every closed one, not the first. */
-export function closedGates(required: RequiredGates, world: GateWorld): JudgedGate[] {
-  return judgeRequired(required, world).closed;
+export function closedGates(required: RequiredGates, context: GateContext): GateResult[] {
+  return evaluateRequired(required, context).closed;
 }
 
 /** The text of SELECTED_BY; undefined for none. One that cannot name them all says so, and the webhook looks itself. */
@@ -154,11 +155,11 @@ export function selectedByText(
   { named, selecting }: Pick<RequiredGates, 'named' | 'selecting'>,
   truncated = false,
 ): string | undefined {
-  if (truncated || isCrowd(named, selecting)) return TOO_MANY.name;
+  if (truncated || isTooManyGates(named, selecting)) return TOO_MANY.name;
   const text = selecting.map(refKey).sort().join(',');
   return text.length > MAX_LIST ? TOO_MANY.name : text || undefined;
 }
 
-function isCrowd(...lists: NamespacedName[][]): boolean {
+function isTooManyGates(...lists: NamespacedName[][]): boolean {
   return new Set(lists.flat().map(refKey)).size > LIMITS.requiredGates;
 }

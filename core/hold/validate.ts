@@ -5,7 +5,7 @@ import type { Pin } from '../../api/types.ts';
 import { FewPaths } from '../freeze/changedPaths.ts';
 import { governedChanges } from '../freeze/changes.ts';
 import { freshReason } from '../gate/bypass.ts';
-import type { JudgedGate } from '../gate/judge.ts';
+import type { GateResult } from '../gate/evaluateGates.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { pinAnnotationsOf, pinPath } from '../pin/annotations.ts';
 import { strongerRefs } from '../pin/field.ts';
@@ -18,14 +18,15 @@ import type { FluxWrite } from './write.ts';
 
 /** undefined when all is well. */
 export function verifyWrite(write: Omit<FluxWrite, 'bypass' | 'fieldManager'>): Refusal | undefined {
-  const { object, oldObject, world } = write;
+  const { object, oldObject, context } = write;
   const behind = oldObject ?? object;
-  const closed = closedGates(requiredGates(behind, world), world);
+  const closed = closedGates(requiredGates(behind, context), context);
   const held = verifySuspended(object) ?? verifyHeld(write, closed);
   if (held) return held;
   // Behind a closed gate a pin keeps what it had, whatever its Rollout says, but for a deployment that passes it.
-  const rollouts = closed.length > 0 ? passingRollouts(oldObject, closingsOf(behind, world), world) : world.rollouts;
-  const problems = verifyPins(object, oldObject, rollouts, world.now);
+  const rollouts =
+    closed.length > 0 ? passingRollouts(oldObject, closingsOf(behind, context), context) : context.rollouts;
+  const problems = verifyPins(object, oldObject, rollouts, context.now);
   return problems.length > 0 ? { reason: 'overwritten', text: `${problems.join('. ')}.` } : undefined;
 }
 
@@ -37,14 +38,14 @@ function verifySuspended(object: FluxObject): Refusal | undefined {
 }
 
 function verifyHeld(
-  { object, oldObject, user, world }: Omit<FluxWrite, 'bypass'>,
-  closed: readonly JudgedGate[],
+  { object, oldObject, user, context }: Omit<FluxWrite, 'bypass'>,
+  closed: readonly GateResult[],
 ): Refusal | undefined {
   const state = parseState(object.metadata.annotations?.[GATE_STATE]);
   // A gate that closed between the two calls of one request: the write came before it.
   if (state?.is !== 'closed' && state?.is !== 'bypassed' && state?.is !== 'passing') return undefined;
   if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
-  const passing = passingRollouts(oldObject, closingsOf(oldObject, world), world);
+  const passing = passingRollouts(oldObject, closingsOf(oldObject, context), context);
   const moves = (pin: Pin) => state.is === 'passing' || passing.has(pin.rollout);
   const moved = pinAnnotationsOf(oldObject).pins.filter(moves);
   const ours = new Set(['spec.suspend', ...moved.flatMap((pin) => pinnedPaths(oldObject, pin))]);

@@ -1,5 +1,5 @@
 /**
- * One write of a Flux object as it is judged; docs/reference/writes.md, W1 to W31, says what becomes of each kind. These are
+ * One admission decision about a Flux object; docs/reference/writes.md, W1 to W31, says what becomes of each kind. These are
  * the rules, in the order in which they apply, and what each webhook does about them:
  *
  *   rule             the mutating one, mutate.ts                       the validating one, validate.ts
@@ -18,18 +18,18 @@ import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypass.ts';
-import type { JudgedGate } from '../gate/judge.ts';
+import type { GateResult } from '../gate/evaluateGates.ts';
 import { sameJson } from '../kube/json.ts';
-import { candidatesOf, closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
+import { candidatesOf, closedGates, type GateContext, requiredGates } from './requiredGates.ts';
 
 /** What is read of the cluster for one write, once and before anything is decided. */
-export interface World extends GateWorld {
+export interface WriteContext extends GateContext {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
   /** What a pinned Kustomization applies, where it may be pinned too: see core/pin/whole.ts. */
   source?: FluxObject | 'settled' | undefined;
   /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout is not a way around its Gates. */
-  closedForPins?: readonly JudgedGate[];
+  closedForPins?: readonly GateResult[];
   /** The Kustomization that applies the object, where it exists and the write `asksToResume`. */
   applier?: FluxObject | undefined;
 }
@@ -39,7 +39,7 @@ export interface FluxWrite {
   object: FluxObject;
   /** As stored; absent on CREATE. */
   oldObject?: FluxObject | undefined;
-  world: World;
+  context: WriteContext;
   user: string;
   /** From the request's options. */
   fieldManager?: string | undefined;
@@ -55,9 +55,13 @@ export interface FluxWrite {
  * Every closed gate that the stored object is behind, or leaves by this write. Where none were listed, those that the write itself names in
  * SELECTED_BY are looked at too: a decorator marks an object with a Gate that has just begun to select it.
  */
-export function gatesInTheWay(oldObject: FluxObject, object: FluxObject | undefined, world: World): JudgedGate[] {
-  const candidates = candidatesOf(object ? [object, oldObject] : [oldObject], world);
-  return [...closedGates(requiredGates(oldObject, world, candidates), world), ...(world.closedForPins ?? [])];
+export function gatesInTheWay(
+  oldObject: FluxObject,
+  object: FluxObject | undefined,
+  context: WriteContext,
+): GateResult[] {
+  const candidates = candidatesOf(object ? [object, oldObject] : [oldObject], context);
+  return [...closedGates(requiredGates(oldObject, context, candidates), context), ...(context.closedForPins ?? [])];
 }
 
 /**

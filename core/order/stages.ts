@@ -35,7 +35,7 @@ export interface StageVerdict {
 }
 
 /** `candidates`: newest first. Linear in the candidates and the histories. */
-export function judgeStages(
+export function evaluateStages(
   rollout: Rollout,
   stages: Stages | undefined,
   candidates: readonly VersionInfo[],
@@ -54,12 +54,12 @@ export function judgeStages(
     }
     if (!stage) return { ...verdict, allowed: [], waits: `Rollout '${title}' (${missing(ref, home)})` };
     const outcomeOf = outcomes(stage, ref, now);
-    const judged = candidates.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) }));
-    const [newest] = judged;
-    const times = judged.flatMap(({ outcome }) => outcome.at ?? []);
+    const evaluated = candidates.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) }));
+    const [newest] = evaluated;
+    const times = evaluated.flatMap(({ outcome }) => outcome.at ?? []);
     return {
       ...verdict,
-      allowed: judged.flatMap(({ candidate, outcome }) => (outcome.passed ? [candidate.tag] : [])),
+      allowed: evaluated.flatMap(({ candidate, outcome }) => (outcome.passed ? [candidate.tag] : [])),
       ...(newest &&
         !newest.outcome.passed && {
           waits: `Rollout '${title}' (${newest.outcome.why})`,

@@ -57,7 +57,7 @@ interface Decision {
   byGit?: true;
 }
 
-/** What every pin of one write is judged by: an object may have thousands of pins, and each text is read once. */
+/** Context shared by the checks of all managed fields in one write: an object may have thousands of pins, and each text is read once. */
 interface Case extends PinWrite {
   whole: Whole | undefined;
   wasPinned(pin: Pin): boolean;
@@ -130,8 +130,8 @@ function noticeOf({ metadata }: FluxObject): string {
 
 /** Stays until it is echoed: another request in its place, which will be handled all the same, would end what the policy waits for. */
 function unseenNotice({ metadata, status }: FluxObject): string | undefined {
-  const asked = metadata.annotations?.[RECONCILE_REQUESTED_AT];
-  return asked?.startsWith(NOTICE) && asked !== status?.lastHandledReconcileAt ? asked : undefined;
+  const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
+  return requested?.startsWith(NOTICE) && requested !== status?.lastHandledReconcileAt ? requested : undefined;
 }
 
 /**

@@ -10,7 +10,7 @@ import { formatTime, parseTime } from '../kube/time.ts';
 import { CALLS_PER_MINUTE, formatUsedCalls, parseUsedCalls } from './usedCalls.ts';
 
 /** 200 comes with the annotations that carry the request to the Gate (null removes one); the rest with a reason for our log. */
-export type CallJudgement =
+export type CallDecision =
   | { status: 200; annotations: Record<string, string | null> }
   | { status: 400 | 429; reason: string; retryAfterSeconds?: number };
 
@@ -24,8 +24,8 @@ export interface VerifiedCall {
   by?: string;
 }
 
-export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallJudgement {
-  const refuse = (reason: string): CallJudgement => ({ status: 400, reason });
+export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDecision {
+  const refuse = (reason: string): CallDecision => ({ status: 400, reason });
   const { at, hashes, by } = call;
   // The calls that an earlier Gate of this name has taken are forgotten with it.
   const created = parseTime(gate.metadata.creationTimestamp);

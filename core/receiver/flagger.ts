@@ -4,7 +4,7 @@
  */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { judgeGates } from '../gate/judge.ts';
+import { evaluateGates } from '../gate/evaluateGates.ts';
 import { parseGateRefs } from '../gate/refs.ts';
 
 /** `metadata.gate` (`ns/name`, or a name in the canary's namespace), else the Gate with the canary's own name. */
@@ -26,6 +26,6 @@ export function flaggerAnswer(
   gate: Gate | undefined,
   now: EpochMs,
 ): { opened: boolean; message: string } {
-  const { open, all } = judgeGates([ref], () => gate, now);
+  const { open, all } = evaluateGates([ref], () => gate, now);
   return { opened: open, message: `Gate '${ref.namespace}/${ref.name}': ${all[0]?.message}.` };
 }

@@ -9,7 +9,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { identityOf, shortHash } from '../kube/names.ts';
 import { oneLine } from '../text/oneLine.ts';
-import { acceptCall, type CallJudgement } from './acceptCall.ts';
+import { acceptCall, type CallDecision } from './acceptCall.ts';
 import { idTokenPath } from './webhookPath.ts';
 
 export type Oidc = NonNullable<NonNullable<Gate['spec']['receiver']>['oidc']>;
@@ -58,7 +58,7 @@ export function claimProblem({ issuer, audience, claims }: Oidc, token: Claims):
   return wrong && `the token's ${wrong[0]} is ${shown(claimOf(token, wrong[0]))}, not '${wrong[1]}'`;
 }
 
-export function judgeIdTokenCall(gate: Gate, call: IdTokenCall, claims: Claims, now: EpochMs): CallJudgement {
+export function decideIdTokenCall(gate: Gate, call: IdTokenCall, claims: Claims, now: EpochMs): CallDecision {
   const { oidc } = gate.spec.receiver ?? {};
   const problem = oidc ? claimProblem(oidc, claims) : 'the Gate takes no ID tokens';
   if (problem !== undefined) return { status: 400, reason: problem };

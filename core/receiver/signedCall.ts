@@ -11,7 +11,7 @@ import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
-import { acceptCall, type CallJudgement } from './acceptCall.ts';
+import { acceptCall, type CallDecision } from './acceptCall.ts';
 import { callHashes } from './usedCalls.ts';
 
 /** A call to `POST /hook/<digest>`, as it came. */
@@ -52,7 +52,7 @@ export function checkCall(
   return { signature, at };
 }
 
-export function judgeCall(gate: Gate, token: Uint8Array, path: string, call: SignedCall, now: EpochMs): CallJudgement {
+export function decideCall(gate: Gate, token: Uint8Array, path: string, call: SignedCall, now: EpochMs): CallDecision {
   const checked = checkCall(token, path, call, now);
   if ('problem' in checked) return { status: 400, reason: checked.problem };
   const { signature, at } = checked;

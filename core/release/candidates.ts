@@ -48,12 +48,12 @@ export function releasesAfter(
   const following = available
     .filter(({ tag }, index) => isLegalTag(tag) && !rejected.has(tag) && index === order.discovered.get(tag))
     .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)));
-  // Flux may know fields of the policy that we don't: what it selects now is not judged again.
+  // Flux may know fields of the policy that we don't: what it selects now is not evaluated again.
   const selected = selectedTag(policy);
   const refusal = (tag: string) =>
     rolledBack.has(tag) ? ROLLED_BACK : tag === selected ? undefined : rules.refusal(tag);
-  const judged = following.map((release) => ({ release, reason: refusal(release.tag) }));
-  const selectable = judged
+  const evaluated = following.map((release) => ({ release, reason: refusal(release.tag) }));
+  const selectable = evaluated
     .flatMap(({ release, reason }) => (reason === undefined ? [release] : []))
     .sort((a, b) => order.compare(b.tag, a.tag));
   const young = selectable.flatMap((release) => {
@@ -64,7 +64,7 @@ export function releasesAfter(
   return {
     candidates: selectable.filter(({ tag }) => !isYoung.has(tag)),
     young: young.slice(0, MAX_LISTED),
-    withdrawn: judged
+    withdrawn: evaluated
       .flatMap(({ release: { tag }, reason }) => (reason === undefined ? [] : [{ tag, reason }]))
       .slice(-MAX_LISTED)
       .reverse(),

@@ -38,7 +38,7 @@ export function discover(
   if (known.some(({ tag }) => tag === latest.tag)) {
     return { available: known.map((entry) => retagged(entry, latest, metadata, now)), ...kept };
   }
-  const due = nextLook(rollout, now);
+  const due = nextLookup(rollout, now);
   if (due !== undefined && due > now) return { available: [...known], ...kept, requeueAt: due };
   const entry = { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
   const look = rollout.spec?.releaseUpdateInterval ? { lastReleaseUpdate: formatTime(now) } : {};
@@ -62,7 +62,7 @@ function retagged(
 }
 
 /** A last look that lies ahead was taken by a clock that has been set back since: it does not count. */
-function nextLook({ spec, status }: Rollout, now: EpochMs): EpochMs | undefined {
+function nextLookup({ spec, status }: Rollout, now: EpochMs): EpochMs | undefined {
   const interval = parseDuration(spec?.releaseUpdateInterval);
   const last = parseTime(status?.lastReleaseUpdate);
   return interval === undefined || last === undefined || last > now ? undefined : last + interval;

@@ -20,7 +20,7 @@ import { requesterOf } from '../evaluation/requesters.ts';
 import { type RequestKey, type Requests, requestsOf } from '../evaluation/requests.ts';
 import { isForward } from '../evaluation/select.ts';
 import { givenReason } from '../gate/bypass.ts';
-import type { JudgedGate } from '../gate/judge.ts';
+import type { GateResult } from '../gate/evaluateGates.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { knownHealth } from '../health/known.ts';
 import type { NewEvent } from '../kube/events.ts';
@@ -216,7 +216,7 @@ function deployNext(
 const MAX_GATES = 10;
 const MAX_REASON = 256;
 
-function bypassRecord(rollout: Rollout, passed: readonly JudgedGate[]): HistoryEntry['bypass'] {
+function bypassRecord(rollout: Rollout, passed: readonly GateResult[]): HistoryEntry['bypass'] {
   const given = passed.length > 0 ? givenReason(rollout) : undefined;
   if (!given) return undefined;
   const gates = passed.slice(0, MAX_GATES).map(({ ref }) => refKey(ref));

@@ -10,13 +10,13 @@ import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../ap
 import type { CopyJob } from '../copy/job.ts';
 import { isBaking } from '../deployment/bake.ts';
 import { boundTo, unapplied } from '../deployment/progress.ts';
-import { type AskedApprovals, approvalsText } from '../evaluation/approvals.ts';
+import { approvalsText, type RequiredApprovals } from '../evaluation/approvals.ts';
 import { readConfig } from '../evaluation/config.ts';
 import { type Evaluation, type RolloutState, storedState } from '../evaluation/evaluation.ts';
 import { namedGates } from '../evaluation/namedGates.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import { handledRequests, idleRequests, type RequestKey, type Requests, requestsOf } from '../evaluation/requests.ts';
-import { approvalCommands, fullMessage, type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
+import { approvalCommands, evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -83,16 +83,16 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   }
   const config = readConfig(rollout, observed);
   const stored = storedState(rollout.status);
-  const asked = requestsOf(rollout);
+  const requested = requestsOf(rollout);
 
-  const retry = takeRetry(stored.history, asked, observed.healthChecks, now);
+  const retry = takeRetry(stored.history, requested, observed.healthChecks, now);
   const releases = takeReleases(observed, config, retry.history, stored, now);
   // Before a deployment is decided: the status in which a bake ends or starts is not stored yet.
   const progress = takeProgress(observed, config, releases.history, stored.conditions, now);
   const { available, barriers, authors } = releases;
   const { history } = progress;
   const conditions = setConditions(stored.conditions, [...releases.conditions, ...progress.conditions], now);
-  const idle = [...retry.used, ...idleRequests(asked, history[0])];
+  const idle = [...retry.used, ...idleRequests(requested, history[0])];
   const decision = decide(
     observed,
     config,
@@ -143,9 +143,9 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
 }
 
 /** Neither a label that changes on a Namespace triggers a sync, nor a HealthCheck of another namespace. */
-const UNSEEN_LOOK_S = 60;
+const UNSEEN_REQUEUE_S = 60;
 /** The same while such a HealthCheck decides what happens next. */
-const WATCHED_LOOK_S = 10;
+const WATCHED_REQUEUE_S = 10;
 const SHORTEST_S = 0.1;
 
 /** Nothing where only a change that triggers a sync can make a difference. */
@@ -159,7 +159,7 @@ function resyncAfter(
   if (spec?.healthCheckSelector?.namespaceSelector) {
     const foreign = healthChecks.filter((check) => check.metadata.namespace !== metadata.namespace);
     const decides = foreign.some(({ status }) => status?.status !== 'Healthy' || isBaking(history?.[0]));
-    seconds.push(decides ? WATCHED_LOOK_S : UNSEEN_LOOK_S);
+    seconds.push(decides ? WATCHED_REQUEUE_S : UNSEEN_REQUEUE_S);
   }
   return seconds.length > 0 ? { resyncAfterSeconds: Math.min(...seconds) } : {};
 }
@@ -210,10 +210,10 @@ function nextStatus(
   const { rollout } = observed;
   const history = [...state.history];
   const waiting = pending ?? young[0]?.tag;
-  const asked = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
+  const requested = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
   const next = [...verdict.gated.slice(0, NEXT), ...candidates.slice(0, NEXT)];
   const deployed = history.map(({ version }) => version.tag);
-  const matters = [...asked, ...deployed, ...next.map(({ tag }) => tag)];
+  const matters = [...requested, ...deployed, ...next.map(({ tag }) => tag)];
   const available = bounded(state.available, matters);
   const kept = new Set(available.map(({ tag }) => tag));
   const known = new Set([...kept, ...deployed]);
@@ -272,8 +272,8 @@ function gateSummaries(
   now: EpochMs,
 ): { gates: GateSummary[]; leftOut: LeftOut } {
   const closed = closedGates(observed, evaluation, now).slice(0, SHOWN);
-  const asked = new Map(evaluation.asked.map((each) => [each.gate.metadata.name ?? '', each]));
-  const about = (each: GateSummary) => aboutPending(each, asked.get(each.name), evaluation.pending);
+  const requested = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
+  const about = (each: GateSummary) => aboutPending(each, requested.get(each.name), evaluation.pending);
   const all = evaluation.verdict.summaries.map(about);
   const own = all.filter(isOfRolloutGate);
   if (own.length <= LIMITS.listedGates) return { gates: [...all, ...closed.map(summary)], leftOut: [] };
@@ -300,20 +300,26 @@ function isBlocking({ pending }: Evaluation): (gate: GateSummary) => boolean {
 }
 
 /** What waits may be no candidate, or not the newest. */
-function aboutPending(gate: GateSummary, asked: AskedApprovals | undefined, pending: string | undefined): GateSummary {
-  return gate.passing && asked && pending !== undefined ? { ...gate, message: approvalsText(pending, asked) } : gate;
+function aboutPending(
+  gate: GateSummary,
+  requested: RequiredApprovals | undefined,
+  pending: string | undefined,
+): GateSummary {
+  return gate.passing && requested && pending !== undefined
+    ? { ...gate, message: approvalsText(pending, requested) }
+    : gate;
 }
 
 /** Those that hold the version that waits; where none waits, those that would hold any. */
 function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
   if (pending !== undefined) return closed;
   const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
-  const judged = judgeGates(gateRefs, (ref) => byKey.get(refKey(ref)), now).closed;
-  return reveal(judged, rollout.metadata.namespace ?? '');
+  const evaluated = evaluateGates(gateRefs, (ref) => byKey.get(refKey(ref)), now).closed;
+  return reveal(evaluated, rollout.metadata.namespace ?? '');
 }
 
 /** Without a list: clients take an entry that has one for a gate that lets some versions through. */
-function summary(gate: JudgedGate): GateSummary {
+function summary(gate: GateResult): GateSummary {
   const isThere = !gate.missing && !gate.isLimit;
   const message = isThere
     ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approvalCommands([gate]))

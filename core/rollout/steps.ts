@@ -65,8 +65,8 @@ export function takeReleases(
   const latest = latestOf(imagePolicy);
   const [head] = history;
   const wanted = authorsWanted(observed.rolloutGates, observed.gates, rollout);
-  const asked = imagePolicy ? metadataWanted(rollout, imagePolicy, wanted) : [];
-  const missing = asked.filter(({ tag }) => metadata[tag] === undefined);
+  const requested = imagePolicy ? metadataWanted(rollout, imagePolicy, wanted) : [];
+  const missing = requested.filter(({ tag }) => metadata[tag] === undefined);
   // Its metadata may say that it cannot be undone.
   const undoable = onFailure === 'Rollback' && isBaking(head) ? [head!.version.tag] : [];
   const looks = missing.map(({ tag }) => metadataLookAt(tag, available, [...wanted, ...undoable], now));

@@ -33,6 +33,6 @@ export function reconcileRequest(
 }
 
 function isOutstanding({ metadata, status }: FluxObject): boolean {
-  const asked = metadata.annotations?.[RECONCILE_REQUESTED_AT];
-  return asked !== undefined && asked !== status?.lastHandledReconcileAt;
+  const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
+  return requested !== undefined && requested !== status?.lastHandledReconcileAt;
 }

@@ -1,7 +1,7 @@
 /**
  * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for the
  * applier's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` where the gates were
- * bypassed and the object runs behind them; `passing: ns/a@<closing>` while it runs behind them for one deployment (passage.ts).
+ * bypassed and the object runs behind them; `passing: ns/a@<closing>` while it runs behind them for one deployment (bypassGrant.ts).
  */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { refKey } from '../kube/names.ts';

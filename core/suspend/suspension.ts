@@ -31,7 +31,7 @@ export interface SuspensionCase {
   fieldManager: string | undefined;
   /** The writer gets past the closed gates. */
   bypass: boolean;
-  /** A deployment of one of its Rollouts goes past the closed gates: see passage.ts. */
+  /** A deployment of one of its Rollouts goes past the closed gates: see bypassGrant.ts. */
   passing: boolean;
   /** The Kustomization that applies the object, where it exists; looked at only where `asksToResume`. */
   applier?: FluxObject | undefined;
@@ -70,8 +70,8 @@ function untilFetched(
 ): FluxObject {
   const isOpening = state?.is === 'closed' && memory !== undefined && applierOf(at.object) !== undefined;
   const opening: StateAnnotation | undefined = isOpening ? { is: 'opening', since: at.now } : open;
-  const asked = at.oldObject && wasTouched(at) ? memoryFrom(at.sent) : ownMemory(at.object);
-  const wanted = memory === undefined ? remember(at) : (asked ?? memory);
+  const requested = at.oldObject && wasTouched(at) ? memoryFrom(at.sent) : ownMemory(at.object);
+  const wanted = memory === undefined ? remember(at) : (requested ?? memory);
   return finish(setSuspend(at.object, true), wanted, state?.is === 'opening' ? state : opening);
 }
 

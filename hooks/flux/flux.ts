@@ -75,8 +75,8 @@ export const fluxHook: DecoratorHook = {
     const waiting = objectsOf<FluxBinding>(related, KINDS.FluxBinding).filter((binding) =>
       isAppliedBy(object, binding),
     );
-    const asked = reconcileRequest(object, waiting, now);
-    if (asked !== undefined) annotations[RECONCILE_REQUESTED_AT] = asked;
+    const requested = reconcileRequest(object, waiting, now);
+    if (requested !== undefined) annotations[RECONCILE_REQUESTED_AT] = requested;
 
     const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
     const awaits = currentAwaits(object, seen);

@@ -9,7 +9,7 @@ import type { Gate } from '../../api/types.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
 import { selectingGateRules } from '../../core/gate/selects.ts';
 import { type Hold, holdOf, UNSEEN } from '../../core/hold/hold.ts';
-import { type GateWorld, namedGates, type RefRules } from '../../core/hold/requiredGates.ts';
+import { type GateContext, namedGates, type RefRules } from '../../core/hold/requiredGates.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
@@ -63,8 +63,8 @@ export const holdHook: DecoratorHook = {
       readGates(unsent, 0, { cluster, recent }),
     ]);
     const gates = new Map([...sent, ...read].map((gate) => [refKey(identityOf(gate)), gate]));
-    const world: GateWorld = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
-    return answerOf(holdOf(object, world), { sent: sent.length, unsent: unsent.length, read: read.length }, now);
+    const context: GateContext = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
+    return answerOf(holdOf(object, context), { sent: sent.length, unsent: unsent.length, read: read.length }, now);
   },
 
   /** Of a request too large to be read: the webhook lists the Gates itself. */

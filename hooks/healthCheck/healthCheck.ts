@@ -11,7 +11,7 @@ import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { isBaking } from '../../core/deployment/bake.ts';
 import { associatedRollouts, association, needsNamespaceLabels } from '../../core/health/association.ts';
 import { deployCutoff } from '../../core/health/cutoff.ts';
-import { jobPlan, judgedOf } from '../../core/health/job/plan.ts';
+import { jobPlan, jobTargetOf } from '../../core/health/job/plan.ts';
 import type { CheckJob } from '../../core/health/job/run.ts';
 import { type JobTemplate, jobTemplateOf } from '../../core/health/job/template.ts';
 import { isOver } from '../../core/health/job/verdict.ts';
@@ -25,14 +25,14 @@ import {
   statusWithProblem,
 } from '../../core/health/prometheus/verdict.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
-import { fluxIsAtWork, isAtRest, nextLook, restsAfter } from '../../core/health/rest.ts';
+import { fluxIsAtWork, isAtRest, nextLookup, restsAfter } from '../../core/health/rest.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef, requeueInterval } from '../../core/health/spec.ts';
 import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/status.ts';
 import { wakingRules } from '../../core/health/wake.ts';
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import type { DecoratorHook } from '../hook.ts';
-import { isWatchedElsewhere, judge } from './judge.ts';
+import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
 
 /** A label that changes on a Namespace wakes nobody. */
 const NAMESPACE_LOOK_MS = 600_000;
@@ -74,7 +74,7 @@ export const healthCheckHook: DecoratorHook = {
       const watching = own.filter((each) => isSelecting(each, healthCheck, labels));
       return runJob(healthCheck, template, watching, request, call);
     }
-    // The reset is stored before anything is judged: health of the same instant could still be the old version's.
+    // The reset is stored before anything is target: health of the same instant could still be the old version's.
     if (needsReset(healthCheck, concerned, call.now))
       return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
     const metricCheck = metricCheckOf(healthCheck);
@@ -90,10 +90,10 @@ export const healthCheckHook: DecoratorHook = {
     if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(relatedKustomization(healthCheck, request, call), call.now)) {
       return answer(healthCheck, before, cutoffs, call, requeueInterval(healthCheck));
     }
-    const verdict = await judge(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
+    const verdict = await evaluateKustomization(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
     const after = statusAfter(before, verdict, call.now);
     const atRest = restsAfter(healthCheck, verdict, isWatched) && !(await isWatchedElsewhere(healthCheck, call));
-    return answer(healthCheck, after, cutoffs, call, nextLook(healthCheck, atRest));
+    return answer(healthCheck, after, cutoffs, call, nextLookup(healthCheck, atRest));
   },
 };
 
@@ -168,20 +168,20 @@ async function runJob(
   // Metacontroller sends a map, even if empty, for each kind of attachment that the controller has.
   const isInstalled = attachments?.['Job.batch/v1'] !== undefined;
   const jobs = isInstalled ? objectsOf<CheckJob>(attachments, { group: 'batch', kind: 'Job' }) : undefined;
-  const world = { check, template, watching, jobs };
-  const judged = judgedOf(world);
+  const context = { check, template, watching, jobs };
+  const target = jobTargetOf(context);
   const progress = { isBaking: false, isApplied: false, cause: undefined as string | undefined };
-  let lookMs: number | undefined;
-  if ('wanted' in judged) {
-    const found = jobs?.find(({ metadata }) => metadata.name === judged.wanted.metadata.name);
-    progress.isBaking = isBaking(judged.head);
-    progress.isApplied = progress.isBaking && !found && (await isApplied(watching[0]!, judged.head, call));
+  let requeueMs: number | undefined;
+  if ('wanted' in target) {
+    const found = jobs?.find(({ metadata }) => metadata.name === target.wanted.metadata.name);
+    progress.isBaking = isBaking(target.head);
+    progress.isApplied = progress.isBaking && !found && (await isApplied(watching[0]!, target.head, call));
     if (found) progress.cause = await causeBehind(found, call.cluster);
-    if (progress.isBaking) lookMs = nextLookMs(check, judged.head, found, call.now);
+    if (progress.isBaking) requeueMs = nextLookMs(check, target.head, found, call.now);
   }
-  const { jobs: wanted, status } = jobPlan(world, judged, progress, call.now);
+  const { jobs: wanted, status } = jobPlan(context, target, progress, call.now);
   const changed = !sameStatus(check.status, status);
-  const waits = [...(changed ? [1] : []), ...(lookMs === undefined ? [] : [lookMs / 1000])];
+  const waits = [...(changed ? [1] : []), ...(requeueMs === undefined ? [] : [requeueMs / 1000])];
   return {
     attachments: wanted,
     ...(changed && { status }),

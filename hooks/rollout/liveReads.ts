@@ -53,8 +53,10 @@ export function liveRolloutGates({ metadata }: Rollout, cluster: ClusterReader):
 
 /** Those that exist. */
 export async function liveGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Gate[]> {
-  const asked = refs.filter((ref) => !isTooMany(ref));
-  const found = await Promise.all(asked.map(({ namespace, name }) => cluster.get<Gate>({ ...GATES, namespace, name })));
+  const requested = refs.filter((ref) => !isTooMany(ref));
+  const found = await Promise.all(
+    requested.map(({ namespace, name }) => cluster.get<Gate>({ ...GATES, namespace, name })),
+  );
   return found.filter((gate) => gate !== undefined);
 }
 

@@ -18,7 +18,7 @@ const RETRY_S = 1;
  * The controller ignores changes of the status, which each release writes several times: while something is asked for, it looks itself. What was just asked for
  * is mostly done at once, and whoever asks for the same again before the annotation is off has changed nothing.
  */
-const ASKED_LOOK_S = { first: 0.25, last: 2 };
+const REQUESTED_REQUEUE_S = { first: 0.25, last: 2 };
 
 export const rolloutRequestsHook: DecoratorHook = {
   async sync({ object }, { now }) {
@@ -29,13 +29,13 @@ export const rolloutRequestsHook: DecoratorHook = {
     if (used.length > 0) response.annotations = Object.fromEntries(used.map((annotation) => [annotation, null]));
     if (used.length > 0) response.resyncAfterSeconds = RETRY_S;
     else if (Object.keys(requestIdsOf(rollout.metadata.annotations)).length > 0)
-      response.resyncAfterSeconds ??= nextLook(rollout, now);
+      response.resyncAfterSeconds ??= nextLookup(rollout, now);
     return response;
   },
 };
 
 /** Seconds; a quarter of how long ago it was asked for. */
-function nextLook({ metadata }: Rollout, now: EpochMs): number {
-  const asked = parseTime(metadata.annotations?.[REQUESTED_AT]) ?? 0;
-  return Math.min(Math.max((now - asked) / 4000, ASKED_LOOK_S.first), ASKED_LOOK_S.last);
+function nextLookup({ metadata }: Rollout, now: EpochMs): number {
+  const requested = parseTime(metadata.annotations?.[REQUESTED_AT]) ?? 0;
+  return Math.min(Math.max((now - requested) / 4000, REQUESTED_REQUEUE_S.first), REQUESTED_REQUEUE_S.last);
 }

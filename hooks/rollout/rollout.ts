@@ -22,7 +22,7 @@ import {
   type ReversiblePlan,
 } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
-import { judge } from '../healthCheck/judge.ts';
+import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
 import { type CompositeHook, HookError } from '../hook.ts';
 import { inParallel } from '../inParallel.ts';
 import { liveBudgets, wakesOnGrant } from './budgets.ts';
@@ -53,14 +53,14 @@ export const rolloutHook: CompositeHook = {
 
   async sync(request, call) {
     const observed = await observe(request, call);
-    const { plan, lookAgain } = await decide(observed, request.related, call);
+    const { plan, requeueAfterSeconds } = await decide(observed, request.related, call);
     const events = plan.events.map((event) => eventRecord(event, observed.rollout, call.now));
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
     for (const took of durationsOf(events, observed.rollout.status, plan.status)) call.metrics.observe(took);
     const looks = [
       plan.resyncAfterSeconds,
-      lookAgain,
+      requeueAfterSeconds,
       observed.imagePolicy ? undefined : POLICY_LOOK_S,
       observed.configMapIsForeign || observed.writeBackProblem ? FOREIGN_LOOK_S : undefined,
       observed.stages && mayChangeUnseen(observed.rollout, observed.stages) ? STAGE_LOOK_S : undefined,
@@ -69,7 +69,7 @@ export const rolloutHook: CompositeHook = {
   },
 };
 
-/** Takes no plan that could not be taken back and was not judged from live reads. */
+/** Commits an irreversible plan only if it was decided from live reads. */
 export function answer(
   { status, configMap, copyJob, derivedPolicy }: DecidedPlan,
   looks: (number | undefined)[],
@@ -85,14 +85,14 @@ export function answer(
 // Decides a Rollout's plan: what cannot be taken back is planned a second time, from live reads.
 
 /** Where live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
-const LIVE_LOOK_S = 15;
+const LIVE_REQUEUE_S = 15;
 /** Nothing triggers a sync when the budget that holds a version is younger than the Rollout's rules. */
-const UNWATCHED_LOOK_S = 5;
+const UNWATCHED_REQUEUE_S = 5;
 /** A cache that is behind triggers a sync itself when it has caught up. */
 const STALE_LOOK_S = 1;
 
 declare const JUDGED: unique symbol;
-/** Only `judgeLive` makes one, at its end. */
+/** Only `decideLive` makes one, at its end. */
 type LiveJudged<P> = P & { readonly [JUDGED]: true };
 
 /** A plan that may be carried out. */
@@ -101,18 +101,18 @@ type DecidedPlan = ReversiblePlan | LiveJudged<IrreversiblePlan>;
 interface Decided {
   plan: DecidedPlan;
   /** Seconds after which to look again. */
-  lookAgain?: number;
+  requeueAfterSeconds?: number;
 }
 
 async function decide(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const plan = planRollout(observed, call.now);
   const carried = await carriedBefore(observed, plan, call);
-  if (!isReversible(plan) || carried.length > 0) return judgeLive({ ...observed, carried }, related, call);
+  if (!isReversible(plan) || carried.length > 0) return decideLive({ ...observed, carried }, related, call);
   if (!plan.endsApply) return { plan };
   const bindings = await withLiveGates(observed.rollout, await liveBindings(observed.rollout, call), call);
   const again = planRollout({ ...observed, bindings }, call.now);
-  if (!isReversible(again)) return judgeLive(observed, related, call);
-  return again.endsApply ? { plan: again } : { plan: again, lookAgain: LIVE_LOOK_S };
+  if (!isReversible(again)) return decideLive(observed, related, call);
+  return again.endsApply ? { plan: again } : { plan: again, requeueAfterSeconds: LIVE_REQUEUE_S };
 }
 
 /** A Rollout without a history adopts what its objects carry, before it deploys anything. */
@@ -126,7 +126,7 @@ async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { clus
  * The one way to a new head of the history, whoever asked for it, and to the copy of a release: all that may be in its way is read live.
  * The bound objects come last: for a Rollout that is held anyway, each of its syncs would list those of its namespace.
  */
-async function judgeLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
+async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const selectors = await liveSelectors(rollout, call.cluster);
   const gateRefs = gatesToPass(rollout, observed.bindings, selectors);
@@ -140,13 +140,13 @@ async function judgeLive(observed: Observed, related: ObjectMap, call: HookCall)
   const said = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
   const live = { ...observed, gateRefs, gates, rolloutGates, stages, budgets, healthChecks, ...said };
   const plan = planRollout(live, call.now);
-  if (!isReversible(plan)) return judgeBound(live, selectors, call);
-  if (!plan.waitsForBudget) return { plan, lookAgain: LIVE_LOOK_S };
-  return wakesOnGrant(related) ? { plan } : { plan, lookAgain: UNWATCHED_LOOK_S };
+  if (!isReversible(plan)) return decideBound(live, selectors, call);
+  if (!plan.waitsForBudget) return { plan, requeueAfterSeconds: LIVE_REQUEUE_S };
+  return wakesOnGrant(related) ? { plan } : { plan, requeueAfterSeconds: UNWATCHED_REQUEUE_S };
 }
 
-/** The rest of `judgeLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is stored. */
-async function judgeBound(observed: Observed, selectors: Selectors, call: HookCall): Promise<Decided> {
+/** The rest of `decideLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is stored. */
+async function decideBound(observed: Observed, selectors: Selectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const bindings = await withLiveGates(rollout, observed.bindings, call);
   const gateRefs = gatesToPass(rollout, bindings, selectors);
@@ -154,7 +154,7 @@ async function judgeBound(observed: Observed, selectors: Selectors, call: HookCa
   const others = gateRefs.filter((ref) => !known.has(refKey(ref)));
   const gates = [...observed.gates, ...(await liveGates(others, call.cluster))];
   const plan = planRollout({ ...observed, bindings, gateRefs, gates }, call.now);
-  if (isReversible(plan)) return { plan, lookAgain: LIVE_LOOK_S };
+  if (isReversible(plan)) return { plan, requeueAfterSeconds: LIVE_REQUEUE_S };
   await requireFresh(rollout, call);
   return { plan: plan as LiveJudged<IrreversiblePlan> };
 }
@@ -191,7 +191,8 @@ function withRestingChecks(
     // One of another namespace is looked at all the time: its hook does not see who bakes on it.
     if (namespace !== rollout.metadata.namespace || !isAtRest(healthCheck, false)) return healthCheck;
     // Many Rollouts may watch one: a look as old as those at a check that is not at rest does for all of them.
-    const look = () => judge(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
+    const look = () =>
+      evaluateKustomization(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
     const verdict = await call.recent.within(requeueInterval(healthCheck), `health ${uid} ${namespace}/${name}`, look);
     if (verdict.health !== 'Unhealthy') return healthCheck;
     return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) };

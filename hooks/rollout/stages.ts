@@ -38,8 +38,8 @@ async function readStages(
   }
   const problem = orderProblem(rollout, read);
   const found = stageRefs(rollout).flatMap((ref) => read.get(refKey(ref)) ?? []);
-  const asked = settings.watchWithoutConsent ? [] : namespacesToAsk(rollout, found);
-  const namespaces = await Promise.all(asked.map((name) => cluster.get({ ...NAMESPACES, name })));
+  const requested = settings.watchWithoutConsent ? [] : namespacesToAsk(rollout, found);
+  const namespaces = await Promise.all(requested.map((name) => cluster.get({ ...NAMESPACES, name })));
   const seen = settings.watchWithoutConsent ? found : consenting(rollout, found, namespaces);
   return { found: seen, ...(problem && { problem }) };
 }

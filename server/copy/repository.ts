@@ -69,10 +69,10 @@ async function readManifest(
     const answer = await session.ask(`manifests/${reference}`, { headers, maxBytes });
     if (answer.status === 404) return undefined;
     if (answer.status !== 200) throw session.refusal(answer.status, `to show ${reference}`, { code: answer.errorCode });
-    const asked = DIGEST.test(reference) ? reference : undefined;
-    const digest = digestOf(answer.body, asked?.startsWith('sha512:') ? 'sha512' : 'sha256');
-    if (asked && digest !== asked) {
-      const text = `the ${session.side} ${session.name} answers ${asked} with another manifest, ${digest}`;
+    const requested = DIGEST.test(reference) ? reference : undefined;
+    const digest = digestOf(answer.body, requested?.startsWith('sha512:') ? 'sha512' : 'sha256');
+    if (requested && digest !== requested) {
+      const text = `the ${session.side} ${session.name} answers ${requested} with another manifest, ${digest}`;
       throw new RegistryError(text, 'Invalid', { transient: true });
     }
     const mediaType = answer.headers.get('content-type')?.split(';')[0]?.trim() ?? '';

@@ -86,7 +86,7 @@ export function createSession(options: SessionOptions): Session {
     authorization = await authorize({ image, insecure, credentials, scopes }, challenge, connections());
   }
 
-  async function askOnce(where: Where, rest: Partial<BoundedRequest>): Promise<Answer> {
+  async function requestOnce(where: Where, rest: Partial<BoundedRequest>): Promise<Answer> {
     const send = () =>
       boundedFetch({ maxBytes: 0, ...rest, url: url(where), headers: withLogin(rest.headers), ...connections() });
     let answer = await send();
@@ -128,7 +128,7 @@ export function createSession(options: SessionOptions): Session {
     name,
     image,
     url,
-    ask: (where, rest = {}) => session.retry(() => named(() => askOnce(where, rest))),
+    ask: (where, rest = {}) => session.retry(() => named(() => requestOnce(where, rest))),
     exchange: (where, { headers, ...rest }) =>
       named(async () => {
         const send = () => sendTo(url(where), { ...rest, headers: withLogin(headers as object) }, agent);

@@ -38,7 +38,7 @@ interface Entry {
   question?: Question;
   taken?: Measurement;
   /** When a query was sent last. */
-  askedAt: EpochMs;
+  requestedAt: EpochMs;
   isQueued: boolean;
   /** Resolves when the query that was sent has its answer. */
   underWay?: Promise<void>;
@@ -65,12 +65,12 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
     },
     async work({ question, entry }) {
       const at = now();
-      const asked = ask(question).then((reading) => {
+      const requested = ask(question).then((reading) => {
         Object.assign(entry, { question, taken: { at, reading }, isQueued: false });
         delete entry.underWay;
       });
-      Object.assign(entry, { askedAt: at, underWay: asked });
-      await asked;
+      Object.assign(entry, { requestedAt: at, underWay: requested });
+      await requested;
     },
     failed() {
       // `ask` never rejects.
@@ -95,10 +95,10 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
   return {
     async take(question) {
       const key = question.check.uid;
-      const entry = entries.get(key) ?? { askedAt: Number.NEGATIVE_INFINITY, isQueued: false };
+      const entry = entries.get(key) ?? { requestedAt: Number.NEGATIVE_INFINITY, isQueued: false };
       entries.set(key, entry);
       const known = answerTo(question, entry);
-      if (known || entry.isQueued || now() - entry.askedAt < AT_MOST_EACH_MS) return known;
+      if (known || entry.isQueued || now() - entry.requestedAt < AT_MOST_EACH_MS) return known;
       entry.isQueued = true;
       entry.isQueued = queue.push({ question, entry });
       if (entry.underWay) await Promise.race([entry.underWay, wait(PATIENCE_MS)]);

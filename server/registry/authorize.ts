@@ -21,17 +21,17 @@ export interface Login {
  */
 export async function authorize(login: Login, challenge: string | null, connections: Connections): Promise<string> {
   const { image, insecure, credentials } = login;
-  const asked = parseChallenge(challenge);
-  if (!asked) throw new RegistryError(`${image.host} asks for an unknown kind of authentication`, 'Denied');
-  if (asked.scheme === 'basic') {
+  const requested = parseChallenge(challenge);
+  if (!requested) throw new RegistryError(`${image.host} asks for an unknown kind of authentication`, 'Denied');
+  if (requested.scheme === 'basic') {
     if (credentials?.kind === 'basic') return basic(credentials);
     throw new RegistryError(`${image.host} asks for username and password`, 'Denied');
   }
-  const realm = tokenServer(asked.realm, { host: image.host, insecure });
+  const realm = tokenServer(requested.realm, { host: image.host, insecure });
   if (!realm) {
     throw new RegistryError(`${image.host} names a token server that is not its own, so it is not asked`, 'Denied');
   }
-  const answer = await fetchToken(realm, asked, login, connections);
+  const answer = await fetchToken(realm, requested, login, connections);
   if (answer.status !== 200) {
     const failure = answer.status === 429 || answer.status >= 500 ? 'Unavailable' : 'Denied';
     throw new RegistryError(`the token server ${realm.host} answers ${answer.status}`, failure);

@@ -44,7 +44,7 @@ export async function targetOf(
   return { ...base, ...found, reader: granted ? nameOf(where) : 'anonymous' };
 }
 
-/** As Flux judges `accessFrom`: one selector has to match; absent grants nobody, an empty selector everybody. */
+/** As Flux evaluates `accessFrom`: one selector has to match; absent grants nobody, an empty selector everybody. */
 async function mayRead(cluster: ClusterReader, spec: ImageRepositorySpec, namespaces: string[]): Promise<boolean> {
   const selectors = spec.accessFrom?.namespaceSelectors ?? [];
   for (const name of namespaces) {

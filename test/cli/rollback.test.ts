@@ -1,6 +1,6 @@
 /** The command around the request: it asks, and a deployment that begins between its read and its write is not undone. */
 import { describe, expect, it } from 'vitest';
-import { call, type Surroundings } from '../support/command.ts';
+import { call, type RelatedObjects } from '../support/command.ts';
 import { apiServer, json, rollout, status } from './apiServer.ts';
 
 const entry = (id: number, tag: string) => ({
@@ -17,7 +17,7 @@ const withHistory = (...tags: string[]) => {
 };
 
 /** The Rollout as each read finds it; a write is refused as long as a later read finds another one. */
-async function rolledBack(reads: object[], line: string, around: Surroundings = {}) {
+async function rolledBack(reads: object[], line: string, around: RelatedObjects = {}) {
   const writes: string[] = [];
   let read = 0;
   const { kubeconfig } = await apiServer((request, response, url) => {

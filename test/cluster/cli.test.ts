@@ -1,7 +1,7 @@
 /** The command against the real API server: what it prints is compared with the files in golden/. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Called, call, type Surroundings } from '../support/command.ts';
+import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { gate, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { ask } from './support/gates.ts';
 import { expectGolden } from './support/golden.ts';
@@ -18,7 +18,7 @@ let gates: string;
 /** A minute later: how wide an age is, and where a line breaks, does not depend on how fast this machine is. */
 const now = () => Date.now() + 60_000;
 
-const as = (user: keyof typeof FILES, line: string, around: Surroundings = {}): Promise<Called> =>
+const as = (user: keyof typeof FILES, line: string, around: RelatedObjects = {}): Promise<Called> =>
   call(`${line} -n ${story.ns}`, { now, ...around, env: { KUBECONFIG: join(view.dir, FILES[user]), ...around.env } });
 
 const golden = async (name: string, called: Called, code = 0) => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
-import { type Called, call, type Surroundings } from '../support/command.ts';
+import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import {
   type AnyObject,
@@ -24,7 +24,7 @@ import { expectGolden } from './support/golden.ts';
 const view = sharedCluster();
 const { admin, developer, sre, newNamespace, publish } = view;
 
-const as = (user: keyof typeof USERS, line: string, around: Surroundings = {}): Promise<Called> =>
+const as = (user: keyof typeof USERS, line: string, around: RelatedObjects = {}): Promise<Called> =>
   call(line, { ...around, env: { KUBECONFIG: join(view.dir, USERS[user].file), ...around.env } });
 
 const golden = async (name: string, namespace: string, called: Called, code = 0) => {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
-import { type Called, call, type Surroundings } from '../support/command.ts';
+import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { ref, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { expectGolden } from './support/golden.ts';
 import { type Story, storyOf } from './support/rolloutStory.ts';
@@ -14,7 +14,7 @@ let story: Story;
 
 type Line = readonly string[];
 
-const as = (user: 'admin' | 'developer' | 'sre', line: Line, around: Surroundings = {}): Promise<Called> =>
+const as = (user: 'admin' | 'developer' | 'sre', line: Line, around: RelatedObjects = {}): Promise<Called> =>
   call([...line, '-n', story.ns], { ...around, env: { KUBECONFIG: join(view.dir, USERS[user].file), ...around.env } });
 
 const golden = async (name: string, called: Called, code = 0) => {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Rollout } from '../../api/types.ts';
 import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
-import { type Called, call, type Surroundings } from '../support/command.ts';
+import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { gate, ref, rollout, rolloutBudget, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isHeld, saysSoon } from './support/gates.ts';
 import { expectGolden } from './support/golden.ts';
@@ -14,7 +14,7 @@ const view = sharedCluster();
 const { admin, developer, sre, newNamespace, publish } = view;
 
 type User = 'developer' | 'sre';
-const as = (user: User, ns: string, line: readonly string[], around: Surroundings = {}): Promise<Called> =>
+const as = (user: User, ns: string, line: readonly string[], around: RelatedObjects = {}): Promise<Called> =>
   call([...line, '-n', ns], { ...around, env: { KUBECONFIG: join(view.dir, USERS[user].file), ...around.env } });
 
 /** In which order objects got there is nobody's: the lines of standard error are sorted. */

@@ -8,7 +8,7 @@ export interface Called {
   err: string;
 }
 
-export interface Surroundings {
+export interface RelatedObjects {
   env?: Record<string, string>;
   /** Of a terminal; without it the command writes to a pipe. */
   columns?: number;
@@ -43,7 +43,7 @@ class Sink extends Writable {
 }
 
 /** `line`: what stands after the program's name, words parted by spaces. */
-export async function call(line: string | readonly string[], around: Surroundings = {}): Promise<Called> {
+export async function call(line: string | readonly string[], around: RelatedObjects = {}): Promise<Called> {
   const { env = {}, columns, now = Date.now, program = 'kubectl rollouts', signal, answers, onOutput } = around;
   const [stdout, stderr] = [new Sink(columns, onOutput), new Sink(columns)];
   const code = await run({

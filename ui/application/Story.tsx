@@ -23,8 +23,8 @@ export function Story({ application }: { application: Application }) {
           <Node icon="release" tone={waiting ? 'held' : 'good'} title={version} isVersion>
             {waiting ? (
               <span>
-                {waiting.asked ? `asked for${waiting.asked.by ? ` by ${waiting.asked.by}` : ''} ` : 'seen '}
-                <Ago time={waiting.asked?.at ?? waiting.firstSeen} />
+                {waiting.requested ? `asked for${waiting.requested.by ? ` by ${waiting.requested.by}` : ''} ` : 'seen '}
+                <Ago time={waiting.requested?.at ?? waiting.firstSeen} />
               </span>
             ) : pinned ? (
               `pinned: nothing newer of ${releases} is deployed`

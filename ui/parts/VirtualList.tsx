@@ -11,12 +11,12 @@ export interface Item {
 const OVERSCAN = 400;
 
 const viewport: Signal<{ top: number; height: number }> = signal({ top: 0, height: window.innerHeight });
-let isAsked = false;
+let isRequested = false;
 const look = () => {
-  if (isAsked) return;
-  isAsked = true;
+  if (isRequested) return;
+  isRequested = true;
   requestAnimationFrame(() => {
-    isAsked = false;
+    isRequested = false;
     viewport.value = { top: window.scrollY, height: window.innerHeight };
   });
 };

@@ -1,7 +1,7 @@
 /** The key to the server, and requests with it. It comes in the address, behind the #, which no server is ever sent. */
 import type { ActionRequest } from '../../client/actions/action.ts';
 import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/messages.ts';
-import type { TakeOverAsked, TakeOverList, TakeOverLook } from '../../client/board/takeOver.ts';
+import type { TakeOverList, TakeOverLook, TakeOverRequest } from '../../client/board/takeOver.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 
 const KEY = 'rollouts-token';
@@ -59,7 +59,8 @@ export const api = {
   /** `basis`: that of the answer to the dry run. */
   act: (action: ActionRequest, basis?: string) => post<Answer>('/api/act', { action, basis }),
   takeOvers: (signal: AbortSignal) => get<TakeOverList>('/api/take-over', signal),
-  takeOverLook: (asked: TakeOverAsked) => post<TakeOverLook>('/api/take-over/look', { asked }),
-  takeOverMake: (asked: TakeOverAsked, agreed: string) => post<Answer>('/api/take-over/make', { asked, agreed }),
+  takeOverLook: (requested: TakeOverRequest) => post<TakeOverLook>('/api/take-over/look', { requested }),
+  takeOverMake: (requested: TakeOverRequest, agreed: string) =>
+    post<Answer>('/api/take-over/make', { requested, agreed }),
   preview: (action: ActionRequest) => post<Preview>('/api/preview', { action }),
 };

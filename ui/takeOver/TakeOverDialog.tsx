@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { rightKey } from '../../client/actions/action.ts';
 import type { Answer } from '../../client/board/messages.ts';
-import type { TakeOverAsked, TakeOverLook } from '../../client/board/takeOver.ts';
+import type { TakeOverLook, TakeOverRequest } from '../../client/board/takeOver.ts';
 import { inFull } from '../../core/text/commands.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Said } from '../parts/ActionDialog.tsx';
@@ -13,10 +13,10 @@ import { api } from '../state/session.ts';
 
 const LOOK_MS = 250;
 
-type Choices = TakeOverAsked['choices'];
+type Choices = TakeOverRequest['choices'];
 
 interface TakeOverDialogProps {
-  object: Omit<TakeOverAsked, 'choices'>;
+  object: Omit<TakeOverRequest, 'choices'>;
   onClose: () => void;
 }
 
@@ -25,13 +25,13 @@ export function TakeOverDialog({ object, onClose }: TakeOverDialogProps) {
   const [choices, setChoices] = useState<Choices>({});
   const [look, setLook] = useState<TakeOverLook | undefined>();
   const [answer, setAnswer] = useState<Answer | 'sending' | undefined>();
-  const asked: TakeOverAsked = { ...object, choices };
+  const requested: TakeOverRequest = { ...object, choices };
   useEffect(() => element.current?.showModal(), []);
   useEffect(() => {
     const failed = ({ message }: Error) => setLook({ problem: message, rights: {}, policies: [], variables: [] });
     let isOld = false;
     const timer = setTimeout(
-      () => void api.takeOverLook(asked).then((found) => !isOld && setLook(found), failed),
+      () => void api.takeOverLook(requested).then((found) => !isOld && setLook(found), failed),
       look ? LOOK_MS : 0,
     );
     return () => {
@@ -47,7 +47,7 @@ export function TakeOverDialog({ object, onClose }: TakeOverDialogProps) {
     event.preventDefault();
     if (!isReady) return;
     setAnswer('sending');
-    const made = api.takeOverMake(asked, plan.diff);
+    const made = api.takeOverMake(requested, plan.diff);
     setAnswer(await made.catch((error: Error) => ({ ok: false, message: error.message, warnings: [] })));
   };
   return (
@@ -128,7 +128,7 @@ interface ChooseProps {
   look: TakeOverLook;
   choices: Choices;
   setChoices: (choices: Choices) => void;
-  kind: TakeOverAsked['kind'];
+  kind: TakeOverRequest['kind'];
 }
 
 /** What `adopt` takes as options. Open where nothing was found without. */

@@ -5,14 +5,14 @@ import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import { freshReason } from '../../core/gate/bypass.ts';
-import type { JudgedGate } from '../../core/gate/judge.ts';
+import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { refuseDeletion } from '../../core/hold/deletion.ts';
 import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/hold/messages.ts';
-import { judgeWrite } from '../../core/hold/mutate.ts';
-import { refuseCrowd, refuseForeign } from '../../core/hold/reads.ts';
-import { repaired } from '../../core/hold/repair.ts';
+import { decideWrite } from '../../core/hold/mutate.ts';
+import { refuseForeign, refuseTooManyReferences } from '../../core/hold/reads.ts';
+import { repaired } from '../../core/hold/underLimits.ts';
 import { verifyWrite } from '../../core/hold/validate.ts';
-import { gatesInTheWay, isOutOfScope, type World, willConflict } from '../../core/hold/write.ts';
+import { gatesInTheWay, isOutOfScope, type WriteContext, willConflict } from '../../core/hold/write.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
@@ -22,7 +22,7 @@ import { readPin } from '../../core/pin/field.ts';
 import { getPast, recordBypass } from '../bypass.ts';
 import { deny, passOrDenyDelete, readClosedOfAll } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
-import { objectsOf, readClosedForPins, readWorld } from './world.ts';
+import { objectsOf, readClosedForPins, readContext } from './context.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { object, oldObject: stored } = objectsOf(request);
@@ -30,20 +30,21 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   if (stored && (isOutOfScope(object, stored) || willConflict(object, stored))) return allowed();
   const foreign = call.settings.noCrossNamespaceRefs ? refuseForeign(object, stored) : undefined;
   if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
-  const crowd = refuseCrowd(object, stored);
+  const crowd = refuseTooManyReferences(object, stored);
   if (crowd) return denied('limit', `${subjectOf(object)}: ${crowd}`);
 
-  const world = await readWorld({ object, oldObject: stored }, request, call);
-  const oldObject = stored && repaired(object, stored, world);
+  const context = await readContext({ object, oldObject: stored }, request, call);
+  const oldObject = stored && repaired(object, stored, context);
   const reason = freshReason(object, oldObject);
-  const closed = oldObject && reason !== undefined ? gatesInTheWay(oldObject, object, world).map(({ ref }) => ref) : [];
+  const closed =
+    oldObject && reason !== undefined ? gatesInTheWay(oldObject, object, context).map(({ ref }) => ref) : [];
   const bypass = await getPast(closed, reason, request, call);
   const { fieldManager } = request.options ?? {};
   const manager = typeof fieldManager === 'string' ? fieldManager : undefined;
-  const outcome = judgeWrite({
+  const outcome = decideWrite({
     object,
     oldObject,
-    world,
+    context,
     user: request.userInfo.username,
     fieldManager: manager,
     isSync: manager !== undefined && call.settings.syncFieldManagers.includes(manager),
@@ -52,11 +53,11 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   });
   if (outcome.refusal) {
     const isPinned = outcome.refusal.reason === 'pinned';
-    const refusal = isPinned ? await withWait(outcome.refusal, object, world, call) : outcome.refusal;
+    const refusal = isPinned ? await withWait(outcome.refusal, object, context, call) : outcome.refusal;
     return deny(refusal, request, call, outcome.warnings);
   }
   if (oldObject && !bypass?.granted) {
-    const loss = await refuseLoss(request, oldObject, gatesInTheWay(oldObject, object, world), call);
+    const loss = await refuseLoss(request, oldObject, gatesInTheWay(oldObject, object, context), call);
     if (loss) return deny(loss, request, call, outcome.warnings);
   }
   const refused = bypass && !bypass.granted ? [`Bypass refused: ${bypass.refused}`] : [];
@@ -71,7 +72,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
 async function withWait(
   refusal: Refusal,
   object: FluxObject,
-  { rollouts }: World,
+  { rollouts }: WriteContext,
   call: WebhookCall,
 ): Promise<Refusal> {
   const refused = pinAnnotationsOf(object).pins.filter(
@@ -104,12 +105,12 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   if (request.subResource) return allowed();
   if (!object) return stored ? validateDelete(stored, request, call) : allowed();
   if (stored && isOutOfScope(object, stored)) return allowed();
-  const crowd = refuseCrowd(object, stored);
+  const crowd = refuseTooManyReferences(object, stored);
   if (crowd) return denied('limit', `${subjectOf(object)}: ${crowd}`);
 
-  const world = await readWorld({ object, oldObject: stored }, request, call, { again: true });
-  const oldObject = stored && repaired(object, stored, world);
-  const refusal = verifyWrite({ object, oldObject, world, user: request.userInfo.username });
+  const context = await readContext({ object, oldObject: stored }, request, call, { again: true });
+  const oldObject = stored && repaired(object, stored, context);
+  const refusal = verifyWrite({ object, oldObject, context, user: request.userInfo.username });
   return refusal ? denied(refusal.reason, refusalText(refusal, namespaceOf(request))) : allowed();
 }
 
@@ -119,8 +120,8 @@ async function validateDelete(
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
-  const world = await readWorld({ object: undefined, oldObject }, request, call);
-  const closed = gatesInTheWay(oldObject, undefined, world);
+  const context = await readContext({ object: undefined, oldObject }, request, call);
+  const closed = gatesInTheWay(oldObject, undefined, context);
   if (!refuseDeletion(oldObject, closed)) return allowed();
   return passOrDenyDelete(
     oldObject,
@@ -161,7 +162,7 @@ function sourceRefOf({ spec }: FluxObject): SourceRef | undefined {
 async function refuseLoss(
   { kind: { group, kind, version } }: AdmissionRequest,
   oldObject: FluxObject,
-  closed: readonly JudgedGate[],
+  closed: readonly GateResult[],
   call: WebhookCall,
 ): Promise<Refusal | undefined> {
   const governed = governedKindOf(group, kind);

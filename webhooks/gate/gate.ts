@@ -29,7 +29,7 @@ import { few } from '../../core/kube/firstFew.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
-import { standInsOf } from '../../core/notification/standIns.ts';
+import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { keptCalls } from '../../core/receiver/usedCalls.ts';
 import type { Saying } from '../../core/text/commands.ts';
 import { recordDeletion } from '../approvals.ts';
@@ -151,7 +151,7 @@ async function validateGateDelete(request: AdmissionRequest, call: WebhookCall):
   const decision = await judgeDeletion(gate, ref, request, call);
   if (decision.allowed) {
     const about = async (regarding: Gate) => {
-      return { regarding, standIns: standInsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
+      return { regarding, standIns: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
     };
     const where = { ref: { ...GATES, ...ref }, record: GATE_APPROVALS };
     await recordDeletion(stored.metadata.uid, where, about, request, call);

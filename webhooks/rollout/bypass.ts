@@ -13,14 +13,14 @@ import { MAX_LISTED } from '../../core/kube/firstFew.ts';
 import { boundLabel, identityOf } from '../../core/kube/names.ts';
 import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
 import { sourceResource } from '../../core/pin/source.ts';
-import { formatPassage, passageEnds } from '../../core/suspend/passage.ts';
+import { bypassGrantEnds, formatBypassGrant } from '../../core/suspend/bypassGrant.ts';
 import { closingKey } from '../../core/suspend/stateAnnotation.ts';
 import { getPast, recordBypass } from '../bypass.ts';
 import { readClosedOfAll, readClosedThatAreDropped } from '../closedGates.ts';
 
 export interface RolloutBypass {
   /** For the annotation BYPASSED_GATES; undefined: no bypass is in force. */
-  passage?: string | undefined;
+  grant?: string | undefined;
   /** Whether the reason that this write gives gets its author past anything. */
   counts: boolean;
   warnings: string[];
@@ -41,7 +41,7 @@ export async function bypassOf(
   call: WebhookCall,
 ): Promise<RolloutBypass> {
   const reason = freshReason(rollout, before);
-  const none = { passage: keptPassage(rollout, before), counts: false, warnings: [] };
+  const none = { grant: keptGrant(rollout, before), counts: false, warnings: [] };
   if (!before || reason === undefined) return { ...none, warnings: bypassFor === undefined ? [] : [NO_REASON] };
   const [closed, left] = await Promise.all([
     readClosedOfAll(rollout, call),
@@ -71,10 +71,10 @@ export async function bypassOf(
   const stored = recordReason(rollout, before, request.userInfo.username, call.now, true);
   const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
   if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
-  const passage = formatPassage({ ...deployment, closings: closed.map(closingKey) });
+  const grant = formatBypassGrant({ ...deployment, closings: closed.map(closingKey) });
   // Of a version that the write asks for, webhooks/rollout/warnings.ts says so.
   const past = target.is === 'deployment' && !target.asks ? [pastText(deployment.version, closed)] : [];
-  return { passage, counts: true, audit, warnings: [...past, ...(await newerSources(rollout, call))] };
+  return { grant, counts: true, audit, warnings: [...past, ...(await newerSources(rollout, call))] };
 }
 
 const NOTHING_WAITS = 'no version waits: for five minutes the reason counts for a deletion or a write of the status';
@@ -84,11 +84,11 @@ const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in
  * It counts for as long as its reason is there, and once its deployment is on its way until that has arrived: Flux takes what
  * kubectl has added off a Rollout that comes from Git. A text that somebody writes into our annotations makes none.
  */
-function keptPassage(rollout: Rollout, before: Rollout | undefined): string | undefined {
+function keptGrant(rollout: Rollout, before: Rollout | undefined): string | undefined {
   const old = before?.metadata.annotations;
   const reason = old?.[BYPASS_REASON];
   const hasReason = reason !== undefined && rollout.metadata.annotations?.[BYPASS_REASON] === reason;
-  return before && (hasReason || passageEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
+  return before && (hasReason || bypassGrantEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
 }
 
 // What else goes out with a deployment that passes closed Gates: a Kustomization that runs applies whatever its source has fetched since.

@@ -51,13 +51,13 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const sent = request.object as Rollout | null | undefined;
   if (!sent || request.subResource) return allowed();
   const before = (request.oldObject ?? undefined) as Rollout | undefined;
-  const judged = withStatus(sent, before?.status);
+  const withOwnStatus = withStatus(sent, before?.status);
   const bypassFor = sent.metadata.annotations?.[BYPASS_FOR];
-  const { rollout, calledOff } = withoutOlderForceDeploy(annotate(judged, BYPASS_FOR, undefined), before);
+  const { rollout, calledOff } = withoutOlderForceDeploy(annotate(withOwnStatus, BYPASS_FOR, undefined), before);
   const user = request.userInfo.username;
-  const { ids, asked } = requestIds(rollout, before, request);
+  const { ids, hasNewRequest } = requestIds(rollout, before, request);
   const old = before?.metadata.annotations;
-  const [by, at] = asksNow(rollout, before, asked)
+  const [by, at] = asksNow(rollout, before, hasNewRequest)
     ? [user, formatTime(call.now)]
     : [old?.[REQUESTED_BY], old?.[REQUESTED_AT]];
   const withIds = annotate(rollout, REQUEST, formatRequestIds(ids) || undefined);
@@ -66,7 +66,7 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const requested = annotate(annotate(pinned, REQUESTED_BY, by), REQUESTED_AT, at);
   const bypass = await bypassOf(requested, before, bypassFor, request, call);
   if (bypass.refusal) return deny(bypass.refusal, request, call);
-  const passing = label(annotate(requested, BYPASSED_GATES, bypass.passage), watchesLabel(requested));
+  const passing = label(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
   const object = recordReason(passing, before, user, call.now, bypass.counts);
   const warnings = [
     ...bypass.warnings,
@@ -74,7 +74,7 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
       ? []
       : [`the force-deploy of ${calledOff}, which was waiting, is called off by the new wantedVersion`]),
   ];
-  if (object === judged) return allowed(warnings);
+  if (object === withOwnStatus) return allowed(warnings);
   return {
     allowed: true,
     object: withStatus(object, sent.status),
@@ -111,11 +111,11 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
 }
 
 /** While a force-deploy or a pin waits, its deployment will be its author's, whatever else others ask for. */
-function asksNow(rollout: Rollout, before: Rollout | undefined, asked: boolean): boolean {
+function asksNow(rollout: Rollout, before: Rollout | undefined, hasNewRequest: boolean): boolean {
   const pins = wantedChanged(rollout, before) && rollout.spec?.wantedVersion;
   if (pins || isNew(rollout, before, FORCE_DEPLOY)) return true;
   if (before && requestsOf(before).forceDeploy !== undefined) return false;
-  return wantedChanged(rollout, before) || (asked && !pinWaits(rollout));
+  return wantedChanged(rollout, before) || (hasNewRequest && !pinWaits(rollout));
 }
 
 function pinWaits({ spec, status }: Rollout): boolean {
@@ -127,17 +127,17 @@ function requestIds(rollout: Rollout, before: Rollout | undefined, { uid }: Admi
   const old = before?.metadata.annotations;
   const oldIds = parseRequestIds(old?.[REQUEST]);
   const ids: RequestIds = {};
-  let asked = false;
+  let hasNewRequest = false;
   for (const annotation of ONE_SHOT) {
     const value = rollout.metadata.annotations?.[annotation];
     if (value === undefined) continue;
     const key = requestKey(annotation);
     const isChanged = value !== old?.[annotation];
-    if (isChanged) asked = true;
+    if (isChanged) hasNewRequest = true;
     const id = isChanged ? uid : oldIds[key];
     if (id !== undefined) ids[key] = id;
   }
-  return { ids, asked };
+  return { ids, hasNewRequest };
 }
 
 export const validateRollout: AdmissionHandler = async (request, call) => {

@@ -4,14 +4,14 @@ import { HEALTH_CHECKS, ROLLOUT_GATES } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
 import { countText } from '../../core/approval/verdict.ts';
-import { approvalJudge, isApproved } from '../../core/evaluation/approvals.ts';
+import { approvalEvaluator, isApproved } from '../../core/evaluation/approvals.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { pastText } from '../../core/hold/messages.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
-import { closingsPassed } from '../../core/suspend/passage.ts';
+import { closingsPassed } from '../../core/suspend/bypassGrant.ts';
 import { closingKey } from '../../core/suspend/stateAnnotation.ts';
 import { readClosed, readClosedOfAll } from '../closedGates.ts';
 
@@ -108,33 +108,33 @@ async function absentGates(rollout: Rollout, before: Rollout | undefined, call: 
 
 /** Gates hold what is asked for by hand too. */
 async function closedGate(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const asked = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
-  if (!asked || asked === rollout.status?.history?.[0]?.version.tag) return [];
-  const passes = closingsPassed(rollout, rollout.status?.history?.[0], asked);
+  const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
+  if (!requested || requested === rollout.status?.history?.[0]?.version.tag) return [];
+  const passes = closingsPassed(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedOfAll(rollout, call);
   const [first, ...others] = closed.filter((gate) => !passes.has(closingKey(gate)));
-  if (!first && closed[0]) return [pastText(asked, closed)];
+  if (!first && closed[0]) return [pastText(requested, closed)];
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
-  return [`version ${asked} waits: gate ${refKey(first.ref)}${more} closed`];
+  return [`version ${requested} waits: gate ${refKey(first.ref)}${more} closed`];
 }
 
 /** RolloutGates hold by hand what they want approvals for. */
 async function lacksApprovals(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const asked = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
+  const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
   const { history, releaseAuthors = [] } = rollout.status ?? {};
-  if (!asked || asked === history?.[0]?.version.tag) return [];
+  if (!requested || requested === history?.[0]?.version.tag) return [];
   const gates = await call.cluster.list<RolloutGate>({
     ...ROLLOUT_GATES,
     namespace: rollout.metadata.namespace ?? '',
     fieldSelector: `spec.rolloutRef.name=${rollout.metadata.name}`,
   });
-  const missing = approvalJudge(rollout, gates, releaseAuthors, call.now)
-    .of(asked)
+  const missing = approvalEvaluator(rollout, gates, releaseAuthors, call.now)
+    .of(requested)
     .filter((each) => !isApproved([each]));
   return missing.slice(0, MAX_NAMED).map(({ gate, verdict: { counted, required } }) => {
     const count = countText(counted.length, required);
-    return `version ${asked} waits: RolloutGate ${gate.metadata.name} has ${count}`;
+    return `version ${requested} waits: RolloutGate ${gate.metadata.name} has ${count}`;
   });
 }
 

@@ -4,7 +4,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { addsDeployment } from '../../core/evaluation/requiredGates.ts';
 import { type Bypass, freshReason, recentReason } from '../../core/gate/bypass.ts';
-import type { JudgedGate } from '../../core/gate/judge.ts';
+import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { bypassText, type Refusal } from '../../core/hold/messages.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
@@ -81,13 +81,13 @@ export async function denyDeployment(
 function refusalOf(
   { metadata }: Rollout,
   what: string,
-  closed: JudgedGate[],
+  closed: GateResult[],
   operation: Parameters<typeof bypassText>[1] = 'write',
 ): (bypass?: Bypass) => Refusal {
   const text = `Rollout '${metadata.name}' cannot ${what}: `;
   return (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, operation) });
 }
 
-function refs(closed: readonly JudgedGate[]) {
+function refs(closed: readonly GateResult[]) {
   return closed.map(({ ref }) => ref);
 }

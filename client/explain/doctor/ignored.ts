@@ -59,7 +59,7 @@ function resetFinding(fields: readonly { name: string; isIgnored: boolean }[]): 
   return [fine('Fields', text)];
 }
 
-/** Names may be patterns, and selectors are Flux's to judge: such a rule counts. */
+/** Names may be patterns, and Flux evaluates the selectors: such a rule counts. */
 function isAbout({ apiVersion, kind, metadata }: FluxObject): (rule: IgnoreRule) => boolean {
   const about = { group: groupOf(apiVersion), kind, namespace: metadata.namespace, name: metadata.name };
   return ({ target = {} }) =>

@@ -18,10 +18,10 @@ export function metricFindings(
   const labels = new Map(namespaces?.map(({ metadata }) => [metadata.name, metadata.labels ?? {}]));
   return checks.flatMap((check) => {
     const { namespace = '', name } = check.metadata;
-    const asked = metricCheckOf(check)?.provider;
-    if (asked === undefined) return [];
-    const provider = byName.get(asked);
-    const what = `HealthCheck ${namespace}/${name} queries MetricProvider ${asked}`;
+    const requested = metricCheckOf(check)?.provider;
+    if (requested === undefined) return [];
+    const provider = byName.get(requested);
+    const what = `HealthCheck ${namespace}/${name} queries MetricProvider ${requested}`;
     if (!provider) {
       const todo = 'create it, or correct spec.prometheus.provider';
       const list = shell`kubectl get metricproviders`;
@@ -30,7 +30,7 @@ export function metricFindings(
     const own = labels.get(namespace);
     if (!own || selects(provider, own)) return [];
     const which = 'whose spec.namespaceSelector does not select its namespace: it is never Healthy';
-    const show = shell`kubectl get metricprovider ${nameWord(asked)} -o yaml`;
+    const show = shell`kubectl get metricprovider ${nameWord(requested)} -o yaml`;
     return [problem(ABOUT, `${what}, ${which}`, 'label the Namespace, or widen the selector', show)];
   });
 }

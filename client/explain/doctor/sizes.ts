@@ -4,7 +4,7 @@ import type { Budget, Rollout } from '../../../api/types.ts';
 import { selects } from '../../../core/budget/selects.ts';
 import { goJsonBytes } from '../../../core/kube/goJson.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
-import { budgetKind } from '../../requests/budget.ts';
+import { budgetKind } from '../../actions/writes/budget.ts';
 import { type Finding, problem } from './finding.ts';
 
 const ABOUT = 'Budgets';

@@ -20,11 +20,11 @@ export function waitedGateFindings(kustomizations: readonly FluxObject[]): Findi
   return kustomizations.flatMap(({ metadata, spec, status }) => {
     const { wait, healthCheckExprs = [] } = (spec ?? {}) as Waiting;
     if (!wait) return [];
-    const judged = new Set(healthCheckExprs.map(kindKey));
+    const evaluated = new Set(healthCheckExprs.map(kindKey));
     const { resources } = parseInventory(
       (status as { inventory?: { entries?: unknown } } | undefined)?.inventory?.entries,
     );
-    const waited = resources.filter((each) => GATES.has(kindKey(each)) && !judged.has(kindKey(each)));
+    const waited = resources.filter((each) => GATES.has(kindKey(each)) && !evaluated.has(kindKey(each)));
     if (waited.length === 0) return [];
     const names = firstFew(waited.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`));
     return [

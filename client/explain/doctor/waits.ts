@@ -7,7 +7,7 @@ import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { parseTime } from '../../../core/kube/time.ts';
 import { policyRef } from '../../../core/policy/imagePolicy.ts';
 import { nameWord, shell } from '../../../core/text/shell.ts';
-import { OURS } from '../../requests/request.ts';
+import { OURS } from '../../actions/writes/write.ts';
 import { type Finding, problem } from './finding.ts';
 
 /** Absent lists could not be read: nothing is said of what they would show. */

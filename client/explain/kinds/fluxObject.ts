@@ -5,7 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate } from '../../../api/types.ts';
-import { closedText, type JudgedGate, judgeGates } from '../../../core/gate/judge.ts';
+import { closedText, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { parseGateRefs } from '../../../core/gate/refs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
@@ -19,7 +19,7 @@ import type { Cause, Next, ObjectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { earlierFailure, type FluxFailure, fluxFailure } from '../fluxFailure.ts';
 import { objectRef } from '../objectRef.ts';
-import { finder, type Unread, unreadTexts } from '../surroundings.ts';
+import { finder, type Unread, unreadTexts } from '../related.ts';
 
 export interface AroundFluxObject {
   /** Its FluxBinding: none where it names neither Gates nor Rollouts. */
@@ -45,7 +45,7 @@ export function explainFluxObject(
   const name = `${ref.kind} ${ref.namespace}/${ref.name}`;
   const hidden = new Set(unread.filter((each) => each.kind === 'Gate').map(({ namespace }) => namespace));
   const refs = gatesOfObject(object).filter(({ namespace }) => !hidden.has(namespace));
-  const closed = judgeGates(refs, finder(gates), now).closed;
+  const closed = evaluateGates(refs, finder(gates), now).closed;
   const state = parseState(object.metadata.annotations?.[GATE_STATE]);
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isSuspended = object.spec?.suspend === true;
@@ -88,7 +88,7 @@ function plainRef({ apiVersion, kind, metadata }: FluxObject): ObjectRef {
 }
 
 function headlineOf(
-  closed: readonly JudgedGate[],
+  closed: readonly GateResult[],
   isSuspended: boolean,
   isOurs: boolean,
   state: string | undefined,
@@ -102,7 +102,7 @@ function headlineOf(
 
 function gateCauses(
   name: string,
-  closed: readonly JudgedGate[],
+  closed: readonly GateResult[],
   state: string | undefined,
   isSuspended: boolean,
 ): Cause[] {
@@ -132,7 +132,7 @@ function byHandCause({ metadata }: FluxObject, name: string): Cause {
 /** It is told some seconds later that a Gate has opened. */
 function lags(binding: FluxBinding | undefined, gates: readonly Gate[], now: EpochMs): boolean {
   const said = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
-  return said.length > 0 && judgeGates(said, finder(gates), now).closed.length === 0;
+  return said.length > 0 && evaluateGates(said, finder(gates), now).closed.length === 0;
 }
 
 /** What the object carries and its binding does not speak of yet: it is told at once what Flux has applied, and minutes later what it has not. */

@@ -5,7 +5,7 @@ import type { Gate } from '../../../api/types.ts';
 import { scheduledBy } from '../../../core/approval/scheduledBy.ts';
 import { verdictText } from '../../../core/approval/verdict.ts';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
-import { askedBy } from '../../../core/gate/judge.ts';
+import { requestText } from '../../../core/gate/evaluateGates.ts';
 import { type Requirer, requirerText } from '../../../core/gate/requirers.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
@@ -37,7 +37,7 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
   const then =
     until === undefined ? undefined : { text: `it ${opened ? 'closes' : 'opens'} by itself`, at: formatTime(until) };
   const byPlan =
-    planned && then && planned.at === until ? { ...then, text: `${then.text}: ${askedBy(planned)}` } : then;
+    planned && then && planned.at === until ? { ...then, text: `${then.text}: ${requestText(planned)}` } : then;
   return {
     object,
     headline,

@@ -8,8 +8,8 @@ import { rolloutGateActions } from '../../actions/rolloutGateActions.ts';
 import type { Cause } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { objectRef } from '../objectRef.ts';
+import { NO_SURROUNDINGS } from '../related.ts';
 import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
-import { NO_SURROUNDINGS } from '../surroundings.ts';
 
 /** `rollout`: the one that it names, where there is one and it may be read. */
 export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefined, now: EpochMs): Explanation {

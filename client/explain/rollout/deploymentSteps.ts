@@ -21,7 +21,7 @@ import type { MeasurementView, MetricView, Step, StepState } from '../applicatio
 import { defined } from '../defined.ts';
 import { fluxFailure } from '../fluxFailure.ts';
 import { objectRef, targetRef } from '../objectRef.ts';
-import { finder, objectFinder, type Surroundings, unreadBecause, watchesElsewhere } from '../surroundings.ts';
+import { finder, objectFinder, type RelatedObjects, unreadBecause, watchesElsewhere } from '../related.ts';
 
 /** `objects`: those that the bindings are of, as far as they were read. */
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
@@ -69,7 +69,7 @@ function bindingState(isThere: boolean, ready: string | undefined): StepState {
 }
 
 /** Those of its namespace, and of others those that its namespaceSelector finds. */
-export function checkSteps(rollout: Rollout, around: Surroundings): Step[] {
+export function checkSteps(rollout: Rollout, around: RelatedObjects): Step[] {
   if (!healthCheckLabels(rollout.spec?.healthCheckSelector)) return [];
   const home = rollout.metadata.namespace ?? '';
   const why = unreadBecause(around, 'HealthCheck', home);
@@ -169,16 +169,16 @@ const LARGEST = 1e100;
 
 /** undefined: the check is of another class, or has no measurement that can be read. */
 export function metricOf(check: HealthCheck): MetricView | undefined {
-  const asked = metricCheckOf(check);
+  const requested = metricCheckOf(check);
   const stored: unknown = check.status?.prometheus?.measurements;
-  if (!asked || !Array.isArray(stored)) return undefined;
+  if (!requested || !Array.isArray(stored)) return undefined;
   const measurements = stored
     .slice(0, MAX_MEASUREMENTS)
     .flatMap((each: Stored | null) => measurementOf(each ?? {}))
     .reverse()
     .sort((a, b) => a.at.localeCompare(b.at));
   if (measurements.length === 0) return undefined;
-  const { min, max } = asked.range;
+  const { min, max } = requested.range;
   return { ...defined({ min: bounded(min), max: bounded(max) }), measurements };
 }
 

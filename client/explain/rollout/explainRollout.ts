@@ -15,8 +15,8 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { rolloutActions } from '../../actions/rolloutActions.ts';
-import { isRequest } from '../../requests/request.ts';
-import { rollback } from '../../requests/rollback.ts';
+import { rollback } from '../../actions/writes/rollback.ts';
+import { isRequest } from '../../actions/writes/write.ts';
 import type {
   Application,
   ApplicationState,
@@ -28,9 +28,9 @@ import type {
   WaitingVersion,
 } from '../application.ts';
 import { defined } from '../defined.ts';
+import { byNamespace, type RelatedObjects, unreadOf, unreadTexts, watchesElsewhere } from '../related.ts';
 import { isFailedObject } from '../step.ts';
 import { kindsThat } from '../stepKinds.ts';
-import { byNamespace, type Surroundings, unreadOf, unreadTexts, watchesElsewhere } from '../surroundings.ts';
 import { blockersOf, ofType } from './blocking.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
@@ -40,7 +40,7 @@ import { gateSteps } from './gateSteps.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
 
 /** Many of them, in their order: linear in all that is around them, but for what shares a namespace. */
-export function explainRollouts(rollouts: readonly Rollout[], around: Surroundings, now: EpochMs): Application[] {
+export function explainRollouts(rollouts: readonly Rollout[], around: RelatedObjects, now: EpochMs): Application[] {
   const surroundingsOf = byNamespace(around);
   return rollouts.map((rollout) => {
     const own = surroundingsOf(rollout.metadata.namespace ?? '');
@@ -49,7 +49,7 @@ export function explainRollouts(rollouts: readonly Rollout[], around: Surroundin
   });
 }
 
-export function explainRollout(rollout: Rollout, around: Surroundings, now: EpochMs): Application {
+export function explainRollout(rollout: Rollout, around: RelatedObjects, now: EpochMs): Application {
   const { metadata, status } = rollout;
   const { namespace = '', name = '', uid } = metadata;
   const { [WATCHES_LABEL]: _, ...labels } = metadata.labels ?? {};
@@ -93,7 +93,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
 function stepsOf(
   rollout: Rollout,
   bound: readonly FluxBinding[],
-  around: Surroundings,
+  around: RelatedObjects,
   version: string | undefined,
   now: EpochMs,
 ): Step[] {
@@ -112,9 +112,9 @@ function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
   const version = status?.pendingVersion;
   if (version === undefined) return undefined;
   const isByHand = version === spec?.wantedVersion || version === requestsOf(rollout).forceDeploy;
-  const asked = isByHand ? requesterOf(rollout, version) : undefined;
+  const requested = isByHand ? requesterOf(rollout, version) : undefined;
   const release = status?.availableReleases?.find(({ tag }) => tag === version);
-  return { version, ...(asked && { asked }), ...defined({ firstSeen: release?.firstSeen }) };
+  return { version, ...(requested && { requested }), ...defined({ firstSeen: release?.firstSeen }) };
 }
 
 function stateOf(rollout: Rollout, waiting: WaitingVersion | undefined, steps: readonly Step[]): ApplicationState {

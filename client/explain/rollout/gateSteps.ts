@@ -5,23 +5,23 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
 import { backgroundOf } from '../../../core/evaluation/approvals.ts';
 import type { NextDeployment } from '../../../core/gate/approved.ts';
-import { type JudgedGate, judgeGates } from '../../../core/gate/judge.ts';
+import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
-import { closingsPassed } from '../../../core/suspend/passage.ts';
+import { closingsPassed } from '../../../core/suspend/bypassGrant.ts';
 import { closingKey } from '../../../core/suspend/stateAnnotation.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import type { Step } from '../application.ts';
 import { defined } from '../defined.ts';
 import { gateFacts, gateText } from '../gateText.ts';
 import { objectRef } from '../objectRef.ts';
-import { finder, type Surroundings, unreadBecause } from '../surroundings.ts';
+import { finder, type RelatedObjects, unreadBecause } from '../related.ts';
 
 /** `version`: the one that waits; without one the steps say what would hold any. */
 export function gateSteps(
   rollout: Rollout,
   bound: readonly FluxBinding[],
-  around: Surroundings,
+  around: RelatedObjects,
   version: string | undefined,
   now: EpochMs,
 ): Step[] {
@@ -54,7 +54,7 @@ function gateStep(
   ref: NamespacedName,
   gate: Gate | undefined,
   said: GateSummary | undefined,
-  around: Surroundings,
+  around: RelatedObjects,
   { version, wanted, passes }: Way,
   now: EpochMs,
 ): Step {
@@ -73,18 +73,18 @@ function gateStep(
     const detail = said ? saidText : `the Gate itself could not be read: ${why}`;
     return { ...step, state: said ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };
   }
-  const [judged] = judgeGates([ref], () => gate, now, wanted).all;
-  if (!judged || !gate) {
+  const [evaluated] = evaluateGates([ref], () => gate, now, wanted).all;
+  if (!evaluated || !gate) {
     const state = passes.has(refKey(ref)) ? 'passed' : 'blocks';
     return { ...step, state, detail: 'does not exist, and a missing gate counts as closed', missing: true };
   }
   const facts = {
     ...gateFacts(gate, now),
-    detail: detailOf(gateText(gate, now), judged),
+    detail: detailOf(gateText(gate, now), evaluated),
     ...(gate.spec.approvals && { asksApproval: true as const }),
   };
-  if (!judged.open) {
-    if (!passes.has(closingKey(judged))) return { ...step, ...facts, state: 'blocks' };
+  if (!evaluated.open) {
+    if (!passes.has(closingKey(evaluated))) return { ...step, ...facts, state: 'blocks' };
     return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
   }
   const isUnseen = said !== undefined && version !== undefined;
@@ -93,11 +93,11 @@ function gateStep(
 }
 
 /** With the approvals that the version lacks, for those who may read the Gate. */
-function detailOf(text: string, { lacks }: JudgedGate): string {
+function detailOf(text: string, { lacks }: GateResult): string {
   return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
 }
 
-/** The version as a Gate judges it. */
+/** The version as a Gate evaluates it. */
 export function nextDeployment(rollout: Rollout, version: string): NextDeployment {
   const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
   return { version, rollout: refKey(identityOf(rollout)), uid: rollout.metadata.uid, background };

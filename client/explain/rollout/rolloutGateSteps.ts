@@ -13,14 +13,14 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Blocker, GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
 import { listedOn, parseListed } from '../../../core/approval/listed.ts';
 import { countText, verdictText } from '../../../core/approval/verdict.ts';
-import { approvalJudge } from '../../../core/evaluation/approvals.ts';
+import { approvalEvaluator } from '../../../core/evaluation/approvals.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import type { Step, StepState } from '../application.ts';
 import { defined } from '../defined.ts';
 import { objectRef } from '../objectRef.ts';
+import { finder, type RelatedObjects } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
-import { finder, type Surroundings } from '../surroundings.ts';
 import { blockersOf, holdOf } from './blocking.ts';
 
 const KIND_OF = {
@@ -33,7 +33,7 @@ type Kind = keyof typeof KIND_OF;
 
 export function rolloutGateSteps(
   rollout: Rollout,
-  around: Surroundings,
+  around: RelatedObjects,
   version: string | undefined,
   now: EpochMs,
 ): Step[] {
@@ -147,9 +147,9 @@ function approvalsText(
   now: EpochMs,
 ): string | undefined {
   if (version === undefined) return undefined;
-  const asked =
-    object && approvalJudge(rollout, [object], rollout.status?.releaseAuthors ?? [], now).on(object, version);
-  if (asked) return `${version} has ${verdictText(asked.verdict)}`;
+  const requested =
+    object && approvalEvaluator(rollout, [object], rollout.status?.releaseAuthors ?? [], now).on(object, version);
+  if (requested) return `${version} has ${verdictText(requested.verdict)}`;
   return hold?.need === undefined ? undefined : `${version} has ${countText(hold.have ?? 0, hold.need)}`;
 }
 

@@ -18,7 +18,7 @@ import { type CheckJob, runOf } from './run.ts';
 import { type JobTemplate, templateProblem } from './template.ts';
 import { isOver, jobVerdict } from './verdict.ts';
 
-export interface JobWorld {
+export interface JobContext {
   check: HealthCheck;
   template: JobTemplate;
   /** The Rollouts of its namespace that select it. */
@@ -27,10 +27,10 @@ export interface JobWorld {
   jobs: readonly CheckJob[] | undefined;
 }
 
-/** The deployment that is to be judged, and the Job that judges it; else why there is none. */
-export type Judged = { head: HistoryEntry; wanted: CheckJob } | { problem: Verdict };
+/** The deployment to check, and the Job that checks it; else why there is none. */
+export type JobTarget = { head: HistoryEntry; wanted: CheckJob } | { problem: Verdict };
 
-export function judgedOf({ check, template, watching, jobs }: JobWorld): Judged {
+export function jobTargetOf({ check, template, watching, jobs }: JobContext): JobTarget {
   if (!jobs) {
     return unhealthy('this installation lacks the component health-jobs: no Job is run. See docs/install.md');
   }
@@ -63,11 +63,11 @@ export interface JobPlan {
   status: HealthStatus;
 }
 
-export function jobPlan(world: JobWorld, judged: Judged, progress: Progress, now: EpochMs): JobPlan {
-  const { check, jobs = [] } = world;
+export function jobPlan(context: JobContext, target: JobTarget, progress: Progress, now: EpochMs): JobPlan {
+  const { check, jobs = [] } = context;
   const before = check.status;
-  if ('problem' in judged) return { jobs: jobs.map(kept), status: statusFor(before, undefined, judged.problem, now) };
-  const { head, wanted } = judged;
+  if ('problem' in target) return { jobs: jobs.map(kept), status: statusFor(before, undefined, target.problem, now) };
+  const { head, wanted } = target;
   const found = jobs.find(({ metadata }) => metadata.name === wanted.metadata.name);
   const earlier = jobs
     .filter((job) => job !== found && isOver(job))
@@ -79,7 +79,7 @@ export function jobPlan(world: JobWorld, judged: Judged, progress: Progress, now
   if (verdict) return { jobs: [kept(found!), ...earlier], status: statusFor(before, wanted, verdict, now) };
   if (before && isSettled(before, wanted, progress)) return { jobs: earlier, status: before };
   const mayRun = progress.isBaking && progress.isApplied && !found;
-  const waits = pending(whyNot(judged, progress, found));
+  const waits = pending(whyNot(target, progress, found));
   return { jobs: mayRun ? [wanted, ...earlier] : earlier, status: statusFor(before, wanted, waits.problem, now) };
 }
 
@@ -90,7 +90,7 @@ function isSettled(before: HealthStatus, wanted: CheckJob, { isBaking }: Progres
 }
 
 function whyNot(
-  { head, wanted }: Exclude<Judged, { problem: Verdict }>,
+  { head, wanted }: Exclude<JobTarget, { problem: Verdict }>,
   { isBaking, isApplied }: Progress,
   found: CheckJob | undefined,
 ): string {

@@ -44,7 +44,7 @@ export function statusAfterMeasurement(
   { at, reading }: Measurement,
   now: EpochMs,
 ): HealthStatus {
-  const { counts, text, ...stored } = judge(reading, check);
+  const { counts, text, ...stored } = classify(reading, check);
   const { failures: known = 0, measurements = [] } = before?.prometheus ?? {};
   const failures = counts === 'success' ? 0 : counts === 'failure' ? known + 1 : known;
   const verdict: Verdict =
@@ -87,9 +87,9 @@ export function statusWithProblem(before: HealthStatus | undefined, problem: str
   return { ...statusAfter(before, unknown(before, problem), now), ...(prometheus && { prometheus }) };
 }
 
-type Judged = { counts: 'success' | 'failure' | 'unknown'; text: string } & Omit<Stored, 'time'>;
+type Classified = { counts: 'success' | 'failure' | 'unknown'; text: string } & Omit<Stored, 'time'>;
 
-function judge(reading: Reading, { range, onEmpty }: MetricCheck): Judged {
+function classify(reading: Reading, { range, onEmpty }: MetricCheck): Classified {
   if ('problem' in reading) return { counts: 'unknown', text: reading.problem, result: 'Unknown' };
   const { values } = reading;
   if (values.length === 0) return { counts: EMPTY_COUNTS[onEmpty], text: EMPTY, result: 'Empty' };

@@ -80,7 +80,7 @@ function isMarked({ metadata }: AnyObject): boolean {
 }
 
 /** The match conditions of manifests/webhooks. */
-function isAsked({ user, object, oldObject, subResource }: Write): boolean {
+function isRequested({ user, object, oldObject, subResource }: Write): boolean {
   if (!object && isSystemDeleter(user)) return false;
   const about = (object ?? oldObject)!;
   if (FLUX_KINDS.includes(about.kind)) {
@@ -136,7 +136,7 @@ export async function admit(asSent: Write): Promise<Outcome> {
   const about = (write.object ?? write.oldObject)!;
   const isFlux = write.object !== undefined && !write.subResource && FLUX_KINDS.includes(about.kind);
   const unmarked = isFlux && !isMarked(about) && !(write.oldObject && isMarked(write.oldObject));
-  if (!unmarked && !isAsked(write)) return { allowed: true, asked: false, message: '', object: write.object };
+  if (!unmarked && !isRequested(write)) return { allowed: true, asked: false, message: '', object: write.object };
   const { mutate, validate } = webhooksOf(about, write);
   let { object } = write;
   if (unmarked) {

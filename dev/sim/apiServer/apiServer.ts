@@ -13,7 +13,7 @@ import { resourcesOf } from './kinds.ts';
 import { matches, type Target, targetOf, wanted } from './requests.ts';
 import { keyOf, Storage, type StoredEvent } from './storage.ts';
 
-export interface Surroundings {
+export interface RelatedObjects {
   now(): number;
   askWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse>;
   /** A write is answered, or refused. */
@@ -45,13 +45,13 @@ const VERBS: Record<string, string> = { GET: 'get', POST: 'create', PUT: 'update
 
 export class ApiServer {
   readonly storage: Storage;
-  readonly #around: Surroundings;
+  readonly #around: RelatedObjects;
   /** Changes when the server dies: what is under way is never stored. */
   #life = 0;
   #uids = 0;
   #reviews = 0;
 
-  constructor(around: Surroundings) {
+  constructor(around: RelatedObjects) {
     this.#around = around;
     this.storage = new Storage(() => around.now());
   }

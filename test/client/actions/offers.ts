@@ -4,8 +4,8 @@ import type { Action } from '../../../client/actions/action.ts';
 import { fluxActions } from '../../../client/actions/gateActions.ts';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { objectRef } from '../../../client/explain/objectRef.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-11-22T08:00:00Z');

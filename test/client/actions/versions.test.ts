@@ -1,8 +1,8 @@
 /** What can be done with one version of a Rollout. */
 import { describe, expect, it } from 'vitest';
 import { versionActions } from '../../../client/actions/versionActions.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
 import { at, entry, NOW, said } from './offers.ts';
 

@@ -1,9 +1,9 @@
 /** The HealthChecks that a Rollout watches are steps of it, wherever they are; one that is left out, or cannot be seen, is said to be. */
 import { expect, it } from 'vitest';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
+import { NO_SURROUNDINGS, type RelatedObjects } from '../../../client/explain/related.ts';
 import { checkSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
 import { explainRollouts } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS, type Surroundings } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const CONSENT = { 'healthcheck.kuberik.com/watched-from': 'shop' };
@@ -30,7 +30,7 @@ const rollout = (namespaceSelector: object | undefined, conditions: object[] = [
     status: { conditions },
   } as never);
 
-const around: Surroundings = {
+const around: RelatedObjects = {
   ...NO_SURROUNDINGS,
   healthChecks: [
     check('shop', 'own'),
@@ -46,7 +46,7 @@ const LEFT_OUT = [{ type: 'HealthChecksLeftOut', status: 'True', reason: 'NotAll
 const shown = (of: Rollout, where = around) =>
   checkSteps(of, where).map(({ title, state, detail }) => `${state} ${title}: ${detail}`);
 
-it.each<[string, Rollout, Surroundings, string[]]>([
+it.each<[string, Rollout, RelatedObjects, string[]]>([
   ['of its own namespace', rollout(undefined), around, ['passed HealthCheck shop/own: Healthy']],
   [
     'of class job, whose Job was run for something else',

@@ -1,8 +1,8 @@
 /** A deployment that failed: what Flux and its HealthChecks reported, the last good version, and remedies that take effect. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const entry = (id: number, tag: string, bakeStatus: string): HistoryEntry => ({

@@ -1,8 +1,8 @@
 /** Thousands of Rollouts are explained in one look: linear in all that is around them. */
 import { expect, it } from 'vitest';
 import type { Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollouts } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { costInReadings } from '../../support/cost.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -1,8 +1,8 @@
 /** What a HealthCheck of class prometheus measured is part of its step, as numbers; whatever else its status holds is left out. */
 import { expect, it } from 'vitest';
 import type { HealthCheck } from '../../../api/types.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { checkSteps, metricOf } from '../../../client/explain/rollout/deploymentSteps.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const check = (measurements: unknown, thresholdRange: unknown = { max: 5 }, spec: object = {}): HealthCheck =>

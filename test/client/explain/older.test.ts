@@ -1,8 +1,8 @@
 /** Objects of an older version of this software, or of a client that dropped what it did not know: what is absent is absent, and nothing fails. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { explainRolloutGate } from '../../../client/explain/kinds/rolloutGate.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { rolloutGateSteps } from '../../../client/explain/rollout/rolloutGateSteps.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

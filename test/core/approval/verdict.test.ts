@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeApprovals, verdictText } from '../../../core/approval/verdict.ts';
+import { evaluateApprovals, verdictText } from '../../../core/approval/verdict.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -8,33 +8,33 @@ const nobody = { requesters: [], authors: undefined };
 
 describe('the approvals of a version', () => {
   it('count once per person, whatever a record says', () => {
-    const verdict = judgeApprovals({ required: 2 }, [by('alice', 1), by('alice')], nobody, NOW);
+    const verdict = evaluateApprovals({ required: 2 }, [by('alice', 1), by('alice')], nobody, NOW);
     expect(verdict).toMatchObject({ enough: false, counted: [{ at: NOW }] });
   });
 
   it('expire in the second in which their time is over, and the soonest is the next look', () => {
     const rule = { required: 1, expireAfter: '2h' };
     const given = [by('alice', 2), by('bob', 1), by('carol')];
-    const verdict = judgeApprovals(rule, given, nobody, NOW);
+    const verdict = evaluateApprovals(rule, given, nobody, NOW);
     expect(verdict.counted.map((each) => each.by)).toEqual(['bob', 'carol']);
     expect(verdict.until).toBe(NOW + HOUR);
-    expect(judgeApprovals(rule, given, nobody, NOW - 1).counted.length).toBe(3);
+    expect(evaluateApprovals(rule, given, nobody, NOW - 1).counted.length).toBe(3);
   });
 
   it('do not expire while the clock is set back', () => {
-    expect(judgeApprovals({ required: 1, expireAfter: '1h' }, [by('alice', -3)], nobody, NOW).enough).toBe(true);
+    expect(evaluateApprovals({ required: 1, expireAfter: '1h' }, [by('alice', -3)], nobody, NOW).enough).toBe(true);
   });
 
   it('are none where expireAfter cannot be read', () => {
-    const verdict = judgeApprovals({ required: 1, expireAfter: 'soon' }, [by('alice')], nobody, NOW);
+    const verdict = evaluateApprovals({ required: 1, expireAfter: 'soon' }, [by('alice')], nobody, NOW);
     expect(verdict).toMatchObject({ enough: false, counted: [] });
     expect(verdictText(verdict)).toContain('none counts: spec.approvals.expireAfter: "soon" is not a duration');
   });
 
   it('of ServiceAccounts that are named no longer do not count', () => {
     const bot = by('system:serviceaccount:ci:bot');
-    expect(judgeApprovals({ required: 1, serviceAccounts: ['ci/bot'] }, [bot], nobody, NOW).enough).toBe(true);
-    expect(judgeApprovals({ required: 1 }, [bot], nobody, NOW)).toMatchObject({
+    expect(evaluateApprovals({ required: 1, serviceAccounts: ['ci/bot'] }, [bot], nobody, NOW).enough).toBe(true);
+    expect(evaluateApprovals({ required: 1 }, [bot], nobody, NOW)).toMatchObject({
       enough: false,
       excluded: [{ why: 'is no person' }],
     });
@@ -42,7 +42,7 @@ describe('the approvals of a version', () => {
 
   it('name five people and how many more', () => {
     const all = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => by(name));
-    expect(verdictText(judgeApprovals({ required: 8 }, all, nobody, NOW))).toBe(
+    expect(verdictText(evaluateApprovals({ required: 8 }, all, nobody, NOW))).toBe(
       '7 of 8 approvals (a, b, c, d, e and 2 more)',
     );
   });

@@ -1,7 +1,7 @@
 /** What becomes of a slot, by what is seen of its holder. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout, Slot } from '../../../api/types.ts';
-import { judgeSlot, REVOKED_MS, revoking, type Sight, UNUSED_MS } from '../../../core/budget/slots.ts';
+import { evaluateSlot, REVOKED_MS, revoking, type Sight, UNUSED_MS } from '../../../core/budget/slots.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
@@ -82,26 +82,26 @@ describe('a slot', () => {
       { slot: used },
     ],
   ])('%s', (_, before, sight, expected) => {
-    expect(judgeSlot(before, sight, undefined, NOW)).toMatchObject(expected);
+    expect(evaluateSlot(before, sight, undefined, NOW)).toMatchObject(expected);
   });
 
   it('that nobody uses is taken back in two steps, the second only when its holder was told for a minute', () => {
     const waiting = holder(7, 7, earlier);
     const late = NOW + UNUSED_MS;
-    expect(judgeSlot(slot(), waiting, undefined, late - 1)).toMatchObject({
+    expect(evaluateSlot(slot(), waiting, undefined, late - 1)).toMatchObject({
       slot: { state: 'Granted' },
       requeueAt: late,
     });
-    const { slot: told } = judgeSlot(slot(), waiting, undefined, late);
+    const { slot: told } = evaluateSlot(slot(), waiting, undefined, late);
     expect(told).toMatchObject({ state: 'Revoking', revokedTime: formatTime(late) });
-    expect(judgeSlot(told!, waiting, undefined, late + REVOKED_MS - 1)).toMatchObject({ slot: told });
-    expect(judgeSlot(told!, waiting, undefined, late + REVOKED_MS)).toEqual({ freed: 'Revoked' });
-    expect(judgeSlot(told!, holder(8, 8, earlier), undefined, late + 1)).toEqual({ freed: 'Declined' });
-    expect(judgeSlot(told!, holder(8, undefined, deploying), undefined, late + 1).slot).not.toHaveProperty(
+    expect(evaluateSlot(told!, waiting, undefined, late + REVOKED_MS - 1)).toMatchObject({ slot: told });
+    expect(evaluateSlot(told!, waiting, undefined, late + REVOKED_MS)).toEqual({ freed: 'Revoked' });
+    expect(evaluateSlot(told!, holder(8, 8, earlier), undefined, late + 1)).toEqual({ freed: 'Declined' });
+    expect(evaluateSlot(told!, holder(8, undefined, deploying), undefined, late + 1).slot).not.toHaveProperty(
       'revokedTime',
     );
     // Set back, the clock makes it wait for longer.
-    expect(judgeSlot(told!, waiting, undefined, NOW)).toMatchObject({ slot: told });
+    expect(evaluateSlot(told!, waiting, undefined, NOW)).toMatchObject({ slot: told });
   });
 
   it('is taken back rounded up to a second: it must not be free before its time', () => {
@@ -111,12 +111,14 @@ describe('a slot', () => {
 
   it('is overdue after slotTimeout, and stays so until its deployment ends', () => {
     const timeout = 3_600_000;
-    expect(judgeSlot(used, holder(9, undefined, deploying), timeout, NOW)).toMatchObject({ requeueAt: NOW + timeout });
-    const { slot: overdue } = judgeSlot(used, holder(9, undefined, baking), timeout, NOW + timeout);
+    expect(evaluateSlot(used, holder(9, undefined, deploying), timeout, NOW)).toMatchObject({
+      requeueAt: NOW + timeout,
+    });
+    const { slot: overdue } = evaluateSlot(used, holder(9, undefined, baking), timeout, NOW + timeout);
     expect(overdue).toMatchObject({ state: 'Overdue' });
-    expect(judgeSlot(overdue!, holder(10, undefined, baking), undefined, NOW)).toMatchObject({
+    expect(evaluateSlot(overdue!, holder(10, undefined, baking), undefined, NOW)).toMatchObject({
       slot: { state: 'Overdue' },
     });
-    expect(judgeSlot(overdue!, holder(10, undefined, succeeded), timeout, NOW)).toEqual({ freed: 'Ended' });
+    expect(evaluateSlot(overdue!, holder(10, undefined, succeeded), timeout, NOW)).toEqual({ freed: 'Ended' });
   });
 });

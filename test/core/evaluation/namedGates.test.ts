@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { closedToLeave, namedGates, neverSeen } from '../../../core/evaluation/namedGates.ts';
 import type { Observed } from '../../../core/evaluation/observed.ts';
-import { judgeGates } from '../../../core/gate/judge.ts';
+import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { gateRefsOf } from '../../../core/gate/refs.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -63,7 +63,7 @@ describe('the record of a name', () => {
 describe('a closed Gate keeps the Rollout from being left', () => {
   const status = { observedGeneration: 2, namedGates: [{ gate: 'shop/freeze', seen: false }] };
   const closed = (there: string[]) =>
-    judgeGates(
+    evaluateGates(
       [{ namespace: 'shop', name: 'freeze' }],
       ({ name }) => there.map(gate).find((each) => each.metadata.name === name),
       NOW,

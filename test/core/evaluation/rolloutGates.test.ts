@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutGate } from '../../../api/types.ts';
-import { gatesOf, judgeRolloutGates, namesInTheWay, shownBypass } from '../../../core/evaluation/rolloutGates.ts';
+import { evaluateRolloutGates, gatesOf, namesInTheWay, shownBypass } from '../../../core/evaluation/rolloutGates.ts';
 import { objectOf } from '../../support/objects.ts';
 import { observed } from '../rollout/observedFixture.ts';
 
@@ -32,7 +32,7 @@ describe('the gates that a version waits for', () => {
   });
 });
 
-describe('judgeRolloutGates', () => {
+describe('evaluateRolloutGates', () => {
   it.each<[string, Partial<NonNullable<RolloutGate['spec']>>, object, string[], string]>([
     ['passing', {}, { passing: true, message: 'Gate is passing' }, ['1.2.0', '1.1.0'], 'AllGatesPassing'],
     // Not passing: its list is neither reported nor applied.
@@ -58,14 +58,14 @@ describe('judgeRolloutGates', () => {
       'NoAllowedVersions',
     ],
   ])('a gate %s', (_title, spec, summary, gated, reason) => {
-    const verdict = judgeRolloutGates([gate(spec)], CANDIDATES, undefined);
+    const verdict = evaluateRolloutGates([gate(spec)], CANDIDATES, undefined);
     expect(verdict.summaries).toEqual([{ name: 'g', ...summary }]);
     expect(verdict.gated.map(({ tag }) => tag)).toEqual(gated);
     expect(verdict.condition.reason).toBe(reason);
   });
 
   it('lets a bypassed version past all gates, and still says what they are', () => {
-    const verdict = judgeRolloutGates([gate({ passing: false, allowedVersions: [] })], CANDIDATES, '1.1.0');
+    const verdict = evaluateRolloutGates([gate({ passing: false, allowedVersions: [] })], CANDIDATES, '1.1.0');
     expect(verdict).toEqual({
       summaries: [
         {
@@ -90,7 +90,7 @@ describe('judgeRolloutGates', () => {
 
   it('gives a gate without a value for passing the benefit', () => {
     const { passing, ...spec } = gate({}).spec!;
-    expect(judgeRolloutGates([{ ...gate({}), spec: spec as never }], CANDIDATES, undefined).passing).toBe(true);
+    expect(evaluateRolloutGates([{ ...gate({}), spec: spec as never }], CANDIDATES, undefined).passing).toBe(true);
   });
 });
 

@@ -2,7 +2,7 @@
 import type { FluxObject, Kustomization } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { judgeWithResources, ownHealth } from '../../../core/health/kustomization.ts';
+import { evaluateWithResources, ownHealth } from '../../../core/health/kustomization.ts';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -132,7 +132,7 @@ export function judged({
 }: Case) {
   const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts }, NOW);
   const since = { deployed: cutoff ?? undefined, gracePeriod: 60_000, ...(healthyUntil && { healthyUntil }) };
-  return { own, verdict: judgeWithResources(own, observed, since, NOW, likeKuberik) };
+  return { own, verdict: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
 }
 
 export const failing = (reason: string, extra: Setup = {}): Setup => ({

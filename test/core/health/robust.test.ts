@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kustomization } from '../../../api/flux.ts';
-import { judgeWithResources, ownHealth } from '../../../core/health/kustomization.ts';
+import { evaluateWithResources, ownHealth } from '../../../core/health/kustomization.ts';
 import { sameStatus, statusAfter } from '../../../core/health/status.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -78,7 +78,7 @@ describe('whatever an object holds', () => {
           const kustomization = objectOf('Kustomization', { metadata, status: of as never }) as Kustomization;
           const source = objectOf('OCIRepository', { metadata, status: ofSource as never });
           const judge = (now: number) =>
-            judgeWithResources(
+            evaluateWithResources(
               ownHealth(kustomization, { source, rollouts: [] }, now),
               [],
               { deployed: NOW - 60_000, gracePeriod: 0 },

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
 import { hasArrived } from '../../../core/binding/arrival.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
-import { refuseCrowd } from '../../../core/hold/reads.ts';
+import { refuseTooManyReferences } from '../../../core/hold/reads.ts';
 import { closedGates, requiredGates } from '../../../core/hold/requiredGates.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { pinAnnotationsOf } from '../../../core/pin/annotations.ts';
@@ -48,10 +48,10 @@ it('an object with more marked variables than the limit counts as behind a close
     Array.from({ length: 500 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'a']),
   );
   const object = kustomization({ annotations });
-  const world = { gates: gatesByName(), namespaceLabels: {}, now: NOW };
+  const context = { gates: gatesByName(), namespaceLabels: {}, now: NOW };
   expect(pinAnnotationsOf(object).pins).toHaveLength(LIMITS.pins);
   expect(pinAnnotationsOf(object).problems[0]).toContain(`more than ${LIMITS.pins} variables`);
-  expect(closedGates(requiredGates(object, world), world)).toHaveLength(1);
-  expect(refuseCrowd(object, undefined)).toContain(`${LIMITS.pins} variables`);
+  expect(closedGates(requiredGates(object, context), context)).toHaveLength(1);
+  expect(refuseTooManyReferences(object, undefined)).toContain(`${LIMITS.pins} variables`);
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(100_000);
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { refusalText } from '../../../core/hold/messages.ts';
-import { judgeWrite } from '../../../core/hold/mutate.ts';
+import { decideWrite } from '../../../core/hold/mutate.ts';
 import { verifyWrite } from '../../../core/hold/validate.ts';
 import { isOutOfScope } from '../../../core/hold/write.ts';
 import { LIMITS } from '../../../core/limits.ts';
@@ -13,7 +13,7 @@ import { costInReadings } from '../../support/cost.ts';
 import { objectOf } from '../../support/objects.ts';
 import { gatesByName, judge, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
 
-const world = { rollouts: rolloutsByName(), gates: gatesByName(), namespaceLabels: {}, now: NOW };
+const context = { rollouts: rolloutsByName(), gates: gatesByName(), namespaceLabels: {}, now: NOW };
 const GATED = { 'gate.fluxcd.io/gates': 'missing' };
 /** Times one reading of the write: what is super-linear here costs thousands. */
 const CHEAP = 100;
@@ -36,7 +36,7 @@ function helmRelease(values: unknown, more: Partial<FluxObject['metadata']> = {}
 }
 
 function written(object: FluxObject, oldObject?: FluxObject) {
-  return judge({ object, oldObject, world, user: 'dev', fieldManager: 'kubectl' });
+  return judge({ object, oldObject, context, user: 'dev', fieldManager: 'kubectl' });
 }
 
 const stored = (object: FluxObject): FluxObject => {
@@ -95,7 +95,7 @@ it.each(writes)('%s: verified at little cost, in few words', (_, object, oldObje
   const [closed, before] = [behindGate(object), behindGate(oldObject)];
   let problem: string | undefined;
   const cost = costInReadings([object, oldObject], () => {
-    problem = inFull(refusalText(verifyWrite({ object: closed, oldObject: before, world, user: 'dev' })!, 'shop'));
+    problem = inFull(refusalText(verifyWrite({ object: closed, oldObject: before, context, user: 'dev' })!, 'shop'));
   });
   expect(problem!.length).toBeLessThan(20_000);
   expect(cost).toBeLessThan(CHEAP);
@@ -109,10 +109,10 @@ it('thousands of pins beside a long last-applied annotation cost little', () => 
   const write = {
     object: kustomization({ annotations: marked, substitute: variables(2000, '9') }),
     oldObject: kustomization({ annotations: marked, substitute: variables(2000, '1.1.0') }),
-    world: { ...world, rollouts: rolloutsByName(rollout('my-app', '1.1.0', '1.0.0')) },
+    context: { ...context, rollouts: rolloutsByName(rollout('my-app', '1.1.0', '1.0.0')) },
     user: 'dev',
   };
-  expect(costInReadings(write.object, () => judgeWrite(write))).toBeLessThan(CHEAP);
+  expect(costInReadings(write.object, () => decideWrite(write))).toBeLessThan(CHEAP);
 });
 
 describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', (levels) => {
@@ -132,7 +132,7 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
   it('may be repaired where no gate is closed, and is compared whole', () => {
     const unmarked = { ...deep, metadata: { ...deep.metadata, annotations: {} } };
     const repaired = { ...helmRelease({}), metadata: unmarked.metadata };
-    const outcome = judge({ object: repaired, oldObject: unmarked, world, user: 'dev' });
+    const outcome = judge({ object: repaired, oldObject: unmarked, context, user: 'dev' });
     expect(outcome.denial).toBeUndefined();
     expect(isOutOfScope(deep, helmRelease(nested(levels - 1, 'a')))).toBe(true);
   });

@@ -5,7 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { refusalText } from '../../../core/hold/messages.ts';
-import { judgeWrite } from '../../../core/hold/mutate.ts';
+import { decideWrite } from '../../../core/hold/mutate.ts';
 import type { FluxWrite } from '../../../core/hold/write.ts';
 import { inFull } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -170,7 +170,7 @@ type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 export function judge(write: FluxWrite): Stored | Denied {
   const { fieldManager } = write;
   const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');
-  const outcome = judgeWrite({ isSync, ...write });
+  const outcome = decideWrite({ isSync, ...write });
   if (!outcome.refusal) return outcome;
   return { denial: inFull(refusalText(outcome.refusal, 'shop')), warnings: outcome.warnings };
 }

@@ -58,10 +58,10 @@ function worldOf(a: 'opened' | 'closed' | undefined, b: 'opened' | 'closed' | un
 it('a second pass changes nothing, in any world', () => {
   fc.assert(
     fc.property(object, fc.option(object, { nil: undefined }), state, state, (wanted, old, a, b) => {
-      const world = worldOf(a, b);
-      const stored = old && judge({ object: old, world: worldOf(b, a), user: 'u', fieldManager: 'm' });
+      const context = worldOf(a, b);
+      const stored = old && judge({ object: old, context: worldOf(b, a), user: 'u', fieldManager: 'm' });
       const oldObject = stored && 'object' in stored ? stored.object : undefined;
-      const write = { object: wanted, oldObject, world, user: 'u', fieldManager: 'm' };
+      const write = { object: wanted, oldObject, context, user: 'u', fieldManager: 'm' };
       const first = judge(write);
       if (first.denial !== undefined) return;
       expect(judge({ ...write, object: first.object })).toMatchObject({ object: first.object });
@@ -77,13 +77,13 @@ it('behind a closed gate nothing that gates govern moves but the suspension, and
         ...old,
         metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, 'gate.fluxcd.io/gates': 'a' } },
       };
-      const created = judge({ object: gated, world: worldOf('opened', b), user: 'u' });
+      const created = judge({ object: gated, context: worldOf('opened', b), user: 'u' });
       if (!('object' in created)) throw new Error('a CREATE is never denied');
       const oldObject = created.object;
       const outcome = judge({
         object: wanted,
         oldObject,
-        world: worldOf('closed', b),
+        context: worldOf('closed', b),
         user: 'u',
         fieldManager: 'm',
       });

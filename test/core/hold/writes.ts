@@ -111,7 +111,7 @@ export const judged = (rows: readonly Row[]) =>
     const write: FluxWrite = {
       object: row.object,
       oldObject: row.old,
-      world: {
+      context: {
         rollouts: rolloutsByName(rollout('my-app', '1.1.0', '1.0.0')),
         gates: gatesByName(...(row.gates ?? [closedGate])),
         namespaceLabels: row.namespaceLabels ?? {},

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutSpec } from '../../../api/types.ts';
 import { specProblems } from '../../../core/evaluation/config.ts';
-import { judgeRolloutGates } from '../../../core/evaluation/rolloutGates.ts';
+import { evaluateRolloutGates } from '../../../core/evaluation/rolloutGates.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { stageRefs } from '../../../core/order/refs.ts';
-import { judgeStages } from '../../../core/order/stages.ts';
+import { evaluateStages } from '../../../core/order/stages.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
 
@@ -46,7 +46,12 @@ describe('the stages of a Rollout', () => {
     ],
   ])('are closed for an entry with %s', (_title, fields, why) => {
     const found = [stage('staging', [{ ...succeeded('1.0.0'), ...fields }])];
-    const [verdict] = judgeStages(rollout([{ name: 'staging', bakedFor: '1h' }]), { found }, [{ tag: '1.0.0' }], NOW);
+    const [verdict] = evaluateStages(
+      rollout([{ name: 'staging', bakedFor: '1h' }]),
+      { found },
+      [{ tag: '1.0.0' }],
+      NOW,
+    );
     expect(verdict).toMatchObject({ allowed: [], waits: `Rollout 'staging' (${why})` });
   });
 
@@ -58,13 +63,18 @@ describe('the stages of a Rollout', () => {
       { tag: '5.0.0-prod', digest: 'sha256:a' },
     ];
     const judged = (match: 'digest' | 'revision') =>
-      judgeStages(rollout([{ name: 'staging', match }]), { found: [stage('staging', [staged])] }, candidates, NOW)[0]!;
+      evaluateStages(
+        rollout([{ name: 'staging', match }]),
+        { found: [stage('staging', [staged])] },
+        candidates,
+        NOW,
+      )[0]!;
     expect(judged('digest')).toMatchObject({
       allowed: ['5.0.0-prod'],
       waits: "Rollout 'staging' (has no deployment of its digest in its history)",
     });
     expect(judged('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
-    const unknown = judgeStages(
+    const unknown = evaluateStages(
       rollout([{ name: 'staging', match: 'digest' }]),
       { found: [stage('staging', [staged])] },
       [{ tag: '6.0.0' }],
@@ -81,8 +91,8 @@ describe('the stages of a Rollout', () => {
         candidates.map(({ tag }) => succeeded(tag)),
       ),
     ];
-    const stages = judgeStages(rollout([{ name: 'staging' }]), { found }, candidates, NOW);
-    const { summaries, gated } = judgeRolloutGates([], candidates, undefined, stages);
+    const stages = evaluateStages(rollout([{ name: 'staging' }]), { found }, candidates, NOW);
+    const { summaries, gated } = evaluateRolloutGates([], candidates, undefined, stages);
     expect(summaries[0]!.allowedVersions).toEqual(candidates.slice(0, 50).map(({ tag }) => tag));
     expect(gated).toHaveLength(120);
   });

@@ -287,13 +287,13 @@ describe('any write', () => {
         ],
       }),
     );
-  const world = fc
+  const context = fc
     .dictionary(name, fc.array(fc.constantFrom('1', '2', '3'), { maxLength: 3 }))
     .map((d) => rolloutsByName(...Object.entries(d).map(([n, tags]) => rollout(n, ...tags))));
 
   it('is idempotent, touches nothing unmanaged, and changes nothing in place', () => {
     fc.assert(
-      fc.property(object, fc.option(object, { nil: undefined }), world, (wanted, old, rollouts) => {
+      fc.property(object, fc.option(object, { nil: undefined }), context, (wanted, old, rollouts) => {
         const oldObject = old && pinFields({ object: old, rollouts }).object;
         const input = JSON.stringify(wanted);
         const first = pinFields({ object: wanted, oldObject, rollouts });

@@ -263,7 +263,7 @@ const rows: Row[] = [
 describe('variables follow the source of the same Rollout: a version that', () => {
   it.each(rows)('$says', (row) => {
     const oldObject = row.old === null ? undefined : (row.old ?? object());
-    const world = {
+    const context = {
       rollouts: rolloutsByName(...(row.rollouts ?? [my])),
       source: row.source,
       gates: gatesByName(...(row.gates ?? [])),
@@ -271,7 +271,7 @@ describe('variables follow the source of the same Rollout: a version that', () =
       now: NOW,
     };
     const write = (sent: FluxObject, before: FluxObject | undefined) =>
-      judge({ object: sent, oldObject: before, world, user: 'admin' });
+      judge({ object: sent, oldObject: before, context, user: 'admin' });
     const outcome = write(row.sent ?? oldObject!, oldObject);
     if (outcome.denial !== undefined) throw new Error(outcome.denial);
     const { metadata, spec } = outcome.object;
@@ -289,7 +289,7 @@ describe('variables follow the source of the same Rollout: a version that', () =
       memory: row.memory,
     });
     expect(outcome.warnings).toEqual(row.warning ? [row.warning] : []);
-    expect(verifyWrite({ object: outcome.object, oldObject, world, user: 'admin' }), 'validated').toBeUndefined();
+    expect(verifyWrite({ object: outcome.object, oldObject, context, user: 'admin' }), 'validated').toBeUndefined();
     expect(write(outcome.object, oldObject), 'asked again').toMatchObject({ object: outcome.object });
     expect(write(outcome.object, outcome.object), 'the next write').toMatchObject({ object: outcome.object });
   });
@@ -297,14 +297,16 @@ describe('variables follow the source of the same Rollout: a version that', () =
 
 describe('kustomize-controller is asked to echo', () => {
   const asked = (oldObject: FluxObject, from: FluxObject) => {
-    const world = {
+    const context = {
       rollouts: rolloutsByName(my),
       source: from,
       gates: gatesByName(),
       namespaceLabels: {},
       now: NOW,
     };
-    const { object: stored } = judge({ object: oldObject, oldObject, world, user: 'admin' }) as { object: FluxObject };
+    const { object: stored } = judge({ object: oldObject, oldObject, context, user: 'admin' }) as {
+      object: FluxObject;
+    };
     return stored.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
   };
   const at = (object: FluxObject, generation: number): FluxObject => ({
@@ -323,7 +325,7 @@ describe('kustomize-controller is asked to echo', () => {
     { says: 'afterwards anybody may', old: unseen('rollout-hooks/6'), expected: 'now-2' },
   ])('$says', ({ old, expected }) => {
     for (const from of [LATE, THERE]) {
-      const world = {
+      const context = {
         rollouts: rolloutsByName(my),
         source: from,
         gates: gatesByName(),
@@ -332,7 +334,7 @@ describe('kustomize-controller is asked to echo', () => {
       };
       const sent = { ...old, metadata: { ...old.metadata } };
       sent.metadata.annotations = { ...old.metadata.annotations, 'reconcile.fluxcd.io/requestedAt': 'now-2' };
-      const { object: stored } = judge({ object: sent, oldObject: old, world, user: 'admin' }) as {
+      const { object: stored } = judge({ object: sent, oldObject: old, context, user: 'admin' }) as {
         object: FluxObject;
       };
       expect(stored.metadata.annotations?.['reconcile.fluxcd.io/requestedAt']).toBe(expected);
@@ -350,7 +352,7 @@ describe('kustomize-controller is asked to echo', () => {
 });
 
 it('an edit of the variable is denied while the first deployment is on its way', () => {
-  const world = {
+  const context = {
     rollouts: rolloutsByName(my),
     source: source('1.1.0', 2, 'dev', { behind: true }),
     gates: gatesByName(),
@@ -358,6 +360,6 @@ it('an edit of the variable is denied while the first deployment is on its way',
     now: NOW,
   };
   const unbound = (app: string) => kustomization({ annotations: OWN, substitute: { APP: app }, spec: SOURCE });
-  const outcome = judge({ object: unbound('6.6.6'), oldObject: unbound('dev'), world, user: 'admin' });
+  const outcome = judge({ object: unbound('6.6.6'), oldObject: unbound('dev'), context, user: 'admin' });
   expect(outcome.denial).toMatch(/^spec\.postBuild\.substitute\.APP cannot be set to '6\.6\.6': it is held by Rollout/);
 });

@@ -7,15 +7,15 @@ import { fluxActions } from '../../../client/actions/gateActions.ts';
 import { linesOf, remediesOf } from '../../../client/actions/lines.ts';
 import { offer } from '../../../client/actions/offer.ts';
 import { ACTIONS } from '../../../client/actions/table.ts';
+import { adoptCommandOf } from '../../../client/actions/writes/takeOver.ts';
+import { kubectlOf, patching } from '../../../client/actions/writes/write.ts';
 import { absentFindings } from '../../../client/explain/doctor/waits.ts';
 import { objectRef } from '../../../client/explain/objectRef.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
-import { kubectlOf, patching } from '../../../client/requests/request.ts';
-import { adoptCommandOf } from '../../../client/requests/takeOver.ts';
 import { readyOf } from '../../../core/budget/report.ts';
 import { approvalsText } from '../../../core/evaluation/approvals.ts';
-import { judgeGates } from '../../../core/gate/judge.ts';
+import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { closedGatesText, pinnedText } from '../../../core/hold/messages.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
 import { nameWord, quoted, shell, WHY } from '../../../core/text/shell.ts';
@@ -104,7 +104,7 @@ describe('a command in', () => {
     });
     each((version) => {
       const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
-      const [judged] = judgeGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
+      const [judged] = evaluateGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
       const line = judged?.lacks?.how[1] ?? '';
       expect(words(line)).toEqual([
         'kubectl',

@@ -69,11 +69,11 @@ async function write(
   user?: { username: string },
 ): Promise<FluxObject | undefined> {
   // No Rollout can be read, and nobody waits for it.
-  const world = { objects: [...gates, freeze, home], broken: ['rollouts', 'ocirepositories'] };
+  const context = { objects: [...gates, freeze, home], broken: ['rollouts', 'ocirepositories'] };
   const own = user ? { user } : {};
-  const mutated = await send(mutateFlux, { object, oldObject, ...own }, world);
+  const mutated = await send(mutateFlux, { object, oldObject, ...own }, context);
   if (!mutated.object) return undefined;
-  const valid = await send(validateFlux, { object: mutated.object, oldObject, ...own }, world);
+  const valid = await send(validateFlux, { object: mutated.object, oldObject, ...own }, context);
   expect(valid.message).toBe('');
   const annotations = Object.entries(mutated.object.metadata.annotations ?? {})
     .flat()

@@ -65,18 +65,18 @@ export class Cluster {
   /** A write through both webhooks; says whether it was allowed. */
   async write(object: FluxObject, user = { username: 'developer' }, fieldManager?: string): Promise<boolean> {
     const applier = this.applier ? [this.applier] : [];
-    const world = {
+    const context = {
       objects: [...this.gates, ...this.rollouts, ...applier, ...(this.source ? [this.source] : []), this.namespace],
       now: this.now,
       noCrossNamespaceRefs: this.noCrossNamespaceRefs,
       mayBypass: this.mayBypass,
     };
     const options = fieldManager === undefined ? {} : { options: { fieldManager } };
-    const mutated = await send(mutateFlux, { object, oldObject: this.object, user, ...options }, world);
+    const mutated = await send(mutateFlux, { object, oldObject: this.object, user, ...options }, context);
     this.answer = mutated;
     if (!mutated.object) return false;
     const final = { object: mutated.object, oldObject: this.object, user };
-    if (!(await send(validateFlux, final, world)).allowed) return false;
+    if (!(await send(validateFlux, final, context)).allowed) return false;
     if (JSON.stringify(mutated.object.spec) !== JSON.stringify(this.object.spec)) {
       const { metadata } = mutated.object;
       mutated.object.metadata = { ...metadata, generation: (metadata.generation ?? 0) + 1 };

@@ -36,15 +36,18 @@ describe('rollout-requests', () => {
     ['seldom', NOW - 60_000, 2],
     ['seldom where nobody knows', undefined, 2],
     ['soon where a clock is ahead', NOW + 60_000, 0.25],
-  ])('looks itself while something is asked for, since it is told of no status: %s', async (_, askedAt, seconds) => {
-    const asked = label(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
-    asked.metadata.annotations = {
-      'rollout.kuberik.com/force-deploy': '1.0.0',
-      'rollout.kuberik.com/request': 'x',
-      ...(askedAt !== undefined && { 'rollout.kuberik.com/requested-at': formatTime(askedAt) }),
-    };
-    expect(await decorate(rolloutRequestsHook, asked)).toEqual({ attachments: [], resyncAfterSeconds: seconds });
-  });
+  ])(
+    'looks itself while something is asked for, since it is told of no status: %s',
+    async (_, requestedAt, seconds) => {
+      const asked = label(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
+      asked.metadata.annotations = {
+        'rollout.kuberik.com/force-deploy': '1.0.0',
+        'rollout.kuberik.com/request': 'x',
+        ...(requestedAt !== undefined && { 'rollout.kuberik.com/requested-at': formatTime(requestedAt) }),
+      };
+      expect(await decorate(rolloutRequestsHook, asked)).toEqual({ attachments: [], resyncAfterSeconds: seconds });
+    },
+  );
 
   it('repairs the label by which HealthChecks find it, and takes off one that it should not have', async () => {
     const watching = rollout({ healthCheckSelector: { matchLabels: { app: 'shop' } } });

@@ -47,7 +47,7 @@ export interface Write {
   name?: string;
 }
 
-export async function send(handler: AdmissionHandler, write: Write, world: World = {}): Promise<Answer> {
+export async function send(handler: AdmissionHandler, write: Write, context: World = {}): Promise<Answer> {
   const object = write.object ?? null;
   const oldObject = write.oldObject ?? null;
   const about = (object ?? oldObject)!;
@@ -68,24 +68,24 @@ export async function send(handler: AdmissionHandler, write: Write, world: World
     ...(write.subResource && { subResource: write.subResource }),
   };
   const reads: string[] = [];
-  const cluster = fakeCluster(world.objects ?? [], {
+  const cluster = fakeCluster(context.objects ?? [], {
     onRequest({ resource, name = '*' }) {
       reads.push(`${resource}/${name}`);
-      if (world.broken?.includes(resource)) throw new Error(`${resource} cannot be read`);
+      if (context.broken?.includes(resource)) throw new Error(`${resource} cannot be read`);
     },
   });
   const { call, events, counts } = fakeWebhookCall({
-    now: world.now ?? NOW,
+    now: context.now ?? NOW,
     cluster,
     access: {
       async may(user, { verb, namespace, name }) {
-        const granted = verb === 'get' ? world.mayGet : world.mayBypass;
+        const granted = verb === 'get' ? context.mayGet : context.mayBypass;
         return granted?.includes(`${user.username} ${namespace}/${name}`) ?? false;
       },
     },
     settings: {
-      bypassServiceAccounts: world.bypassServiceAccounts ?? [],
-      noCrossNamespaceRefs: world.noCrossNamespaceRefs ?? false,
+      bypassServiceAccounts: context.bypassServiceAccounts ?? [],
+      noCrossNamespaceRefs: context.noCrossNamespaceRefs ?? false,
     },
   });
   const input = JSON.stringify(request);

@@ -19,11 +19,11 @@ const at = (id: number, version: string) => ({
   deployed: deployment('my-app', id, version),
   substitute: { APP: version },
 });
-const world = { objects: [rollout('my-app', '1.1.0', '1.0.0'), rollout('other', '5')] };
+const context = { objects: [rollout('my-app', '1.1.0', '1.0.0'), rollout('other', '5')] };
 
 describe('mutating', () => {
   it('sets field and annotation in one patch', async () => {
-    const answer = await send(mutateFlux, { object: kustomization({ substitute: null }) }, world);
+    const answer = await send(mutateFlux, { object: kustomization({ substitute: null }) }, context);
     expect(answer.object?.spec?.postBuild).toEqual({ substitute: { APP: '1.1.0' } });
     expect(answer.object?.metadata.annotations?.[DEPLOYED]).toBe(deployment('my-app', 2, '1.1.0'));
   });
@@ -31,7 +31,7 @@ describe('mutating', () => {
   it("takes the decorator's annotation for a trigger: the live Rollout decides", async () => {
     const oldObject = kustomization(at(1, '1.0.0'));
     const object = kustomization({ ...at(1, '1.0.0'), deployed: deployment('my-app', 9, '9.9.9') });
-    const answer = await send(mutateFlux, { object, oldObject }, world);
+    const answer = await send(mutateFlux, { object, oldObject }, context);
     expect(answer.object).toEqual(kustomization(at(2, '1.1.0')));
     expect(answer.warnings).toEqual([]);
   });
@@ -43,7 +43,7 @@ describe('mutating', () => {
       'rollout.kuberik.com/substitute.C.from': 'gone',
       'rollout.kuberik.com/substitute.D.from': '../other',
     };
-    const answer = await send(mutateFlux, { object: kustomization({ annotations }) }, world);
+    const answer = await send(mutateFlux, { object: kustomization({ annotations }) }, context);
     expect(answer.reads.filter((read) => read.startsWith('rollouts')).sort()).toEqual([
       'rollouts/gone',
       'rollouts/my-app',
@@ -56,7 +56,7 @@ describe('mutating', () => {
       substitute: { APP: '2.0.0' },
       managedFields: [owner('Update', APP_PATH)],
     });
-    const answer = await send(mutateFlux, { object, oldObject: kustomization(at(2, '1.1.0')) }, world);
+    const answer = await send(mutateFlux, { object, oldObject: kustomization(at(2, '1.1.0')) }, context);
     expect(answer.response.status).toMatchObject({ code: 403, reason: 'Forbidden' });
     expect(answer.message).toContain("held by Rollout 'my-app'");
   });
@@ -71,8 +71,8 @@ describe('mutating', () => {
 
   it('answers alike in a dry run', async () => {
     const object = kustomization({ substitute: null });
-    const wet = await send(mutateFlux, { object }, world);
-    expect((await send(mutateFlux, { object, dryRun: true }, world)).object).toEqual(wet.object);
+    const wet = await send(mutateFlux, { object }, context);
+    expect((await send(mutateFlux, { object, dryRun: true }, context)).object).toEqual(wet.object);
   });
 });
 
@@ -121,15 +121,15 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
   const gone = { objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }] };
   it('is neither deleted, nor given to an owner with which it would be', async () => {
     const owned = { ...oldObject, metadata: { ...oldObject.metadata, ownerReferences: [OWNER] } };
-    const world = (value: string) => ({
+    const context = (value: string) => ({
       objects: [...gone.objects, waiting, gate('shop/freeze', { default: value as 'opened' })],
     });
     for (const [default_, expected] of [
       ['closed', false],
       ['opened', true],
     ] as const) {
-      const deletion = await send(validateFlux, { oldObject }, world(default_));
-      const adoption = await send(mutateFlux, { object: owned, oldObject }, world(default_));
+      const deletion = await send(validateFlux, { oldObject }, context(default_));
+      const adoption = await send(mutateFlux, { object: owned, oldObject }, context(default_));
       expect([deletion.allowed, adoption.allowed]).toEqual([expected, expected]);
       if (!expected) expect(deletion.message).toMatch(/cannot be deleted: gate 'shop\/freeze' is closed/);
     }
@@ -205,7 +205,7 @@ describe('the denial of a pinned field', () => {
   const behindFreeze = { ...app, spec: { ...app.spec, gates: [{ name: 'freeze' }] } } as Rollout;
 
   it('gives the command for the Rollout, namespace included', async () => {
-    const { message } = await send(mutateFlux, { object: edit(), oldObject }, world);
+    const { message } = await send(mutateFlux, { object: edit(), oldObject }, context);
     expect(message).toMatch(/spec\.wantedVersion on that Rollout\.\nTo deploy another version:\n/);
     expect(message.split('\n').at(-1)).toBe(`  ${command}`);
     expect(message).not.toContain('Gate');
@@ -256,7 +256,7 @@ describe.each([
   ['validating', validateFlux],
 ])('%s leaves alone and looks nothing up', (_, handler) => {
   it.each(untouched)('%s', async (_, write) => {
-    const answer = await send(handler, write, world);
+    const answer = await send(handler, write, context);
     expect(answer).toMatchObject({ allowed: true, warnings: [] });
     expect(answer.response.patch).toBeUndefined();
     expect(answer.reads).toEqual([]);
@@ -268,16 +268,21 @@ describe('validating', () => {
   const first = rollout('my-app', '1.1.0');
   for (const { status } of [young, first]) status!.history![0]!.timestamp = new Date(NOW - 2000).toISOString();
   const rows: [says: string, object: ReturnType<typeof kustomization>, objects: any[], denied?: RegExp][] = [
-    ['the value of the head', kustomization(at(2, '1.1.0')), world.objects],
-    ['the value of the head before, with its annotation', kustomization(at(1, '1.0.0')), world.objects],
+    ['the value of the head', kustomization(at(2, '1.1.0')), context.objects],
+    ['the value of the head before, with its annotation', kustomization(at(1, '1.0.0')), context.objects],
     [
       'that value without its annotation',
       kustomization({ substitute: { APP: '1.0.0' } }),
-      world.objects,
+      context.objects,
       /must be '1\.1\.0'/,
     ],
-    ['another value', kustomization({ ...at(2, '1.1.0'), substitute: { APP: '6' } }), world.objects, /another webhook/],
-    ['no value', kustomization({ ...at(2, '1.1.0'), substitute: {} }), world.objects, /but is ''/],
+    [
+      'another value',
+      kustomization({ ...at(2, '1.1.0'), substitute: { APP: '6' } }),
+      context.objects,
+      /another webhook/,
+    ],
+    ['no value', kustomization({ ...at(2, '1.1.0'), substitute: {} }), context.objects, /but is ''/],
     ['a head that came between the two calls', kustomization(at(2, '1.1.0')), [young]],
     ['a first deployment that came between the two calls', kustomization({ substitute: { APP: '6' } }), [first]],
     [

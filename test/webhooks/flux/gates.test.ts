@@ -29,7 +29,7 @@ const given = (by: string, secondsAgo: number) => ({
 
 describe('DELETE', () => {
   const bypass = { mayBypass: ['admin shop/freeze', 'system:serviceaccount:ci:robot shop/freeze'] };
-  const rows: [says: string, write: Write, world: World, answer: RegExp | 'allowed'][] = [
+  const rows: [says: string, write: Write, context: World, answer: RegExp | 'allowed'][] = [
     ['behind a closed gate', {}, {}, /cannot be deleted: gate 'shop\/freeze' is closed \(Gate closed by default\)/],
     ['of a whole collection: no name', { name: '' }, {}, /cannot be deleted/],
     [
@@ -96,11 +96,11 @@ describe('DELETE', () => {
       'allowed',
     ],
   ];
-  it.each(rows)('%s', async (_, write, world, expected) => {
+  it.each(rows)('%s', async (_, write, context, expected) => {
     const answer = await send(
       validateFlux,
       { oldObject: frozen(), ...write },
-      { objects: [namespace(), closed], ...world },
+      { objects: [namespace(), closed], ...context },
     );
     if (expected === 'allowed') expect(answer).toMatchObject({ allowed: true });
     else expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(expected) });
@@ -125,19 +125,19 @@ describe('DELETE', () => {
 });
 
 describe('a bypass', () => {
-  const world = { objects: [closed], mayBypass: ['admin shop/freeze'] };
+  const context = { objects: [closed], mayBypass: ['admin shop/freeze'] };
   const edit = (reason: string | undefined, spec = { path: './fix' }) =>
     frozen(reason === undefined ? {} : { [REASON]: reason }, spec);
 
   it('takes the verb and a new reason, and leaves a record', async () => {
-    const answer = await send(mutateFlux, { object: edit('INC-1'), oldObject: frozen(), user: user('admin') }, world);
+    const answer = await send(mutateFlux, { object: edit('INC-1'), oldObject: frozen(), user: user('admin') }, context);
     expect(answer.object?.spec?.path).toBe('./fix');
     expect(answer.object?.metadata.annotations?.[BY]).toBe('2026-03-04T10:00:00Z admin');
     expect(answer.audit).toEqual({ bypass: 'admin bypassed shop/freeze (UPDATE): INC-1' });
     expect(answer.events).toHaveLength(1);
     expect(answer.counts).toMatchObject([{ name: 'rollout_hooks_gate_bypasses_total', labels: {} }]);
     const final = { object: answer.object!, oldObject: frozen(), user: user('admin') };
-    expect(await send(validateFlux, final, world)).toMatchObject({ allowed: true });
+    expect(await send(validateFlux, final, context)).toMatchObject({ allowed: true });
   });
 
   describe('of a sync whose source is held too says so', () => {
@@ -165,17 +165,17 @@ describe('a bypass', () => {
         oldObject: frozen({}, spec),
         user: user('admin'),
       };
-      const { warnings: said } = await send(mutateFlux, write, { ...world, objects: [closed, ...sources] });
+      const { warnings: said } = await send(mutateFlux, write, { ...context, objects: [closed, ...sources] });
       expect(said).toEqual(warnings);
     });
   });
 
   it('leaves no Event in a dry run', async () => {
     const write = { object: edit('INC-1'), oldObject: frozen(), user: user('admin'), dryRun: true };
-    expect(await send(mutateFlux, write, world)).toMatchObject({ allowed: true, events: [] });
+    expect(await send(mutateFlux, write, context)).toMatchObject({ allowed: true, events: [] });
   });
 
-  const refusals: [says: string, write: Write, world?: World][] = [
+  const refusals: [says: string, write: Write, context?: World][] = [
     ['without the verb', { object: edit('INC-1'), user: user('developer') }],
     ['without a reason', { object: edit(undefined), user: user('admin') }],
     ['with an empty reason', { object: edit('  '), user: user('admin') }],
@@ -194,7 +194,7 @@ describe('a bypass', () => {
     ],
   ];
   it.each(refusals)('not %s', async (_, write, other) => {
-    const answer = await send(mutateFlux, { oldObject: frozen(), ...write }, other ?? world);
+    const answer = await send(mutateFlux, { oldObject: frozen(), ...write }, other ?? context);
     expect(answer).toMatchObject({ allowed: false, audit: {}, events: [] });
   });
 

@@ -14,7 +14,7 @@ const loose = kustomization({ deployed: deployment('my-app', 1, '1.1.0') });
 const app = rollout('my-app', '1.1.0');
 const gatedApp = { ...app, spec: { ...app.spec, gates: [{ name: 'freeze' }] } };
 
-it.each<[says: string, oldObject: FluxObject, world: World, by: string | undefined, warnings: string[]]>([
+it.each<[says: string, oldObject: FluxObject, context: World, by: string | undefined, warnings: string[]]>([
   [
     'behind a closed Gate, by somebody who may bypass it',
     gated,
@@ -44,9 +44,9 @@ it.each<[says: string, oldObject: FluxObject, world: World, by: string | undefin
     [],
   ],
   ['the same by somebody who may not: none', loose, { objects: [gatedApp, closed] }, undefined, []],
-])('%s', async (_, oldObject, world, by, warnings) => {
+])('%s', async (_, oldObject, context, by, warnings) => {
   const object = annotate(oldObject, BYPASS_REASON, 'INC-1');
-  const answer = await send(mutateFlux, { object, oldObject, user: { username: 'sre' } }, world);
+  const answer = await send(mutateFlux, { object, oldObject, user: { username: 'sre' } }, context);
   expect(answer).toMatchObject({ allowed: true, warnings });
   expect(answer.object?.metadata.annotations?.[BYPASSED_BY]).toBe(by);
 });

@@ -1,7 +1,7 @@
 /** Who pins a Rollout, or removes the pin, when and why: a record that only the webhook writes. */
 import { describe, expect, it } from 'vitest';
+import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { annotated, P, stored } from './call.ts';
 

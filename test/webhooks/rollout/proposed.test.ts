@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { writeOf } from '../../../client/actions/table.ts';
+import { isRequest } from '../../../client/actions/writes/write.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
-import { isRequest } from '../../../client/requests/request.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { write as admitted, annotated, call } from './call.ts';
 

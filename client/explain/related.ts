@@ -1,0 +1,115 @@
+/** What an explanation is made from: the objects, as far as the reader may read them. */
+import type { FluxObject } from '../../api/flux.ts';
+import { BOUND_KINDS, type KindName } from '../../api/kinds.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+
+/** A kind that could not be read in a namespace. */
+export interface Unread {
+  kind: KindName;
+  /** Absent: in none. */
+  namespace?: string;
+  /** `forbidden`, `not installed`, or what the API server said. */
+  why: string;
+}
+
+/** Objects of other Rollouts are ignored: whoever has read whole namespaces passes them as they are. */
+export interface RelatedObjects {
+  gates: readonly Gate[];
+  rolloutGates: readonly RolloutGate[];
+  bindings: readonly FluxBinding[];
+  healthChecks: readonly HealthCheck[];
+  /** Flux objects that take versions: each says of itself whether it has failed. */
+  objects: readonly FluxObject[];
+  /** Rollouts that may be stages. */
+  rollouts: readonly Rollout[];
+  /** Where a Rollout watches HealthChecks of other namespaces: these, which say which they are and whether they consent. Else, why they were not read. */
+  namespaces?: readonly KubeObject[] | { unread: string };
+  unread: readonly Unread[];
+}
+
+export const NO_SURROUNDINGS: RelatedObjects = {
+  gates: [],
+  rolloutGates: [],
+  bindings: [],
+  healthChecks: [],
+  objects: [],
+  rollouts: [],
+  unread: [],
+};
+
+/** Why objects of that kind are not among the surroundings; undefined where they were read. */
+export function unreadBecause({ unread }: RelatedObjects, kind: KindName, namespace: string): string | undefined {
+  return unread.find((each) => each.kind === kind && (each.namespace ?? namespace) === namespace)?.why;
+}
+
+/** Without the kinds of Flux of which the Rollout binds nothing. */
+export function unreadOf({ unread }: RelatedObjects, bound: readonly FluxBinding[]): Unread[] {
+  const kinds = new Set(bound.map(({ spec }) => spec?.target.kind));
+  const isFlux = new Set<string>(BOUND_KINDS.map(({ kind }) => kind));
+  return unread.filter(({ kind }) => !isFlux.has(kind) || kinds.has(kind));
+}
+
+/** `RolloutGates in apps: forbidden`; in an order of their own, whichever answer came first. */
+export function unreadTexts(unread: readonly Unread[]): string[] {
+  return unread.map(({ kind, namespace, why }) => `${kind}s${namespace ? ` in ${namespace}` : ''}: ${why}`).sort();
+}
+
+type Named = { metadata: { namespace?: string; name?: string } };
+
+/** One list is asked for each of thousands of Rollouts. */
+const indexed = new WeakMap<readonly Named[], ReadonlyMap<string, Named>>();
+
+/** Finds an object by namespace and name. The list must not change after. */
+export function finder<T extends Named>(objects: readonly T[]): (ref: NamespacedName) => T | undefined {
+  let byKey = indexed.get(objects);
+  if (!byKey) {
+    byKey = new Map(objects.map((each) => [`${each.metadata.namespace ?? ''}/${each.metadata.name}`, each]));
+    indexed.set(objects, byKey);
+  }
+  const found = byKey;
+  return ({ namespace, name }) => found.get(`${namespace}/${name}`) as T | undefined;
+}
+
+const byKind = new WeakMap<readonly FluxObject[], ReadonlyMap<string, readonly FluxObject[]>>();
+
+/** Finds one of several kinds. The list must not change after. */
+export function objectFinder(
+  objects: readonly FluxObject[],
+): (kind: string, ref: NamespacedName) => FluxObject | undefined {
+  const kinds = byKind.get(objects) ?? Map.groupBy(objects, ({ kind }) => kind);
+  byKind.set(objects, kinds);
+  return (kind, ref) => finder(kinds.get(kind) ?? NO_OBJECTS)(ref);
+}
+
+const NO_OBJECTS: readonly FluxObject[] = [];
+
+/** Whether it watches HealthChecks of other namespaces. */
+export function watchesElsewhere({ spec }: Rollout): boolean {
+  return spec?.healthCheckSelector?.namespaceSelector !== undefined;
+}
+
+/** What of the surroundings belongs to a namespace; Gates may be of any. */
+export function byNamespace(around: RelatedObjects): (namespace: string) => RelatedObjects {
+  const of = <T extends Named>(objects: readonly T[]) =>
+    Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
+  const [rolloutGates, bindings, healthChecks, objects] = [
+    of(around.rolloutGates),
+    of(around.bindings),
+    of(around.healthChecks),
+    of(around.objects),
+  ];
+  const known = new Map<string, RelatedObjects>();
+  return (namespace) => {
+    const found = known.get(namespace) ?? {
+      ...around,
+      rolloutGates: rolloutGates.get(namespace) ?? [],
+      bindings: bindings.get(namespace) ?? [],
+      healthChecks: healthChecks.get(namespace) ?? [],
+      objects: objects.get(namespace) ?? [],
+      unread: around.unread.filter((each) => each.kind === 'Gate' || (each.namespace ?? namespace) === namespace),
+    };
+    known.set(namespace, found);
+    return found;
+  };
+}

@@ -1,0 +1,158 @@
+/** Whether all the Gates that an object requires let it through. */
+
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import type { Approval } from '../approval/record.ts';
+import { countText, verdictText } from '../approval/verdict.ts';
+import { refKey } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
+import type { CommandLine } from '../text/commands.ts';
+import type { GateRequest } from './acceptedRequests.ts';
+import { approvalsOn, approveForCommand, type NextDeployment } from './approved.ts';
+import { closingOf, evaluateGate } from './evaluate.ts';
+import { isTooMany } from './refs.ts';
+import { opensFor } from './requests.ts';
+
+/** A reason is anybody's text, and one message may name many gates. */
+const MAX_ASKED = 120;
+
+/** The sentence that stands for the Gates beyond the limit, which are not looked at. */
+export const TOO_MANY_TEXT =
+  `it requires more than ${LIMITS.requiredGates} Gates (those it names and those that select it) or follows more than ` +
+  `${LIMITS.boundRollouts} Rollouts, which are the limits of one object, and counts as closed: name fewer`;
+
+export interface GateResult {
+  ref: NamespacedName;
+  open: boolean;
+  message: string;
+  /** When the gate changes next by itself. */
+  until?: EpochMs;
+  missing?: boolean;
+  /** Not a Gate, but the limit on how many are looked at; the message is the sentence. */
+  isLimit?: boolean;
+  /** Which closing it is: see closingOf. */
+  closing?: string;
+  /** The request that closed it, where one did. */
+  closedBy?: GateRequest;
+  /** When it opens by itself: not where only an opening for another version ends. */
+  opensAt?: EpochMs;
+  /** The request that opened it, where one did. */
+  openedBy?: GateRequest;
+  /** With `spec.approvals`: no request opens it. */
+  takesApprovals?: boolean;
+  /** The approvals that let the version through, the oldest first. */
+  approvedBy?: Approval[];
+  /** Of a version that lacks approvals: `1 of 2 approvals`, and the same with who gave them. */
+  lacks?: { have: number; need: number; count: string; names?: string; how: CommandLine };
+  /** When an approval expires. */
+  approvalsUntil?: EpochMs;
+}
+
+export interface GateResults {
+  open: boolean;
+  /** Every gate in the way, not only the first. */
+  closed: GateResult[];
+  all: GateResult[];
+}
+
+/**
+ * All must be open; an object that requires no gate is free. A missing gate counts as closed.
+ * `next` is what a Rollout is about to deploy: an opening for that version alone, and its approvals, let it through.
+ */
+export function evaluateGates(
+  refs: readonly NamespacedName[],
+  find: (ref: NamespacedName) => Gate | undefined,
+  now: EpochMs,
+  next?: NextDeployment,
+): GateResults {
+  const all = refs.map((ref) => evaluate(ref, find(ref), now, next));
+  const closed = all.filter(({ open }) => !open);
+  return { open: closed.length === 0, closed, all };
+}
+
+function evaluate(
+  ref: NamespacedName,
+  gate: Gate | undefined,
+  now: EpochMs,
+  next: NextDeployment | undefined,
+): GateResult {
+  if (isTooMany(ref)) return { ref, open: false, message: TOO_MANY_TEXT, isLimit: true };
+  if (!gate) {
+    const message =
+      `Gate '${ref.namespace}/${ref.name}' does not exist, and a missing gate counts as closed ` +
+      '(a Kustomization must not require a Gate that it delivers itself)';
+    return { ref, open: false, message, missing: true };
+  }
+  const evaluation = evaluateGate(gate, now);
+  const { opened, openFor, message, until, cause } = evaluation;
+  const closing = opened ? '' : closingOf(evaluation);
+  const isFor = openFor !== undefined && next !== undefined && opensFor(openFor, next);
+  const evaluated: GateResult = { ref, open: opened || isFor, message };
+  if (until !== undefined) evaluated.until = until;
+  if (closing) evaluated.closing = closing;
+  if (evaluated.open && cause?.action === 'open') evaluated.openedBy = cause;
+  if (!opened && cause?.action === 'close') evaluated.closedBy = cause;
+  if (!opened && openFor === undefined && until !== undefined) evaluated.opensAt = until;
+  if (gate.spec.approvals) evaluated.takesApprovals = true;
+  return opened || !next ? evaluated : withApprovals(evaluated, gate, next, now);
+}
+
+function withApprovals(evaluated: GateResult, gate: Gate, next: NextDeployment, now: EpochMs): GateResult {
+  const verdict = approvalsOn(gate, next, now);
+  if (!verdict) return evaluated;
+  const { counted, required, until, enough } = verdict;
+  const timed = { ...evaluated, ...(until !== undefined && { approvalsUntil: until }) };
+  if (enough) return { ...timed, open: true, approvedBy: counted };
+  const of = (text: string) => `${next.version} has ${text}`;
+  const how = approveForCommand(gate, next.version, next.rollout);
+  const count = { have: counted.length, need: required, count: of(countText(counted.length, required)) };
+  return { ...timed, lacks: { ...count, names: of(verdictText(verdict)), how } };
+}
+
+/** `closed by alice: INC-42`. */
+export function requestText({ action, by = 'somebody', reason }: GateRequest): string {
+  const who = `${action === 'open' ? 'opened' : 'closed'} by ${by.slice(0, MAX_ASKED)}`;
+  return reason ? `${who}: ${reason.slice(0, MAX_ASKED)}` : who;
+}
+
+/** Each closed Gate in a few words, for a condition that everybody in the namespace reads. */
+export function closedText(closed: readonly GateResult[]): string {
+  const texts = closed.map((gate) =>
+    gate.missing || gate.isLimit ? gate.message : `gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)})`,
+  );
+  return texts.join(', ');
+}
+
+/** What lets the version through those of them that ask for approvals. */
+export function approvalCommands(closed: readonly GateResult[]): CommandLine[] {
+  return closed.flatMap(({ lacks }) => (lacks ? [lacks.how] : []));
+}
+
+/** What the gate says, who closed it and why, and which approvals the version lacks. */
+export function fullMessage({ message, closedBy, lacks }: GateResult): string {
+  const said = closedBy ? `${message}, ${requestText(closedBy)}` : message;
+  return lacks ? `${said}; ${lacks.names ?? lacks.count}` : said;
+}
+
+/** Keys of the Gates that the reader of a sentence may read. */
+export type Readable = ReadonlySet<string>;
+
+/** The gates as a reader in `namespace` may see them: who closed or approved on a Gate of another namespace, and why, is for those who may read it. */
+export function reveal(gates: GateResult[], namespace: string, readable: Readable = new Set()): GateResult[] {
+  return gates.map((gate) => {
+    if (!isSecret(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
+    const { closedBy: _, lacks, ...rest } = gate;
+    if (!lacks) return rest;
+    const { names: __, ...counts } = lacks;
+    return { ...rest, lacks: counts };
+  });
+}
+
+/** Those for which that has to be asked. */
+export function secrets(gates: readonly GateResult[], namespace: string): NamespacedName[] {
+  return gates.filter((gate) => isSecret(gate, namespace)).map(({ ref }) => ref);
+}
+
+function isSecret({ ref, closedBy, lacks }: GateResult, namespace: string): boolean {
+  return (closedBy !== undefined || lacks?.names !== undefined) && ref.namespace !== namespace;
+}

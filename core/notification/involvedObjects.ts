@@ -1,0 +1,45 @@
+/**
+ * Who speaks for an object of ours in Flux's Alerts, which can select Flux's own kinds alone: one object for each namespace that is concerned,
+ * so that a freeze of three hundred is one message and not three hundred.
+ */
+import { BOUND_KINDS, GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
+import type { ObjectName } from '../../api/kubernetes.ts';
+import type { FluxBinding } from '../../api/types.ts';
+import { LIMITS } from '../limits.ts';
+
+/** What is applied speaks before what is brought, and a Rollout, by the objects bound to it, where there is nothing else. */
+const RANKS: readonly string[] = [
+  ...GOVERNED_KINDS.filter(({ governed }) => governed === 'sync').map(({ kind }) => kind),
+  ...GOVERNED_KINDS.filter(({ governed }) => governed === 'source').map(({ kind }) => kind),
+  KINDS.Rollout.kind,
+];
+
+/** The first of each namespace, always the same of the same objects; `home`, where there is one, before the others. */
+export function involvedObjectsOf(objects: readonly ObjectName[], home: string | undefined): ObjectName[] {
+  const first = new Map<string, ObjectName>();
+  for (const object of objects) {
+    const known = first.get(object.namespace);
+    if (!known || isBefore(object, known)) first.set(object.namespace, object);
+  }
+  return [...first.values()]
+    .sort((a, b) => Number(b.namespace === home) - Number(a.namespace === home) || (a.namespace < b.namespace ? -1 : 1))
+    .slice(0, LIMITS.notifiedNamespaces);
+}
+
+function isBefore(a: ObjectName, b: ObjectName): boolean {
+  const ranks = RANKS.indexOf(a.kind) - RANKS.indexOf(b.kind);
+  return ranks < 0 || (ranks === 0 && a.name < b.name);
+}
+
+/** Those bound to a Rollout that tell of it: what applies its version, or else the sources that bring it. */
+export function tellersOf(bindings: readonly FluxBinding[]): ObjectName[] {
+  const bound = bindings.flatMap(({ spec, metadata }) =>
+    spec ? [{ kind: spec.target.kind, namespace: metadata.namespace ?? '', name: spec.target.name }] : [],
+  );
+  const ofRole = (role: string) =>
+    bound.filter(({ kind }) => BOUND_KINDS.some((row) => row.kind === kind && row.governed === role));
+  const syncs = ofRole('sync');
+  return (syncs.length > 0 ? syncs : ofRole('source'))
+    .sort((a, b) => (isBefore(a, b) ? -1 : 1))
+    .slice(0, LIMITS.notifiedObjects);
+}

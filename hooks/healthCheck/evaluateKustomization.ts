@@ -1,0 +1,308 @@
+/** One look at what a HealthCheck of class kustomization is about, by live reads. */
+
+import type { UserInfo } from '../../api/admission.ts';
+import { DEPLOYED } from '../../api/annotations.ts';
+import type { FluxObject, Kustomization } from '../../api/flux.ts';
+import { KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
+import type { HealthCheck, Rollout } from '../../api/types.ts';
+import { howToAllow, mayBeWatched, mayBeWatchedBySomebody } from '../../core/health/consent.ts';
+import { evaluateWithResources, ownHealth } from '../../core/health/kustomization.ts';
+import type { Since } from '../../core/health/objects/broken.ts';
+import type { InventoryResource } from '../../core/health/objects/inventory.ts';
+import { causeOf, PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../../core/health/objects/pods.ts';
+import type { ObservedResource } from '../../core/health/objects/resources.ts';
+import { appliedSelector, applyingAccount, LIST_FROM, planReads, type Read } from '../../core/health/reads.ts';
+import { gracePeriod, kustomizationRef } from '../../core/health/spec.ts';
+import { healthyUntil, type Verdict } from '../../core/health/status.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { parseDeployments } from '../../core/pin/deployment.ts';
+import { sourceOf, sourceResource } from '../../core/pin/source.ts';
+import { inParallel } from '../inParallel.ts';
+
+/** A label or annotation that changes on a Namespace wakes nobody. */
+const NAMESPACE_MS = 60_000;
+
+export interface DeploymentsAround {
+  /** Known already, of those that may have deployed into the Kustomization or its source; the others are read. */
+  rollouts: readonly Rollout[];
+  /** When the deployment began that the health is for; undefined when there is none. */
+  cutoff: EpochMs | undefined;
+}
+
+export async function evaluateKustomization(
+  healthCheck: HealthCheck,
+  { rollouts, cutoff }: DeploymentsAround,
+  call: HookCall,
+): Promise<Verdict> {
+  const { cluster, access, now, settings } = call;
+  const ref = kustomizationRef(healthCheck, settings.noCrossNamespaceRefs);
+  if ('problem' in ref) return { health: 'Unhealthy', message: ref.problem };
+  const { namespace: home = '' } = healthCheck.metadata;
+  const read = await readKustomization(cluster, ref);
+  if ('error' in read) return { health: 'Unknown', message: `Kustomization could not be read: ${read.error}` };
+  const { kustomization, source } = read;
+  if (ref.namespace !== home && !settings.watchWithoutConsent && !(await consents(ref, kustomization, home, call))) {
+    const message = `Kustomization '${ref.namespace}/${ref.name}' does not exist or may not be watched: ${howToAllow(home)}`;
+    return { health: 'Unhealthy', message, absent: true };
+  }
+  if (!kustomization) {
+    const what = `kustomizations.kustomize.toolkit.fluxcd.io "${ref.name}" not found`;
+    return { health: 'Unhealthy', message: `Kustomization not found: ${what}`, absent: true };
+  }
+  const deployers = await readDeployers(cluster, [kustomization as FluxObject, ...(source ? [source] : [])], rollouts);
+  if ('error' in deployers) return { health: 'Unknown', message: `Rollouts could not be read: ${deployers.error}` };
+  const own = ownHealth(kustomization, { source, rollouts: [...rollouts, ...deployers.rollouts] }, now);
+  const account = applyingAccount(kustomization, settings.defaultServiceAccount);
+  const labelSelector = appliedSelector(kustomization);
+  const { resources } = own.inventory;
+  const since = {
+    deployed: cutoff,
+    healthyUntil: healthyUntil(healthCheck.status, now),
+    gracePeriod: gracePeriod(healthCheck),
+  };
+  // Read after the Kustomization: what it says was applied is what these show.
+  const observed = own.settled ? [] : await readResources(resources, { cluster, access, account, labelSelector });
+  const explained = await withCauses(observed, { cluster, access, account }, since, now);
+  return evaluateWithResources(own, explained, since, now, settings.likeKuberik);
+}
+
+async function consents(
+  { namespace: name }: NamespacedName,
+  kustomization: Kustomization | undefined,
+  from: string,
+  { cluster }: HookCall,
+): Promise<boolean> {
+  if (mayBeWatched(kustomization as FluxObject | undefined, from)) return true;
+  return mayBeWatched(await cluster.get({ ...NAMESPACES, name }), from);
+}
+
+/** Whether a Rollout of another namespace may bake on it, which we would not see. In doubt it may. */
+export async function isWatchedElsewhere(
+  healthCheck: HealthCheck,
+  { cluster, recent, settings }: Pick<HookCall, 'cluster' | 'recent' | 'settings'>,
+): Promise<boolean> {
+  if (settings.noCrossNamespaceRefs) return false;
+  if (settings.watchWithoutConsent || mayBeWatchedBySomebody(healthCheck)) return true;
+  const { namespace: name = '' } = healthCheck.metadata;
+  const read = (): Promise<KubeObject | undefined> => cluster.get({ ...NAMESPACES, name });
+  const namespace = recent.within(NAMESPACE_MS, `namespace ${name}`, read);
+  return namespace.then(mayBeWatchedBySomebody, () => true);
+}
+
+// Why the Pods of workloads do not run, by live reads. Whoever may not read them is told less, and nothing else changes.
+
+interface PodReader {
+  cluster: ClusterReader;
+  access: AccessReviewer;
+  /** As whom the workloads were applied: no Pods are read that it may not read. undefined: it may all. */
+  account: UserInfo | undefined;
+}
+
+/** The same objects, with the cause of those that are in trouble. Never rejects. */
+async function withCauses(
+  observed: readonly ObservedResource[],
+  reader: PodReader,
+  since: Since,
+  now: EpochMs,
+): Promise<ObservedResource[]> {
+  const causes = new Map<ObservedResource, string | undefined>();
+  for (const query of podQueries(observed, since, now)) causes.set(query.workload, await causeBehind(query, reader));
+  return observed.map((resource) => (causes.get(resource) ? { ...resource, cause: causes.get(resource) } : resource));
+}
+
+async function causeBehind(
+  { namespace, labelSelector }: PodQuery,
+  { cluster, access, account }: PodReader,
+): Promise<string | undefined> {
+  try {
+    const what = { verb: 'list', group: '', resource: 'pods', namespace, name: '' };
+    if (account && !(await access.may(account, what))) return undefined;
+    return causeOf(await podsOf(cluster, namespace, labelSelector));
+  } catch {
+    // A cause is help, no part of the verdict.
+    return undefined;
+  }
+}
+
+function podsOf(cluster: ClusterReader, namespace: string, labelSelector: string): Promise<KubeObject<any, any>[]> {
+  return cluster.list({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost: PODS_OF_WORKLOAD });
+}
+
+// Live reads of what a HealthCheck of class kustomization is about: the source and the objects of the inventory.
+
+const AT_ONCE = 8;
+/** Two rounds of requests that time out; what is left then would not be read either, and the sync has to end. */
+const MAX_FAILURES = 2 * AT_ONCE;
+const BEYOND = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;
+
+/** Both undefined where there is no such object; the source also where its kind is unknown. Never rejects. */
+async function readKustomization(
+  cluster: ClusterReader,
+  ref: NamespacedName,
+): Promise<{ kustomization?: Kustomization; source?: FluxObject } | { error: string }> {
+  try {
+    const kustomization = await cluster.get<Kustomization>({ ...KUSTOMIZATIONS, ...ref });
+    const source = kustomization && (await readSource(cluster, kustomization));
+    return { ...(kustomization && { kustomization }), ...(source && { source }) };
+  } catch (error) {
+    return { error: reasonOf(error) };
+  }
+}
+
+async function readSource(cluster: ClusterReader, kustomization: Kustomization): Promise<FluxObject | undefined> {
+  const source = sourceOf(kustomization as FluxObject);
+  const resource = source && sourceResource(source);
+  if (!source || !resource) return undefined;
+  const { apiVersion, namespace, name } = source;
+  return cluster.get<FluxObject>({ apiVersion, resource, namespace, name });
+}
+
+/** The Rollouts that have deployed into the objects, by what is annotated on them, but for those that are `known`. Never rejects. */
+async function readDeployers(
+  cluster: ClusterReader,
+  objects: readonly FluxObject[],
+  known: readonly Rollout[],
+): Promise<{ rollouts: Rollout[] } | { error: string }> {
+  const uids = new Set(known.map(({ metadata }) => metadata.uid));
+  const refs = new Map<string, NamespacedName>();
+  for (const { metadata } of objects) {
+    for (const { rollout: name, uid } of parseDeployments(metadata.annotations?.[DEPLOYED])) {
+      if (!uids.has(uid)) refs.set(uid, { namespace: metadata.namespace ?? '', name });
+    }
+  }
+  try {
+    const some = [...refs.values()].slice(0, LIMITS.boundRollouts);
+    const found = await inParallel(some, AT_ONCE, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
+    return { rollouts: found.filter((rollout) => rollout !== undefined) };
+  } catch (error) {
+    return { error: reasonOf(error) };
+  }
+}
+
+interface InventoryReader {
+  cluster: ClusterReader;
+  access: AccessReviewer;
+  /** Nothing is read that it may not read: whoever may write a status may write an inventory. undefined: it may all. */
+  account: UserInfo | undefined;
+  /** A label selector that finds most of them. */
+  labelSelector: string | undefined;
+}
+
+/** Every resource but Secrets, which are always healthy and which we should not need the right to read. Never rejects. */
+async function readResources(
+  resources: readonly InventoryResource[],
+  { cluster, access, account, labelSelector }: InventoryReader,
+): Promise<ObservedResource[]> {
+  const planned = planReads(resources).filter((read) => read.how !== 'nothing');
+  const reads = planned.slice(0, LIMITS.inventoryKinds);
+  const beyond = planned
+    .slice(LIMITS.inventoryKinds)
+    .flatMap((read) => read.names.map((name) => unread(read, name, BEYOND)));
+  const refused = await inParallel(reads, AT_ONCE, (read) => refusalOf(read, cluster, access, account));
+  const closed = reads.flatMap((read, i) =>
+    refused[i] ? read.names.map((name) => unread(read, name, refused[i]!)) : [],
+  );
+  const jobs = reads
+    .filter((_, i) => refused[i] === undefined)
+    .flatMap((read) => (read.how === 'get' ? read.names.map((name) => ({ ...read, names: [name] })) : [read]));
+  let failures = 0;
+  const observed = await inParallel(jobs, AT_ONCE, async (job) => {
+    if (failures >= MAX_FAILURES) return job.names.map((name) => unread(job, name, 'not read after many failed reads'));
+    try {
+      return await readJob(cluster, job, labelSelector);
+    } catch (error) {
+      failures += 1;
+      return job.names.map((name) => unread(job, name, reasonOf(error)));
+    }
+  });
+  return inOrder(resources, [...observed.flat(), ...closed, ...beyond]);
+}
+
+/** Why the read may not be made. */
+async function refusalOf(
+  { apiVersion, kind, namespace }: Read,
+  cluster: ClusterReader,
+  access: AccessReviewer,
+  account: UserInfo | undefined,
+): Promise<string | undefined> {
+  if (!account) return undefined;
+  try {
+    const resource = (await cluster.resourceOf({ apiVersion, kind }))?.resource;
+    // There are no objects of a kind that is not served.
+    if (!resource) return undefined;
+    const group = apiVersion.includes('/') ? apiVersion.split('/')[0]! : '';
+    const may = await access.may(account, { verb: 'get', group, resource, namespace, name: '' });
+    return may ? undefined : `not read: ${account.username} may not get ${resource}${namespace && ` in ${namespace}`}`;
+  } catch (error) {
+    return `not read: what ${account.username} may read is not known: ${reasonOf(error)}`;
+  }
+}
+
+async function readJob(
+  cluster: ClusterReader,
+  read: Read,
+  labelSelector: string | undefined,
+): Promise<ObservedResource[]> {
+  const { apiVersion, kind, namespace, names, how } = read;
+  const known = await cluster.resourceOf({ apiVersion, kind });
+  const found = new Map<string, KubeObject>();
+  // A kind that is no longer served has no objects.
+  if (known) {
+    const ref = { apiVersion, resource: known.resource, ...(namespace && { namespace }) };
+    const objects =
+      how === 'get' ? await getEach(cluster, ref, names) : await listed(cluster, ref, read, labelSelector);
+    for (const object of objects) found.set(object.metadata.name ?? '', object);
+  }
+  return names.map((name) => {
+    const object = found.get(name);
+    // Items of a list come without their kind.
+    return { apiVersion, kind, namespace, name, ...(object && { object: { ...object, apiVersion, kind } }) };
+  });
+}
+
+/** By label first: a namespace may have thousands of which these are ten. Then what has not got the labels. */
+async function listed(
+  cluster: ClusterReader,
+  ref: ResourceRef,
+  { names, how }: Read,
+  labelSelector: string | undefined,
+): Promise<KubeObject[]> {
+  const list = (selectors: { labelSelector?: string; fieldSelector?: string }) =>
+    how === 'metadata' ? cluster.listMetadata({ ...ref, ...selectors }) : cluster.list({ ...ref, ...selectors });
+  if (labelSelector === undefined) return list({});
+  const labelled = await list({ labelSelector });
+  const seen = new Set(labelled.map(({ metadata }) => metadata.name));
+  const others = names.filter((name) => !seen.has(name));
+  if (others.length >= LIST_FROM) return list({});
+  if (how !== 'metadata') return [...labelled, ...(await getEach(cluster, ref, others))];
+  for (const name of others) labelled.push(...(await list({ fieldSelector: `metadata.name=${name}` })));
+  return labelled;
+}
+
+async function getEach(cluster: ClusterReader, ref: ResourceRef, names: readonly string[]): Promise<KubeObject[]> {
+  const objects: KubeObject[] = [];
+  for (const name of names) {
+    const object = await cluster.get({ ...ref, name });
+    if (object) objects.push(object);
+  }
+  return objects;
+}
+
+function unread({ apiVersion, kind, namespace }: Read, name: string, error: string): ObservedResource {
+  return { apiVersion, kind, namespace, name, error };
+}
+
+/** The first line, cut: it goes into a status that people read. */
+function reasonOf(error: unknown): string {
+  const text = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+  return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
+}
+
+/** Messages list objects in inventory order, whatever was read first. */
+function inOrder(resources: readonly InventoryResource[], observed: readonly ObservedResource[]): ObservedResource[] {
+  const key = (r: InventoryResource) => `${r.apiVersion} ${r.kind} ${r.namespace}/${r.name}`;
+  const byKey = new Map(observed.map((o) => [key(o), o]));
+  return resources.flatMap((r) => byKey.get(key(r)) ?? []);
+}

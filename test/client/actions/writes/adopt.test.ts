@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import type { FluxObject, ImagePolicy } from '../../../../api/flux.ts';
+import { type Adoption, type Around, adopt, type Choices } from '../../../../client/actions/writes/adopt.ts';
+import { inFull } from '../../../../core/text/commands.ts';
+import { objectOf } from '../../../support/objects.ts';
+
+const policy = (name: string, tag: string | undefined, range = '>=0.0.0'): ImagePolicy =>
+  objectOf('ImagePolicy', {
+    metadata: { namespace: 'shop', name },
+    spec: { imageRepositoryRef: { name }, policy: { semver: { range } } },
+    ...(tag && { status: { latestRef: { name: `registry.example.com/${name}`, tag } } }),
+  } as never);
+
+const kustomization = (substitute?: Record<string, string>, metadata: object = {}): FluxObject =>
+  objectOf('Kustomization', {
+    metadata: { namespace: 'shop', name: 'checkout', ...metadata },
+    spec: substitute ? { postBuild: { substitute } } : {},
+  } as never);
+
+const repository = (ref?: object, revision?: string): FluxObject =>
+  objectOf('OCIRepository', {
+    metadata: { namespace: 'shop', name: 'manifests' },
+    spec: { url: 'oci://registry.example.com/checkout-manifests', ...(ref && { ref }) },
+    ...(revision && { status: { artifact: { revision } } }),
+  } as never);
+
+const around = (policies: ImagePolicy[], more: Partial<Around> = {}): Around => ({
+  policies,
+  images: new Map(policies.map(({ metadata }) => [metadata.name ?? '', `registry.example.com/${metadata.name}`])),
+  rollouts: [],
+  ...more,
+});
+
+function adopted(object: FluxObject, there: Around, choices: Choices = {}): Adoption {
+  const found = adopt(object, there, choices);
+  if ('problem' in found) throw new Error(found.problem);
+  return found;
+}
+
+const problem = (object: FluxObject, there: Around, choices: Choices = {}) => {
+  const found = adopt(object, there, choices);
+  return 'problem' in found ? found.problem : JSON.stringify(found);
+};
+
+describe('a Kustomization', () => {
+  it('gets a Rollout that begins with what runs, bound to its variable', () => {
+    const found = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), around([policy('checkout', '1.4.0')]));
+    expect(found.rollout).toMatchObject({
+      kind: 'Rollout',
+      metadata: { name: 'checkout', namespace: 'shop' },
+      spec: { releasesImagePolicy: { name: 'checkout' }, initialVersion: '1.4.0', gateFirstDeployment: false },
+    });
+    expect(found.annotations).toEqual({ 'rollout.kuberik.com/substitute.CHECKOUT_VERSION.from': 'checkout' });
+    expect(found.gate).toBeUndefined();
+  });
+
+  it.each<[string, Choices, object]>([
+    [
+      'bakes, and fails what does not arrive, unless something else is planned for',
+      {},
+      { bakeTime: '10m', deployTimeout: '30m' },
+    ],
+    [
+      'bakes as long as is planned for',
+      { bakeTime: '1h', deployTimeout: '2h' },
+      { bakeTime: '1h', deployTimeout: '2h' },
+    ],
+    ['bakes not at all only where that is planned for', { noBake: true }, {}],
+  ])('%s', (_, choices, bake) => {
+    const there = around([policy('checkout', '1.4.0')]);
+    const { rollout } = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there, choices);
+    const releases = { releasesImagePolicy: { name: 'checkout' }, initialVersion: '1.4.0' };
+    expect(rollout?.spec).toEqual({ ...releases, gateFirstDeployment: false, ...bake });
+  });
+
+  it.each<[Choices, string]>([
+    [{ bakeTime: 'soon' }, "'soon' is no duration for --bake-time: write 90s, 10m or 1h30m."],
+    [{ deployTimeout: '1d' }, "'1d' is no duration for --deploy-timeout: write 90s, 10m or 1h30m."],
+    [{ noBake: true, bakeTime: '10m' }, '--no-bake goes with neither --bake-time nor --deploy-timeout.'],
+  ])('refuses %o', (choices, text) => {
+    const there = around([policy('checkout', '1.4.0')]);
+    expect(problem(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there, choices)).toBe(text);
+  });
+
+  it('leaves the bake of a Rollout that is there as it is, and says so where another is planned for', () => {
+    const existing = objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'checkout' },
+      spec: { releasesImagePolicy: { name: 'checkout' }, initialVersion: '1.4.0' },
+    } as never);
+    const there = around([policy('checkout', '1.4.0')], { rollouts: [existing] });
+    const found = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there, { bakeTime: '1h' });
+    expect(found.rollout).toBeUndefined();
+    expect(found.notes).toContainEqual({ text: 'Rollout shop/checkout exists already: its bake stays as it is' });
+  });
+
+  it('keeps what runs, where something newer is out already', () => {
+    const found = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), around([policy('checkout', '2.0.0')]));
+    expect(found.version).toBe('1.4.0');
+    expect(found.gate).toMatchObject({
+      metadata: { name: 'checkout-take-over' },
+      spec: { rolloutRef: { name: 'checkout' }, passing: false },
+    });
+    expect(found.notes.map(inFull).join('\n')).toContain('2.0.0 is out already');
+  });
+
+  it('keeps what runs too, where Flux has not said yet what is out', () => {
+    expect(adopted(kustomization({ V: '1.4.0' }), around([policy('checkout', undefined)])).gate).toBeDefined();
+  });
+
+  it('finds the policy by the name of the variable, where several could select the version', () => {
+    const there = around([policy('search', '2.0.0'), policy('checkout', '1.4.0')]);
+    expect(adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there).rolloutName).toBe('checkout');
+  });
+
+  it('is told apart from its other variables by what a policy can select', () => {
+    const there = around([policy('checkout', '1.4.0', '>=1.0.0')]);
+    expect(adopted(kustomization({ REPLICAS: '3', APP: '1.4.0', TIER: 'web' }), there).annotations).toHaveProperty([
+      'rollout.kuberik.com/substitute.APP.from',
+    ]);
+  });
+
+  it('from Git is told to change Git', () => {
+    const labels = { 'kustomize.toolkit.fluxcd.io/name': 'flux-system' };
+    const found = adopted(kustomization({ V: '1.4.0' }, { labels }), around([policy('checkout', '1.4.0')]));
+    expect(found.notes.map(inFull).join('\n')).toMatch(/Kustomization flux-system applies it from Git/);
+  });
+
+  it('that cannot be seen through is told what runs', () => {
+    const found = adopted(kustomization(), around([policy('checkout', '1.4.0')]), { variable: 'APP', runs: '1.4.0' });
+    expect(found.annotations).toEqual({ 'rollout.kuberik.com/substitute.APP.from': 'checkout' });
+  });
+
+  it.each<[string, FluxObject, Around, Choices, RegExp]>([
+    ['no variable', kustomization(), around([policy('checkout', '1.4.0')]), {}, /sets no variable to a version/],
+    ['no policy', kustomization({ V: '1.4.0' }), around([]), {}, /No ImagePolicy .* \(there is none\)/],
+    [
+      'two variables',
+      kustomization({ A: '1.4.0', B: '1.4.0' }),
+      around([policy('checkout', '1.4.0')]),
+      {},
+      /more than one variable .* \(A, B\): say which with --variable/,
+    ],
+    [
+      'two policies',
+      kustomization({ V: '1.4.0' }),
+      around([policy('a', '1.4.0'), policy('b', '1.4.0')]),
+      {},
+      /More than one ImagePolicy selects 1\.4\.0 \(a, b\): say which with --policy/,
+    ],
+    [
+      'a policy that is not there',
+      kustomization({ V: '1.4.0' }),
+      around([policy('a', '1.4.0')]),
+      { policy: 'x' },
+      /No ImagePolicy/,
+    ],
+    [
+      'a variable that is bound',
+      kustomization({ V: '1.4.0' }, { annotations: { 'rollout.kuberik.com/substitute.V.from': 'checkout' } }),
+      around([policy('checkout', '1.4.0')]),
+      {},
+      /has every variable bound to a Rollout already/,
+    ],
+  ])('%s', (_, object, there, choices, sentence) => {
+    expect(problem(object, there, choices)).toMatch(sentence);
+  });
+});
+
+describe('an OCIRepository', () => {
+  const there = around([policy('search', '1.4.0'), policy('checkout-manifests', '1.4.0')]);
+
+  it('is bound to the policy of its image', () => {
+    const found = adopted(repository({ tag: '1.4.0' }), there);
+    expect(found.annotations).toEqual({ 'rollout.kuberik.com/rollout': 'checkout-manifests' });
+  });
+
+  it('that follows a range begins with the tag that it has fetched', () => {
+    expect(adopted(repository({ semver: '>=1.0.0' }, '1.3.0@sha256:00'), there).version).toBe('1.3.0');
+  });
+
+  it('that has fetched nothing by a tag is no beginning', () => {
+    expect(problem(repository(undefined, 'latest@sha256:00'), there)).toMatch(/say what runs with --runs/);
+  });
+});
+
+describe('a Rollout that is there', () => {
+  const existing = (tag: string) =>
+    objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { releasesImagePolicy: { name: 'checkout' } },
+      status: { history: [{ id: 1, version: { tag }, timestamp: '2026-11-20T10:00:00Z' }] },
+    } as never);
+
+  it('is bound, and not made again', () => {
+    const there = around([policy('checkout', '1.4.0')], { rollouts: [existing('1.4.0')] });
+    const found = adopted(kustomization({ V: '1.4.0' }), there);
+    expect([found.rolloutName, found.rollout, found.gate]).toEqual(['web', undefined, undefined]);
+  });
+
+  it('with another version would change what runs', () => {
+    const there = around([policy('checkout', '1.4.0')], { rollouts: [existing('1.5.0')] });
+    expect(problem(kustomization({ V: '1.4.0' }), there)).toMatch(
+      /has 1\.5\.0 deployed, and .* runs 1\.4\.0: binding it would change what runs/,
+    );
+  });
+});

@@ -1,0 +1,318 @@
+import { describe, expect, it } from 'vitest';
+import type { Gate, RolloutGate } from '../../../../api/types.ts';
+import { freeze, parseKinds } from '../../../../client/actions/writes/freeze.ts';
+import { approveAtGate, closeGate, openGate, withdrawAtGate } from '../../../../client/actions/writes/gate.ts';
+import { freezeConcerns, heldText, selectedBy } from '../../../../client/actions/writes/held.ts';
+import { approve, holdsVersion, reject, setPassing, withdraw } from '../../../../client/actions/writes/rolloutGate.ts';
+import { parseSelector } from '../../../../client/actions/writes/selector.ts';
+import { isRequest, type PlannedWrite, type WriteRequest } from '../../../../client/actions/writes/write.ts';
+import { formatAcceptedRequests } from '../../../../core/gate/acceptedRequests.ts';
+import { evaluateGate } from '../../../../core/gate/evaluate.ts';
+import { objectOf } from '../../../support/objects.ts';
+
+const NOW = Date.parse('2026-11-25T10:00:00Z');
+const HOUR = 3_600_000;
+
+function gate(annotations: Record<string, string> = {}, spec: object = {}, status?: object): Gate {
+  return objectOf('Gate', {
+    metadata: { namespace: 'shop', name: 'incident', annotations },
+    spec: { default: 'opened', ...spec },
+    ...(status && { status }),
+  } as never);
+}
+
+function rolloutGate(spec: object = {}, labels?: Record<string, string>, status?: object): RolloutGate {
+  return objectOf('RolloutGate', {
+    metadata: { namespace: 'shop', name: 'qa', resourceVersion: '7', ...(labels && { labels }) },
+    spec: { rolloutRef: { name: 'checkout' }, ...spec },
+    ...(status && { status }),
+  } as never);
+}
+
+const request = (planned: PlannedWrite): WriteRequest => {
+  if (!isRequest(planned)) throw new Error(planned.none);
+  return planned;
+};
+const annotations = (planned: PlannedWrite) => request(planned).body.metadata?.annotations ?? {};
+const why = (planned: PlannedWrite) => (isRequest(planned) ? undefined : planned.none);
+
+/** The Gate once the request is made, as the API server would merge it. */
+function withRequest(before: Gate, planned: PlannedWrite): Gate {
+  const entries = Object.entries({ ...before.metadata.annotations, ...annotations(planned) });
+  const merged = Object.fromEntries(entries.filter(([, value]) => value !== null)) as Record<string, string>;
+  return { ...before, metadata: { ...before.metadata, annotations: merged } };
+}
+
+describe('closing a Gate', () => {
+  it('holds until somebody opens it', () => {
+    const closed = withRequest(gate(), closeGate(gate(), { reason: 'INC-42' }, NOW));
+    expect(evaluateGate(closed, NOW)).toMatchObject({ opened: false, cause: { reason: 'INC-42' } });
+    expect(evaluateGate(closed, NOW + 1000 * HOUR).opened).toBe(false);
+  });
+
+  it('with an end is one write, and the Gate opens then by itself', () => {
+    const closed = withRequest(gate(), closeGate(gate(), { reason: 'INC-42', until: NOW + 24 * HOUR }, NOW));
+    expect(evaluateGate(closed, NOW)).toMatchObject({ opened: false, until: NOW + 24 * HOUR });
+    expect(evaluateGate(closed, NOW + 24 * HOUR).opened).toBe(true);
+  });
+
+  it('in the same second once more is a new request all the same', () => {
+    const before = gate({ 'close.gate.fluxcd.io/requestedAt': '2026-11-25T10:00:00Z' });
+    expect(annotations(closeGate(before, {}, NOW))).toEqual({
+      'close.gate.fluxcd.io/requestedAt': '2026-11-25T10:00:01Z',
+    });
+  });
+
+  it('takes the reason of an earlier request off', () => {
+    const before = gate({ 'close.gate.fluxcd.io/reason': 'INC-1' });
+    expect(annotations(closeGate(before, {}, NOW))).toMatchObject({ 'close.gate.fluxcd.io/reason': null });
+  });
+
+  it.each([
+    [{ until: NOW - 1 }, /is past/],
+    [{ at: NOW - 1 }, /is past/],
+    [{ at: NOW + HOUR, until: NOW + 2 * HOUR }, /keeps one plan/],
+  ])('not with %o', (when, sentence) => {
+    expect(why(closeGate(gate(), when, NOW))).toMatch(sentence);
+  });
+});
+
+describe('opening a Gate', () => {
+  const closed = gate(
+    { 'close.gate.fluxcd.io/requestedAt': '2026-11-25T09:00:00Z' },
+    {},
+    {
+      held: 3,
+      heldObjects: [{ kind: 'Kustomization', namespace: 'shop', name: 'checkout' }],
+    },
+  );
+
+  it('says first what it lets go', () => {
+    expect(request(openGate(closed, {}, NOW)).concerns).toEqual([
+      'It lets go of 3 objects: Kustomization shop/checkout and 2 more',
+    ]);
+  });
+
+  it('for one version lets go of nothing else, and an opening for all drops the version', () => {
+    const planned = openGate(closed, { version: '1.2.0' }, NOW);
+    expect(request(planned).concerns).toEqual([]);
+    const open = withRequest(closed, planned);
+    expect(evaluateGate(open, NOW)).toMatchObject({ opened: false, openFor: '1.2.0' });
+    expect(annotations(openGate(open, {}, NOW))).toMatchObject({ 'open.gate.fluxcd.io/for': null });
+  });
+
+  it('that is open is nothing', () => {
+    expect(why(openGate(gate(), {}, NOW))).toBe('Gate shop/incident is open already.');
+  });
+
+  it('by somebody whose clock is behind counts all the same', () => {
+    const handled = { open: NOW };
+    const record = formatAcceptedRequests({ current: { action: 'close', at: NOW, by: 'alice' }, handled });
+    const before = gate({ 'gate.fluxcd.io/accepted-request': record });
+    const planned = openGate(before, {}, NOW - 2 * HOUR);
+    expect(annotations(planned)['open.gate.fluxcd.io/requestedAt']).toBe('2026-11-25T10:00:01Z');
+  });
+});
+
+describe('approving at a Gate', () => {
+  const several = gate({}, { default: 'closed', approvals: { required: 2 } });
+
+  it('that asks for several is one approval, for the Rollout that is meant', () => {
+    const rollout = { namespace: 'shop', name: 'checkout' };
+    expect(annotations(approveAtGate(several, '1.2.0', { reason: 'CHG-7', rollout }, NOW))).toEqual({
+      'approve.gate.fluxcd.io/for': 'shop/checkout:1.2.0',
+      'approve.gate.fluxcd.io/reason': 'CHG-7',
+    });
+    expect(annotations(approveAtGate(several, '1.2.0', {}, NOW))).toEqual({ 'approve.gate.fluxcd.io/for': '1.2.0' });
+    expect(annotations(approveAtGate(several, 'shop/checkout:1.2.0', {}, NOW))).toEqual({
+      'approve.gate.fluxcd.io/for': 'shop/checkout:1.2.0',
+    });
+    expect(why(approveAtGate(several, 'shop/checkout:1.2.0 --yes', {}, NOW))).toMatch(/is not a tag/);
+  });
+
+  it('of any other opens it for the version', () => {
+    expect(annotations(approveAtGate(gate({}, { default: 'closed' }), '1.2.0', {}, NOW))).toMatchObject({
+      'open.gate.fluxcd.io/for': '1.2.0',
+    });
+  });
+
+  it('of any other opens it for the version of the Rollout, where that is known', () => {
+    const one = gate({}, { default: 'closed' });
+    const rollout = { namespace: 'shop', name: 'checkout' };
+    const precise = { 'open.gate.fluxcd.io/for': 'shop/checkout:1.2.0' };
+    expect(annotations(approveAtGate(one, '1.2.0', { rollout }, NOW))).toMatchObject(precise);
+    const planned = openGate(one, { version: 'shop/checkout:1.2.0' }, NOW);
+    expect(annotations(planned)).toMatchObject(precise);
+    expect(request(planned).brings).toEqual({ version: '1.2.0' });
+    expect(why(openGate(one, { version: 'checkout:1.2.0' }, NOW))).toMatch(/is not <namespace>/);
+  });
+
+  it('is taken back where there can be one', () => {
+    expect(annotations(withdrawAtGate(several, '1.2.0'))).toEqual({ 'unapprove.gate.fluxcd.io/for': '1.2.0' });
+    expect(why(withdrawAtGate(gate(), '1.2.0'))).toMatch(/no spec\.approvals/);
+  });
+});
+
+describe('a freeze', () => {
+  const ref = { namespace: 'shop', name: 'incident' };
+
+  it('is one Gate that is closed from the beginning and opens by itself', () => {
+    const { body, creates } = request(freeze({ ref, reason: 'INC-42', until: NOW + 24 * HOUR }, undefined, NOW));
+    expect(creates).toBe(true);
+    expect(body.spec).toEqual({ default: 'opened', selects: { kinds: ['Kustomization', 'HelmRelease', 'Rollout'] } });
+    const made = body as unknown as Gate;
+    expect(evaluateGate(made, NOW)).toMatchObject({ opened: false, until: NOW + 24 * HOUR });
+    expect(evaluateGate(made, NOW + 24 * HOUR).opened).toBe(true);
+  });
+
+  it('by the calendar asks for nothing now', () => {
+    const every = { days: ['Friday'], timezone: 'Europe/Berlin' };
+    const { body } = request(freeze({ ref, kinds: ['Rollout'], every }, undefined, NOW));
+    expect(body.metadata?.annotations).toBeUndefined();
+    expect(body.spec?.schedule).toEqual({
+      timezone: 'Europe/Berlin',
+      action: 'Close',
+      rules: [{ daysOfWeek: ['Friday'] }],
+    });
+  });
+
+  it('that begins later lasts as long as the window', () => {
+    const { body } = request(freeze({ ref, at: NOW + HOUR, window: 2 * HOUR }, undefined, NOW));
+    const made = body as unknown as Gate;
+    expect([0, 1, 2, 3].map((hours) => evaluateGate(made, NOW + hours * HOUR).opened)).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('by the name of a Gate that is there closes it as it is', () => {
+    const planned = freeze({ ref, reason: 'INC-43' }, gate({}, { selects: { kinds: ['HelmRelease'] } }), NOW);
+    expect(request(planned).body.spec).toBeUndefined();
+    expect(annotations(planned)).toMatchObject({ 'close.gate.fluxcd.io/reason': 'INC-43' });
+  });
+
+  it.each([
+    [{ kinds: ['Rollout'] as const }, /selects something else/],
+    [{ every: { days: ['Friday'], timezone: 'UTC' } }, /change its spec\.schedule/],
+    [{ labelSelector: { matchLabels: { tier: 'web' } } }, /selects something else/],
+  ])('does not change what somebody else wrote: %o', (wanted, sentence) => {
+    expect(why(freeze({ ref, ...wanted }, gate({}, { selects: { kinds: ['HelmRelease'] } }), NOW))).toMatch(sentence);
+  });
+
+  it('says what it holds', () => {
+    const made = request(freeze({ ref }, undefined, NOW)).body as unknown as Gate;
+    const of = (kind: 'Kustomization' | 'GitRepository' | 'Rollout', namespace: string, name: string) =>
+      objectOf(kind, { metadata: { namespace, name }, spec: {} } as never);
+    const objects = [
+      of('Kustomization', 'shop', 'web'),
+      of('Kustomization', 'shop', 'api'),
+      of('Rollout', 'shop', 'web'),
+      of('GitRepository', 'shop', 'web'),
+      of('Kustomization', 'other', 'web'),
+    ];
+    expect(heldText(selectedBy(made, objects, new Map()))).toBe('2 Kustomizations (api, web) and 1 Rollout (web)');
+    expect(heldText([])).toBe('nothing that is there now');
+  });
+
+  it('warns before it holds Flux itself, or syncs and their sources', () => {
+    const all = gate({}, { selects: { kinds: ['Kustomization', 'GitRepository'], namespaceSelector: {} } });
+    const flux = [{ kind: 'Kustomization', namespace: 'flux-system', name: 'flux-system' }];
+    expect(freezeConcerns(all, flux).join('\n')).toMatch(
+      /Flux's own Kustomization[\s\S]*syncs and sources \(GitRepository\)/,
+    );
+  });
+
+  it.each([
+    ['rollout,helmreleases', ['Rollout', 'HelmRelease']],
+    ['Kustomization', ['Kustomization']],
+    ['Deployment', undefined],
+  ])('knows the kinds %s', (text, kinds) => {
+    expect(parseKinds(text)).toEqual(kinds);
+  });
+});
+
+describe('a selector', () => {
+  it.each([
+    [
+      'team=shop,tier!=test',
+      { matchLabels: { team: 'shop' }, matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['test'] }] },
+    ],
+    [
+      'zone in (a, b),!legacy,canary',
+      {
+        matchExpressions: [
+          { key: 'zone', operator: 'In', values: ['a', 'b'] },
+          { key: 'legacy', operator: 'DoesNotExist' },
+          { key: 'canary', operator: 'Exists' },
+        ],
+      },
+    ],
+    ['', {}],
+    ['a b', undefined],
+    ['=x', undefined],
+  ])('%s', (text, selector) => {
+    expect(parseSelector(text)).toEqual(selector);
+  });
+});
+
+describe('approving at a RolloutGate', () => {
+  it.each<[string, object, object]>([
+    ['a list gets the version', { allowedVersions: ['1.0.0'] }, { allowedVersions: ['1.0.0', '1.2.0'] }],
+    [
+      'one that lets nothing through lets this one through',
+      { passing: false },
+      { passing: true, allowedVersions: ['1.2.0'] },
+    ],
+    [
+      'a rejected version is rejected no more',
+      { rejectedVersions: ['1.1.0', '1.2.0'] },
+      { rejectedVersions: ['1.1.0'] },
+    ],
+  ])('%s', (_, spec, expected) => {
+    const { body } = request(approve(rolloutGate(spec), '1.2.0', undefined));
+    expect(body.spec).toEqual(expected);
+    // From the list that was read: a newer one must not be overwritten.
+    expect(body.metadata?.resourceVersion).toBe('7');
+  });
+
+  it('where several have to is an approval, and no list', () => {
+    const { body } = request(approve(rolloutGate({ approvals: { required: 2 } }), '1.2.0', 'QA-88'));
+    expect(body).toEqual({
+      metadata: {
+        annotations: { 'rollout.kuberik.com/approve': '1.2.0', 'rollout.kuberik.com/approve-reason': 'QA-88' },
+      },
+    });
+    expect(annotations(withdraw(rolloutGate({ approvals: { required: 2 } }), '1.2.0'))).toEqual({
+      'rollout.kuberik.com/unapprove': '1.2.0',
+    });
+    expect(why(withdraw(rolloutGate(), '1.2.0'))).toMatch(/no spec\.approvals/);
+  });
+
+  it('that has enough lets through', () => {
+    const status = { approvals: { required: 2, versions: [{ version: '1.2.0', count: 2, enough: true, given: [] }] } };
+    expect(holdsVersion(rolloutGate({ approvals: { required: 2 } }, undefined, status), '1.2.0')).toBe(false);
+    expect(holdsVersion(rolloutGate({ approvals: { required: 2 } }, undefined, status), '1.3.0')).toBe(true);
+  });
+
+  it('that lets it through already is nothing', () => {
+    expect(why(approve(rolloutGate(), '1.2.0', undefined))).toMatch(/lets 1\.2\.0 through already/);
+  });
+
+  it('of a schedule would be written over', () => {
+    const labels = { 'gate.kuberik.com/schedule-kind': 'RolloutSchedule', 'gate.kuberik.com/schedule-name': 'nights' };
+    for (const planned of [
+      approve(rolloutGate({ passing: false }, labels), '1.2.0', undefined),
+      reject(rolloutGate({}, labels), '1.2.0', undefined),
+      setPassing(rolloutGate({}, labels), false, undefined),
+    ])
+      expect(why(planned)).toMatch(/is written by RolloutSchedule nights/);
+  });
+
+  it('keeps the reason where an object keeps why it was changed', () => {
+    expect(annotations(reject(rolloutGate(), '1.2.0', 'leaks'))).toEqual({
+      'rollout.kuberik.com/reason': 'leaks',
+    });
+  });
+});

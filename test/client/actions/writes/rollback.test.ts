@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { ImagePolicy } from '../../../../api/flux.ts';
+import type { HistoryEntry, Rollout, RolloutStatus } from '../../../../api/types.ts';
+import { rollback, type WayBack } from '../../../../client/actions/writes/rollback.ts';
+import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/actions/writes/write.ts';
+import { objectOf } from '../../../support/objects.ts';
+
+/** Newest first: `1.1.0`, `1.1.0!` has failed, `1.0.0<1.1.0` is an automatic rollback. */
+function history(...texts: string[]): HistoryEntry[] {
+  return texts.map((text, index) => {
+    const [, tag = '', failed, from] = /^([^!<]+)(!?)(?:<(.+))?$/.exec(text)!;
+    return {
+      id: texts.length - index,
+      version: { tag },
+      timestamp: '2026-11-20T10:00:00Z',
+      bakeStatus: failed ? 'Failed' : 'Succeeded',
+      ...(from && { rolledBackFrom: from }),
+    };
+  });
+}
+
+function rollout(texts: string[], status: Partial<RolloutStatus> = {}, spec: object = {}): Rollout {
+  return objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'checkout', resourceVersion: '7' },
+    spec: { releasesImagePolicy: { name: 'checkout' }, ...spec },
+    status: { history: history(...texts), ...status } as RolloutStatus,
+  });
+}
+
+const POLICIES: Record<string, any> = {
+  semver: { spec: { policy: { semver: { range: '>=0.0.0' } } } },
+  numerical: { spec: { policy: { numerical: { order: 'asc' } } } },
+  descending: { spec: { policy: { alphabetical: { order: 'desc' } } } },
+};
+
+const back = (of: Rollout, wanted: Partial<WayBack> = {}, policy: ImagePolicy | undefined = POLICIES.semver) =>
+  rollback(of, policy, { stays: true, ...wanted });
+const said = (planned: PlannedWrite) =>
+  isRequest(planned) ? kubectlOf(planned) : `${planned.isWrong ? 'wrong: ' : ''}${planned.none}`;
+
+function target(planned: PlannedWrite): string {
+  return isRequest(planned) ? String(planned.body.spec?.wantedVersion) : said(planned);
+}
+
+describe('a rollback', () => {
+  it('goes to the last that succeeded before what runs, and stays', () => {
+    expect(target(back(rollout(['1.5.0', '1.4.0!', '1.3.0'])))).toBe('1.3.0');
+  });
+
+  it('is a deployment by hand where nobody wants to stay', () => {
+    expect(said(back(rollout(['1.5.0', '1.3.0']), { stays: false }))).toContain('force-deploy=1.3.0');
+  });
+
+  it('says where it came from, where nobody gives a reason', () => {
+    expect(said(back(rollout(['1.5.0', '1.4.0'])))).toContain('"Back from 1.5.0"');
+  });
+
+  it('says from which version to which, before and after it is planned for', () => {
+    const planned = back(rollout(['1.5.0', '1.4.0']));
+    expect(planned).toMatchObject({ text: expect.stringContaining('1.5.0 → 1.4.0') });
+    expect(isRequest(planned) && planned.concerns).toEqual(['Rollout shop/checkout goes back: 1.5.0 → 1.4.0']);
+  });
+
+  it('says also what going back undoes that cannot be undone', () => {
+    const planned = back(rollout(['1.5.0', '1.4.0'], { rollbackBarriers: ['1.5.0'] }));
+    expect(isRequest(planned) && planned.concerns).toHaveLength(2);
+  });
+
+  it('is for the deployment that was read', () => {
+    expect(back(rollout(['1.5.0', '1.4.0']))).toMatchObject({
+      body: { metadata: { resourceVersion: '7' } },
+      basis: 'deployment 2 (1.5.0)',
+    });
+  });
+});
+
+describe('a rollback never goes', () => {
+  it.each<[string, Rollout, string | RegExp, ImagePolicy?]>([
+    ['forward again after a rollback', rollout(['1.0.0', '1.1.0', '1.0.0']), /^wrong: .*1\.1\.0 is newer than 1\.0\.0/],
+    ['forward where the first deployment is no longer kept', rollout(['1.0.0', '1.1.0']), /^wrong: .*is newer/],
+    ['to a newer version that a hotfix of an older one followed', rollout(['1.9.1', '2.0.0', '1.9.0']), '1.9.0'],
+    ['to what was rolled back from, but on to the one before', rollout(['1.1.0', '1.2.0', '1.1.0', '1.0.0']), '1.0.0'],
+    ['to what a later version has replaced after a rollback', rollout(['1.2.0', '1.0.0', '1.1.0', '1.0.0']), '1.0.0'],
+    [
+      'to what was rolled back from automatically, where the history begins with that',
+      rollout(['1.2.0', '1.0.0<1.1.0', '1.1.0']),
+      '1.0.0',
+    ],
+    ['to a build with a higher number', rollout(['9', '10', '8']), '8', POLICIES.numerical],
+    ['forward in a descending order', rollout(['b', 'a', 'c']), 'c', POLICIES.descending],
+    [
+      'to what was rolled back from, where nothing is ranked',
+      rollout(['one', 'two', 'one']),
+      /^wrong: .*rolled back from/,
+    ],
+  ])('%s', (_, of, expected, policy = POLICIES.semver) => {
+    const found = target(back(of, {}, policy));
+    if (typeof expected === 'string') expect(found).toBe(expected);
+    else expect(found).toMatch(expected);
+  });
+
+  it('forward for somebody who may not read the ImagePolicy', () => {
+    expect(target(rollback(rollout(['1.9.1', '2.0.0', '1.9.0']), undefined, { stays: true }))).toBe('1.9.0');
+  });
+
+  it('to what was discovered later, where the policy is unknown and the tags are no versions', () => {
+    const of = rollout(['one', 'two', 'zero'], { availableReleases: ['zero', 'one', 'two'].map((tag) => ({ tag })) });
+    expect(target(rollback(of, undefined, { stays: true }))).toBe('zero');
+  });
+
+  it.each([
+    [
+      'to a newer version that is named',
+      '1.2.0',
+      /1\.2\.0 is newer than 1\.1\.0.*\n {2}kubectl rollouts pin \S+ 1\.2\.0 -n /s,
+    ],
+    ['to what runs', '1.1.0', /1\.1\.0 is what runs/],
+    ['to a named one that was rolled back from', '1.0.5', /1\.0\.5 was rolled back from/],
+  ])('%s', (_, version, sentence) => {
+    expect(said(back(rollout(['1.1.0', '1.0.0', '1.0.5', '1.0.0']), { version }))).toMatch(/^wrong: /);
+    expect(said(back(rollout(['1.1.0', '1.0.0', '1.0.5', '1.0.0']), { version }))).toMatch(sentence);
+  });
+});
+
+it('what was rolled back from and deployed again later stands as any other', () => {
+  expect(target(back(rollout(['1.2.0', '1.1.0', '1.0.0', '1.1.0', '1.0.0'])))).toBe('1.1.0');
+});
+
+it('a named version that never ran here is gone back to', () => {
+  expect(target(back(rollout(['1.1.0', '1.0.0']), { version: '1.0.3' }))).toBe('1.0.3');
+});
+
+it.each<[string, Rollout, RegExp]>([
+  ['without a history', rollout([]), /^wrong: .*nothing to go back to/],
+  [
+    'where nothing before has succeeded',
+    rollout(['1.5.0', '1.4.0!']),
+    /^wrong: .*1\.4\.0 has not succeeded.*name the version/,
+  ],
+  ['where nothing ran before', rollout(['1.5.0']), /^wrong: .*no version before it/],
+])('has to be told where to, %s', (_, of, sentence) => {
+  expect(said(back(of))).toMatch(sentence);
+});

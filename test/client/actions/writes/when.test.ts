@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { parseDays, parseHours, parseSpan, parseWhen } from '../../../../client/actions/writes/when.ts';
+
+/** A Wednesday, 11:00 in Berlin. */
+const NOW = Date.parse('2026-11-25T10:00:00Z');
+
+describe('a time', () => {
+  it.each([
+    ['2026-12-24T08:00:00Z', '2026-12-24T08:00:00Z'],
+    ['2026-12-24 08:00', '2026-12-24T07:00:00Z'],
+    ['2026-12-24', '2026-12-23T23:00:00Z'],
+    ['18:00', '2026-11-25T17:00:00Z'],
+    ['9:30', '2026-11-26T08:30:00Z'],
+    ['Mon 08:00', '2026-11-30T07:00:00Z'],
+    ['monday', '2026-11-29T23:00:00Z'],
+    ['Wed 10:00', '2026-12-02T09:00:00Z'],
+    ['Wed 12:00', '2026-11-25T11:00:00Z'],
+    ['tomorrow 09:00', '2026-11-26T08:00:00Z'],
+    ['today 23:59', '2026-11-25T22:59:00Z'],
+    // The clock goes from 02:00 to 03:00: half past two is the moment of the jump.
+    ['2027-03-28 02:30', '2027-03-28T01:00:00Z'],
+  ])('%s', (text, expected) => {
+    expect(new Date(parseWhen(text, NOW, 'Europe/Berlin') ?? 0).toISOString().replace('.000', '')).toBe(expected);
+  });
+
+  it.each(['', 'soon', '25:00', 'Mon 8', 'Mo 08:00', '2026-02-30', 'Mon Tue 08:00', '08:00 Mon'])(
+    'is not: %s',
+    (text) => {
+      expect(parseWhen(text, NOW, 'Europe/Berlin')).toBeUndefined();
+    },
+  );
+});
+
+describe('a span', () => {
+  it.each([
+    ['30m', 30],
+    ['24h', 1440],
+    ['2d', 2880],
+    ['1w', 10_080],
+    ['1h30m', 90],
+  ])('%s', (text, minutes) => {
+    expect(parseSpan(text)).toBe(minutes * 60_000);
+  });
+
+  it.each(['', '0s', '24', 'a day', '-1h', '99999d'])('is not: %s', (text) => {
+    expect(parseSpan(text)).toBeUndefined();
+  });
+});
+
+describe('days and hours', () => {
+  it.each([
+    ['Friday', ['Friday']],
+    ['sat,Fri', ['Friday', 'Saturday']],
+    ['weekend', ['Saturday', 'Sunday']],
+    ['Fridays', ['Friday']],
+    ['weekdays', ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday']],
+    ['Fr', undefined],
+    ['', undefined],
+  ])('%s', (text, days) => {
+    expect(parseDays(text)).toEqual(days);
+  });
+
+  it.each([
+    ['16:00-8:00', { start: '16:00', end: '08:00' }],
+    ['16:00', undefined],
+    ['16:00-25:00', undefined],
+  ])('%s', (text, hours) => {
+    expect(parseHours(text)).toEqual(hours);
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
+import { parseGateRefs } from '../../../core/gate/refs.ts';
+import { gateSelects, gateSelectsRollout } from '../../../core/gate/selects.ts';
+import { closedGatesText } from '../../../core/hold/messages.ts';
+import { objectOf } from '../../support/objects.ts';
+import { gate } from './gate.ts';
+
+describe('gate.fluxcd.io/gates', () => {
+  const ref = (namespace: string, name: string) => ({ namespace, name });
+  it.each([
+    [undefined, [], 0],
+    ['', [], 0],
+    ['a', [ref('apps', 'a')], 0],
+    [' a , platform/b,', [ref('apps', 'a'), ref('platform', 'b')], 0],
+    ['a,apps/a,a', [ref('apps', 'a')], 0],
+    ['platform/freeze.2026', [ref('platform', 'freeze.2026')], 0],
+    ['A,b', [ref('apps', 'b')], 1],
+    ['a/b/c,/d,e/', [], 3],
+  ])('%j', (annotation, refs, problems) => {
+    const parsed = parseGateRefs(annotation, 'apps');
+    expect(parsed.refs).toEqual(refs);
+    expect(parsed.problems).toHaveLength(problems);
+  });
+
+  it('takes 200 names', () => {
+    const names = Array.from({ length: 200 }, (_, i) => `ns-${i}/gate-${i}`);
+    expect(parseGateRefs(names.join(','), 'apps').refs).toHaveLength(200);
+  });
+});
+
+describe('required gates', () => {
+  const at = Date.parse('2026-01-05T10:00:00Z');
+  const one = { namespace: 'platform', name: 'freeze' };
+  const other = { namespace: 'apps', name: 'qa' };
+  const open = gate({ default: 'opened' });
+  const closed = gate({ default: 'closed' });
+  const forTag = gate(
+    { default: 'closed', window: '1h' },
+    { 'open.gate.fluxcd.io/requestedAt': '2026-01-05T10:00:00Z', 'open.gate.fluxcd.io/for': '1.0.0' },
+  );
+
+  it('none required, nothing held', () => expect(evaluateGates([], () => undefined, at).open).toBe(true));
+  it('all must be open, and every closed one is named', () => {
+    expect(evaluateGates([one, other], () => open, at)).toMatchObject({ open: true, closed: [] });
+    expect(evaluateGates([one, other], () => closed, at).closed.map(({ ref }) => ref)).toEqual([one, other]);
+  });
+  it('a missing gate counts as closed, and the message says so', () => {
+    const { open: all, closed: held } = evaluateGates([one], () => undefined, at);
+    expect(all).toBe(false);
+    expect(held).toMatchObject([
+      {
+        missing: true,
+        message: expect.stringContaining("Gate 'platform/freeze' does not exist, and a missing gate counts as closed"),
+      },
+    ]);
+  });
+  it('who closed a gate, and why, is told to whom it stops', () => {
+    const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z', by: 'anna', reason: 'INC-42' };
+    const frozen = (more = {}) => ({ ...open, status: { request: { ...request, ...more } } });
+    const text = (more = {}) => closedGatesText(evaluateGates([one], () => frozen(more), at).closed).text;
+    expect(text()).toContain("gate 'platform/freeze' is closed (Gate close requested; closed by anna: INC-42)");
+    expect(text({ reason: undefined })).toContain('(Gate close requested; closed by anna)');
+    expect(text({ reason: 'x'.repeat(5000) }).length).toBeLessThan(500);
+    expect(closedGatesText(evaluateGates([one], () => closed, at).closed).text).toContain('(Gate closed by default)');
+  });
+  it('a closing that is over is not why the calendar has closed a gate', () => {
+    const mondays = { rules: [{ daysOfWeek: ['Monday' as const] }] };
+    const request = { action: 'close' as const, at: '2026-01-03T09:00:00Z', by: 'anna', reason: 'INC-42' };
+    const scheduled = { ...gate({ default: 'opened', window: '1h', schedule: mondays }), status: { request } };
+    const [held] = evaluateGates([one], () => scheduled, at).closed;
+    expect(held?.message).toMatch(/^Gate scheduled for opening at 2026-01-06T00:00:00Z$/);
+    expect(held).not.toHaveProperty('closedBy');
+  });
+  it.each([
+    ['apps/app:1.0.0', true],
+    ['apps/other:1.0.0', false],
+    ['apps/app:1.0.1', false],
+    ['app:1.0.0', false],
+  ])('open for %s, asked for 1.0.0 of apps/app', (version, expected) => {
+    const background = { requesters: [], authors: undefined };
+    const next = { version: '1.0.0', rollout: 'apps/app', uid: 'uid-app', background };
+    const opened = gate(forTag.spec, { ...forTag.metadata.annotations, 'open.gate.fluxcd.io/for': version });
+    expect(evaluateGates([one], () => opened, at, next).open).toBe(expected);
+  });
+  it.each([
+    ['1.0.0', true],
+    ['1.0.1', false],
+    [undefined, false],
+  ])('open for 1.0.0, asked for %s', (version, expected) => {
+    const background = { requesters: [], authors: undefined };
+    const next = version === undefined ? undefined : { version, rollout: 'apps/app', uid: 'uid-app', background };
+    expect(evaluateGates([one], () => forTag, at, next).open).toBe(expected);
+  });
+});
+
+describe('approvals of a Rollout', () => {
+  const at = Date.parse('2026-03-01T12:00:00Z');
+  const given = (uid?: string) => ({
+    version: '1.0.0',
+    rollout: 'apps/app',
+    uid,
+    by: 'alice',
+    at: '2026-03-01T11:00:00Z',
+  });
+  const approved = (uid?: string) =>
+    gate(
+      { default: 'closed', approvals: { required: 1 } },
+      { 'gate.fluxcd.io/approvals': JSON.stringify({ given: [given(uid)] }) },
+    );
+  const next = {
+    version: '1.0.0',
+    rollout: 'apps/app',
+    uid: 'uid-app',
+    background: { requesters: [], authors: undefined },
+  };
+
+  it.each([
+    ['count for it', 'uid-app', true],
+    ['do not outlive it, where another has its name', 'uid-before', false],
+    ['without a uid count for none', undefined, false],
+  ])('%s', (_, uid, isOpen) => {
+    const ref = { namespace: 'platform', name: 'freeze' };
+    expect(evaluateGates([ref], () => approved(uid), at, next).open).toBe(isOpen);
+  });
+});
+
+describe('spec.selects', () => {
+  const object = (kind: string, namespace: string, group = 'kustomize.toolkit.fluxcd.io') => ({
+    apiVersion: `${group}/v1`,
+    kind,
+    metadata: { name: 'web', namespace, labels: { team: 'shop' } },
+  });
+  const inApps = object('Kustomization', 'apps');
+  it.each([
+    ['no selects', undefined, inApps, false],
+    ['empty: its own namespace only', {}, inApps, false],
+    ['empty: its own namespace', {}, object('Kustomization', 'platform'), true],
+    ['all namespaces', { namespaceSelector: {} }, inApps, true],
+    ['namespaces by label', { namespaceSelector: { matchLabels: { env: 'prod' } } }, inApps, true],
+    ['other namespaces', { namespaceSelector: { matchLabels: { env: 'dev' } } }, inApps, false],
+    ['objects by label', { namespaceSelector: {}, labelSelector: { matchLabels: { team: 'shop' } } }, inApps, true],
+    ['other objects', { namespaceSelector: {}, labelSelector: { matchLabels: { team: 'pay' } } }, inApps, false],
+    ['its kind', { namespaceSelector: {}, kinds: ['Kustomization' as const] }, inApps, true],
+    ['another kind', { namespaceSelector: {}, kinds: ['Bucket' as const] }, inApps, false],
+    ['no Flux object where Rollouts are listed', { namespaceSelector: {}, kinds: ['Rollout' as const] }, inApps, false],
+    [
+      'a kind of the same name that is not Flux’s',
+      { namespaceSelector: {} },
+      object('Kustomization', 'apps', 'kustomize.config.k8s.io'),
+      false,
+    ],
+    [
+      'a selector that does not compile',
+      { namespaceSelector: {}, labelSelector: { matchLabels: { 'a b': '' } } },
+      inApps,
+      false,
+    ],
+  ])('%s', (_name, selects, target, expected) => {
+    expect(gateSelects(gate({ default: 'closed', ...(selects && { selects }) }), target, { env: 'prod' })).toBe(
+      expected,
+    );
+  });
+
+  const app = (namespace: string) =>
+    objectOf('Rollout', {
+      metadata: { name: 'app', namespace, labels: { team: 'shop' } },
+      spec: { releasesImagePolicy: {} },
+    });
+  const kinds = ['Rollout' as const];
+  it.each([
+    ['no selects', undefined, 'platform', false],
+    ['without kinds', { namespaceSelector: {} }, 'apps', false],
+    ['no kinds listed', { namespaceSelector: {}, kinds: [] }, 'apps', false],
+    ['other kinds', { namespaceSelector: {}, kinds: ['Kustomization' as const] }, 'apps', false],
+    ['Rollouts of its own namespace', { kinds }, 'platform', true],
+    ['Rollouts of its own namespace only', { kinds }, 'apps', false],
+    ['Rollouts everywhere', { namespaceSelector: {}, kinds }, 'apps', true],
+    ['Rollouts beside another kind', { namespaceSelector: {}, kinds: ['Bucket' as const, ...kinds] }, 'apps', true],
+    ['namespaces by label', { namespaceSelector: { matchLabels: { env: 'prod' } }, kinds }, 'apps', true],
+    ['other namespaces', { namespaceSelector: { matchLabels: { env: 'dev' } }, kinds }, 'apps', false],
+    ['Rollouts by label', { labelSelector: { matchLabels: { team: 'shop' } }, kinds }, 'platform', true],
+    ['other Rollouts', { labelSelector: { matchLabels: { team: 'pay' } }, kinds }, 'platform', false],
+    ['a selector that does not compile', { labelSelector: { matchLabels: { 'a b': '' } }, kinds }, 'platform', false],
+  ])('of Rollouts: %s', (_name, selects, namespace, expected) => {
+    const selecting = gate({ default: 'closed', ...(selects && { selects }) });
+    expect(gateSelectsRollout(selecting, app(namespace), { env: 'prod' })).toBe(expected);
+  });
+});

@@ -1,0 +1,189 @@
+/** The import rules of docs/architecture.md, seen to hold: Biome runs with the project's rules on files that break them. Then the rooms. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { circles, SOURCES } from './support/sources.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+const forbidden: [file: string, line: string, rule: string][] = [
+  ['api/a.ts', "import type { A } from '../core/kube/time.ts';", 'noRestrictedImports'],
+  ['api/b.ts', "import semver from 'semver';", 'noRestrictedImports'],
+  ['core/gate/a.ts', "import { readFile } from 'node:fs';", 'noRestrictedImports'],
+  ['core/gate/b.ts', "import express from 'express';", 'noRestrictedImports'],
+  ['core/gate/c.ts', "import { log } from '../../server/log.ts';", 'noRestrictedImports'],
+  ['core/gate/d.ts', "import type { Hook } from '../../hooks/hook.ts';", 'noRestrictedImports'],
+  ['core/gate/e.ts', 'export const now = Date.now();', 'noRestrictedGlobals'],
+  ['core/gate/f.ts', 'export const now = new Date();', 'plugin'],
+  ['core/kube/time.ts', 'export const now = new Date();', 'plugin'],
+  ['core/kube/a/time.ts', 'export const at = new Date(0);', 'noRestrictedGlobals'],
+  ['core/gate/g.ts', 'export const dice = Math.random();', 'noJsRestrictedProperties'],
+  ['core/gate/h.ts', 'export async function wait() {}', 'plugin'],
+  ['core/gate/i.ts', 'export const wait = async () => 1;', 'plugin'],
+  ['core/gate/j.ts', 'setTimeout(() => {}, 1);', 'noRestrictedGlobals'],
+  ['core/gate/k.ts', 'export const bytes = Buffer.from([]);', 'noRestrictedGlobals'],
+  ['core/gate/l.ts', 'export const home = process.env;', 'noRestrictedGlobals'],
+  ['core/gate/m.ts', "export const page = fetch('x');", 'noRestrictedGlobals'],
+  ['core/schedule/n.ts', 'export const now = Temporal.Now.instant();', 'noJsRestrictedProperties'],
+  ['hooks/a.ts', "import { log } from '../server/log.ts';", 'noRestrictedImports'],
+  ['hooks/b.ts', "import { KubeConfig } from '@kubernetes/client-node';", 'noRestrictedImports'],
+  ['hooks/c.ts', "import { up } from '../dev/local/up.ts';", 'noRestrictedImports'],
+  ['webhooks/a.ts', "import { readFile } from 'node:fs';", 'noRestrictedImports'],
+  ['webhooks/b.ts', "import { log } from '../server/log.ts';", 'noRestrictedImports'],
+  ['webhooks/c.ts', "import { HOOKS } from '../hooks/index.ts';", 'noRestrictedImports'],
+  ['hooks/flux/d.ts', "import { patchOf } from '../../webhooks/response.ts';", 'noRestrictedImports'],
+  ['hooks/e.ts', "import { createReceiver } from '../receiver/index.ts';", 'noRestrictedImports'],
+  ['receiver/c.ts', "import { HOOKS } from '../hooks/index.ts';", 'noRestrictedImports'],
+  ['receiver/a.ts', "import { log } from '../server/log.ts';", 'noRestrictedImports'],
+  ['receiver/b.ts', "import { readFile } from 'node:fs';", 'noRestrictedImports'],
+  ['hooks/f.ts', "import { copyRelease } from '../copy/copyRelease.ts';", 'noRestrictedImports'],
+  ['copy/a.ts', "import { log } from '../server/log.ts';", 'noRestrictedImports'],
+  ['copy/b.ts', "import { readFile } from 'node:fs';", 'noRestrictedImports'],
+  ['server/d.ts', "import { copyRelease } from '../copy/copyRelease.ts';", 'noRestrictedImports'],
+  ['core/copy/a.ts', "import { copyRelease } from '../../copy/copyRelease.ts';", 'noRestrictedImports'],
+  ['core/receiver/a.ts', "import { createReceiver } from '../../receiver/index.ts';", 'noRestrictedImports'],
+  ['server/c.ts', "import { createReceiver } from '../receiver/index.ts';", 'noRestrictedImports'],
+  ['server/cluster/b.ts', "import { evaluateGate } from '../../core/gate/evaluate.ts';", 'noRestrictedImports'],
+  ['server/a.ts', "import { evaluateGate } from '../core/gate/evaluate.ts';", 'noRestrictedImports'],
+  ['server/b.ts', "import { KubeConfig } from '@kubernetes/client-node';", 'noRestrictedImports'],
+  ['server/cluster/a.ts', "import { HOOKS } from '../../hooks/index.ts';", 'noRestrictedImports'],
+  ['cli/a.ts', "import { log } from '../server/log.ts';", 'noRestrictedImports'],
+  ['cli/commands/b.ts', "import { up } from '../../dev/local/up.ts';", 'noRestrictedImports'],
+  ['cli/commands/c.ts', "import { KubeConfig } from '@kubernetes/client-node/dist/config.js';", 'noRestrictedImports'],
+  ['cli/kube/b.ts', "import { log } from '../../server/log.ts';", 'noRestrictedImports'],
+  ['cli/kube/a.ts', "import { HOOKS } from '../../hooks/index.ts';", 'noRestrictedImports'],
+  ['client/explain/a.ts', "import { run } from '../../cli/run.ts';", 'noRestrictedImports'],
+  ['client/explain/b.ts', "import { readFile } from 'node:fs';", 'noRestrictedImports'],
+  ['client/explain/c.ts', 'export const now = Date.now();', 'noRestrictedGlobals'],
+  [
+    'core/gate/o.ts',
+    "import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';",
+    'noRestrictedImports',
+  ],
+  ['hooks/h.ts', "import { remedies } from '../client/actions/lines.ts';", 'noRestrictedImports'],
+  ['api/c.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
+  ['hooks/g.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
+  ['ui/a.tsx', "import { servePage } from '../cli/ui/server.ts';", 'noRestrictedImports'],
+  ['ui/parts/b.ts', "import { readFile } from 'node:fs';", 'noRestrictedImports'],
+  ['cli/commands/d.ts', "import { query } from '../../ui/state/route.ts';", 'noRestrictedImports'],
+  ['client/board/a.ts', "import { query } from '../../ui/state/route.ts';", 'noRestrictedImports'],
+  ['server/e.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
+  ['dev/a.ts', "import { waitFor } from '../test/cluster/support/waitFor.ts';", 'noRestrictedImports'],
+  ['main.ts', "import { up } from './dev/local/up.ts';", 'noRestrictedImports'],
+];
+
+const allowed: [file: string, line: string][] = [
+  ['api/ok.ts', "export type { KubeObject } from './kubernetes.ts';"],
+  ['core/gate/ok.ts', "export type { Gate } from '../../api/types.ts';"],
+  ['core/gate/ok2.ts', "export { formatTime } from '../kube/time.ts';"],
+  ['core/rollout/ok.ts', "export { valid } from 'semver';"],
+  ['core/rollout/ok2.ts', "export { RE2JS } from 're2js';"],
+  ['core/schedule/ok.ts', "export { Temporal } from 'temporal-polyfill';"],
+  ['core/kube/ok.ts', "export { sha256 } from '@noble/hashes/sha2.js';"],
+  ['hooks/ok.ts', "export type { HookCall } from '../api/ports.ts';"],
+  ['hooks/ok2.ts', "export { evaluateGate } from '../core/gate/evaluate.ts';"],
+  ['webhooks/ok.ts', "export { Ajv } from 'ajv';"],
+  ['core/gate/ok3.ts', "export { tokenBytes } from '../receiver/token.ts';"],
+  ['receiver/ok.ts', "export { decideCall } from '../core/receiver/signedCall.ts';"],
+  ['receiver/main.ts', "export { createLog } from '../server/log.ts';"],
+  ['copy/ok.ts', "export { contentsOf } from '../core/copy/manifest.ts';"],
+  ['copy/main.ts', "export { createSession } from '../server/copy/session.ts';"],
+  ['hooks/ok2.ts', "export { tokenBytes } from '../core/receiver/token.ts';"],
+  ['server/ok.ts', "export { formatTime } from '../core/kube/time.ts';"],
+  ['server/cluster/ok2.ts', "export { formatTime } from '../../core/kube/time.ts';"],
+  ['server/cluster/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
+  ['cli/ok.ts', "export { explainRollout } from '../client/explain/rollout/explainRollout.ts';"],
+  ['cli/kube/ok2.ts', "export { connect } from '../../server/cluster/connection.ts';"],
+  ['cli/kube/ok.ts', "export { KubeConfig } from '@kubernetes/client-node/dist/config.js';"],
+  ['ui/ok.ts', "export { rightKey } from '../client/actions/action.ts';"],
+  ['ui/ok.tsx', "export { render } from 'preact';"],
+  ['dev/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'walls-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const problems = lint([...forbidden, ...allowed]);
+
+describe('Biome refuses', () => {
+  it.each(forbidden)('%s: %s', (file, _, rule) => {
+    expect(problems.get(file)?.join(' ')).toContain(rule);
+  });
+});
+
+describe('Biome lets pass', () => {
+  it.each(allowed)('%s: %s', (file) => {
+    expect(problems.get(file)).toBeUndefined();
+  });
+});
+
+const SMALLEST_FILE = 20;
+const SMALLER: Record<string, string> = {
+  'dev/bench/hostile/inputs.ts': 'the table that a command and a test go through',
+  'webhooks/healthCheck.ts': 'a webhook',
+  'webhooks/rolloutBudget.ts': 'a webhook',
+  'webhooks/schedule.ts': 'a webhook',
+};
+
+describe('the rooms', () => {
+  it('no files in a circle', () => {
+    expect(circles(new Map(SOURCES.map(({ path, files }) => [path, files])))).toEqual([]);
+  });
+
+  it('no folders in a circle', () => {
+    expect(circles(rooms())).toEqual([]);
+  });
+
+  it(`no file of up to ${SMALLEST_FILE} lines is there for one other, but for those that say why`, () => {
+    const product = SOURCES.filter(({ path }) => !path.startsWith('test/'));
+    const importers = (file: string) => product.filter(({ files }) => files.includes(file)).length;
+    const smaller = product.filter(({ path, lines }) => lines <= SMALLEST_FILE && importers(path) === 1);
+    expect(smaller.map(({ path }) => path)).toEqual(Object.keys(SMALLER));
+  });
+});
+
+/** Which folder imports from which. A route table, index.ts, joins what is below it and is nobody's neighbour. */
+function rooms(): Map<string, Set<string>> {
+  const roomOf = (path: string) => (basename(path) === 'index.ts' ? path : dirname(path));
+  const found = new Map<string, Set<string>>();
+  for (const { path, files } of SOURCES) {
+    const elsewhere = files.filter((file) => dirname(file) !== dirname(path));
+    found.set(roomOf(path), new Set([...(found.get(roomOf(path)) ?? []), ...elsewhere.map(roomOf)]));
+  }
+  return found;
+}
+
+/** Categories of the errors, by file. */
+function lint(files: readonly (readonly [file: string, text: string, ...rest: string[]])[]): Map<string, string[]> {
+  for (const file of ['biome.json', 'dev/scripts/pure.grit']) cpSync(join(ROOT, file), join(folder, file));
+  for (const [file, text] of files) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), `${text}\n`);
+  }
+  const found = new Map<string, string[]>();
+  for (const { category, location } of report().diagnostics) {
+    const path = location.path.replace(/^\.\//, '');
+    found.set(path, [...(found.get(path) ?? []), category]);
+  }
+  return found;
+}
+
+function report(): { diagnostics: { category: string; location: { path: string } }[] } {
+  const args = [
+    'lint',
+    '--reporter=json',
+    '--diagnostic-level=error',
+    '--max-diagnostics=none',
+    '--vcs-enabled=false',
+    '.',
+  ];
+  try {
+    return JSON.parse(
+      execFileSync(join(ROOT, 'node_modules/.bin/biome'), args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' }),
+    );
+  } catch (error) {
+    // Biome's exit code says that there are errors; there have to be.
+    return JSON.parse((error as { stdout: string }).stdout);
+  }
+}
