@@ -9,7 +9,7 @@ import { pinAnnotationsOf, pinPath } from './annotations.ts';
 import { deploymentOf, parseDeployments } from './deployment.ts';
 import { readPin } from './field.ts';
 
-/** Both webhooks of one request answer within this time; a head younger than it may have come between them. */
+/** Both webhooks of one request answer within this time. A head younger than it may have come between them: then the value is that of the head before or of the stored object. */
 const BETWEEN_CALLS_MS = 10_000;
 
 /** A sentence for each pinned field that is not what its Rollout says; empty when all is well. */
@@ -33,7 +33,8 @@ export function verifyPins(
     if (isWhole && (isKept || (value === carried?.version && isEarlier(carried, rollout)))) return [];
     const isBefore = carried?.id === before?.id && carried?.uid === before?.uid && value === before?.version;
     const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
-    if ((before && isBefore) || now - committed < BETWEEN_CALLS_MS) return [];
+    if (before && isBefore) return [];
+    if (now - committed < BETWEEN_CALLS_MS && (before === undefined || isKept)) return [];
     return [
       `${pinPath(pin).join('.')} must be '${head.version}', which Rollout '${pin.rollout}' has deployed, but is ` +
         `'${value ?? ''}': another webhook changed it after rollout-hooks had set it`,

@@ -1,6 +1,6 @@
 /** RFC 6902 as the API server applies it: a key is a key, `__proto__` too. */
 
-interface Operation {
+export interface Operation {
   op: string;
   path: string;
   value?: unknown;

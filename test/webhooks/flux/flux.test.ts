@@ -284,6 +284,12 @@ describe('validating', () => {
     ],
     ['no value', kustomization({ ...at(2, '1.1.0'), substitute: {} }), context.objects, /but is ''/],
     ['a head that came between the two calls', kustomization(at(2, '1.1.0')), [young]],
+    [
+      'a value that no head ever had, however young the head is',
+      kustomization({ ...at(2, '1.1.0'), substitute: { APP: '6' } }),
+      [young],
+      /another webhook/,
+    ],
     ['a first deployment that came between the two calls', kustomization({ substitute: { APP: '6' } }), [first]],
     [
       'a first deployment of an hour ago',

@@ -1,0 +1,87 @@
+/** An admission webhook that another team has installed: for writes of the objects of one kind with its label. */
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import type { Access } from '../client/kubeconfig.ts';
+import { applyObject } from '../client/resources.ts';
+import type { AnyObject } from '../client/send.ts';
+import type { Operation } from '../fakes/jsonPatch.ts';
+import { createAuthority } from '../local/controlPlane/certificates.ts';
+
+export interface OtherWebhook {
+  /** How often the API server has called it. */
+  calls(): number;
+  close(): void;
+}
+
+/**
+ * Installs it: as mutating and as validating, called after rollout-hooks, and again where rollout-hooks has changed something since. It allows
+ * everything; `patch` is what it changes, nothing by default.
+ */
+export async function startOtherWebhook(
+  admin: Access,
+  name: string,
+  labels: Record<string, string>,
+  {
+    patch = () => [],
+    kind = { group: 'kustomize.toolkit.fluxcd.io', resource: 'kustomizations' },
+  }: { patch?: (object: AnyObject) => Operation[]; kind?: { group: string; resource: string } } = {},
+): Promise<OtherWebhook> {
+  let calls = 0;
+  const authority = await createAuthority(Date.now(), { name });
+  const { certificate, key } = await authority.issue(name);
+  const server = createServer({ cert: certificate, key }, async (request, response) => {
+    calls += 1;
+    const { apiVersion, kind, request: asked } = (await json(request)) as AnyObject;
+    const operations = request.url?.startsWith('/mutate') ? patch(asked.object) : [];
+    const changes = operations.length > 0 && {
+      patchType: 'JSONPatch',
+      patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
+    };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ apiVersion, kind, response: { uid: asked.uid, allowed: true, ...changes } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const webhook = (path: string) => ({
+    name: `${name}.example.com`,
+    clientConfig: {
+      url: `https://127.0.0.1:${port}${path}`,
+      caBundle: Buffer.from(authority.certificate).toString('base64'),
+    },
+    rules: [
+      {
+        apiGroups: [kind.group],
+        apiVersions: ['*'],
+        resources: [kind.resource],
+        operations: ['CREATE', 'UPDATE'],
+      },
+    ],
+    objectSelector: { matchLabels: labels },
+    admissionReviewVersions: ['v1'],
+    sideEffects: 'None',
+    failurePolicy: 'Fail',
+    timeoutSeconds: 5,
+  });
+  const configurations = [
+    ['MutatingWebhookConfiguration', { ...webhook('/mutate'), reinvocationPolicy: 'IfNeeded' }],
+    ['ValidatingWebhookConfiguration', webhook('/validate')],
+  ] as const;
+  for (const [configuration, each] of configurations) {
+    const object = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: configuration,
+      // The API server calls webhooks in the order of these names.
+      metadata: { name: `zz-${name}` },
+      webhooks: [each],
+    };
+    await applyObject(admin, object, { manager: name, force: true });
+  }
+  return {
+    calls: () => calls,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * Another mutating webhook of the cluster that changes what a Rollout sets or a Gate holds. Where ours has been called too, the API server calls
+ * it again after such a change, and it takes that back. It isn't where the client itself changed nothing of that.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type OtherWebhook, startOtherWebhook } from '../../dev/actors/otherWebhook.ts';
+import type { Operation } from '../../dev/fakes/jsonPatch.ts';
+import { type AnyObject, kustomization, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
+import { gated, isHeld } from './support/gates.ts';
+import { variablesArrive } from './support/versions.ts';
+
+const { admin, developer, sre, newNamespace, publish } = sharedCluster();
+const VARIABLE = '/spec/postBuild/substitute/APP_VERSION';
+
+let other: OtherWebhook;
+let ns: string;
+const app = () => ref('kustomization', ns, 'app');
+const held = () => gated('Kustomization', ns, 'held', 'freeze');
+
+/** What the other webhook does to each object with its label. */
+let change: Operation[] = [];
+
+beforeAll(async () => {
+  ns = await newNamespace();
+  const labels = { 'test.example.com/namespace': ns };
+  other = await startOtherWebhook(admin.access, 'other', labels, { patch: () => change });
+  await developer.create(rollout(ns, 'app', { spec: { releasesImagePolicy: { name: 'app' } } }));
+  await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+  for (const version of ['1.0.0', '1.1.0']) {
+    await publish(ns, 'app', version);
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: version });
+  }
+  await sre.create({
+    apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+    kind: 'Gate',
+    metadata: { name: 'freeze', namespace: ns },
+    spec: { default: 'closed' },
+  } as never);
+  await developer.create(held());
+  await isHeld(admin, held());
+  for (const object of [app(), held()]) await admin.mergePatch(object as never, { metadata: { labels } });
+  await waitFor(async () => {
+    await admin.mergePatch(app(), { metadata: { annotations: { 'test.example.com/at': String(other.calls()) } } });
+    return other.calls() > 1;
+  }, 'the API server to call the other webhook');
+});
+afterAll(() => other?.close());
+
+it.each<[string, () => any, Operation, RegExp]>([
+  [
+    'the version of a Rollout',
+    app,
+    { op: 'replace', path: VARIABLE, value: '9.9.9' },
+    /must be '1.1.0'.*another webhook/,
+  ],
+  ['the suspension by a Gate', held, { op: 'replace', path: '/spec/suspend', value: false }, /changed spec.suspend/],
+  ['the spec of a held object', held, { op: 'replace', path: '/spec/path', value: './other' }, /changed spec.path/],
+])('is refused where it changes %s', async (_, object, operation, message) => {
+  const before = await admin.get<AnyObject>(object());
+  change = [operation];
+  const write = admin.mergePatch(object(), { metadata: { finalizers: ['test.example.com/other'] } });
+  await expect(write).rejects.toMatchObject({ code: 403, message: expect.stringMatching(message) });
+  expect((await admin.get<AnyObject>(object())).spec).toEqual(before.spec);
+});

@@ -1,0 +1,159 @@
+/** Which updates of Flux objects the validating webhook is spared: none that it would refuse because another webhook changed them. */
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BYPASS_REASON, GATES } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import { verifyWrite } from '../../../core/hold/validate.ts';
+import { annotate } from '../../../core/kube/annotate.ts';
+import { readManifests } from '../../../dev/local/install/manifests.ts';
+import { REPOSITORY } from '../../../dev/repository.ts';
+import { compile } from '../../../dev/sim/apiServer/cel.ts';
+import {
+  gate,
+  gatesByName,
+  judge,
+  kustomization,
+  NOW,
+  ociRepository,
+  owner,
+  rollout,
+  rolloutsByName,
+} from '../../core/hold/objects.ts';
+
+const [{ webhooks }] = readManifests(join(REPOSITORY, 'manifests/webhooks')).filter(
+  ({ kind }) => kind === 'ValidatingWebhookConfiguration',
+) as any[];
+const { expression } = webhooks[0].matchConditions.find(({ name }: { name: string }) => name === 'not-as-stored');
+const holds = compile(expression);
+const isSent = (object: FluxObject, oldObject: FluxObject) =>
+  holds({ object, oldObject, request: { operation: 'UPDATE' } } as any);
+
+const PIN = 'rollout.kuberik.com/substitute.APP.from';
+type World = { state: 'opened' | 'closed'; versions: string[] };
+
+const contextOf = ({ state, versions }: World) => ({
+  rollouts: rolloutsByName(rollout('my-app', ...versions)),
+  gates: gatesByName(gate('shop/a', { default: state })),
+  namespaceLabels: {},
+  now: NOW,
+});
+
+/** As the mutating webhook stores it. */
+function stored(object: FluxObject, oldObject: FluxObject | undefined, world: World, isBypass = false) {
+  const who = { user: 'u', fieldManager: 'kustomize-controller' };
+  const bypass = isBypass ? { granted: true as const } : undefined;
+  const outcome = judge({ object, oldObject, context: contextOf(world), ...who, bypass });
+  return 'object' in outcome ? outcome.object : undefined;
+}
+
+const withSpec = (object: FluxObject, spec: Record<string, unknown>): FluxObject => ({
+  ...object,
+  spec: { ...object.spec, ...spec } as NonNullable<FluxObject['spec']>,
+});
+
+/** The same after somebody has bypassed the closed Gate. */
+const bypassed = (object: FluxObject): FluxObject =>
+  stored(
+    annotate(withSpec(object, { suspend: false }), BYPASS_REASON, 'INC-42'),
+    object,
+    { state: 'closed', versions: ['1.0.0'] },
+    true,
+  ) ?? object;
+
+/** What another webhook of the cluster does to the object after ours: one thing. */
+const CHANGES: Record<string, (object: FluxObject) => FluxObject> = {
+  'another path': (object) => withSpec(object, { path: './other' }),
+  'no path': (object) => withSpec(object, { path: undefined }),
+  'a new field': (object) => withSpec(object, { targetNamespace: 'other' }),
+  'not suspended': (object) => withSpec(object, { suspend: false }),
+  'suspension taken away': (object) => withSpec(object, { suspend: undefined }),
+  'another variable': (object) => withSpec(object, { postBuild: { substitute: { APP: '9.9.9' } } }),
+  'no variable': (object) => withSpec(object, { postBuild: {} }),
+  'another tag': (object) => withSpec(object, { ref: { tag: '9.9.9' } }),
+  'a digest': (object) =>
+    withSpec(object, { ref: { ...(object.spec?.ref as object), digest: `sha256:${'0'.repeat(64)}` } }),
+  'a Gate less': (object) => annotate(object, GATES, undefined),
+  'an owner': (object) => ({
+    ...object,
+    metadata: { ...object.metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }] },
+  }),
+};
+
+const world: fc.Arbitrary<World> = fc.record({
+  state: fc.constantFrom('opened' as const, 'closed' as const),
+  versions: fc.constantFrom(['1.0.0'], ['1.1.0', '1.0.0'], ['1.2.0', '1.1.0', '1.0.0']),
+});
+const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }];
+const wanted = fc
+  .record({ gated: fc.boolean(), pinned: fc.boolean(), path: fc.constantFrom('./a', './b') })
+  .map(({ gated, pinned, path }) => (isSource: boolean) => {
+    const annotations = { ...(gated && { [GATES]: 'a' }) };
+    if (isSource) {
+      const pins = pinned && { 'rollout.kuberik.com/rollout': 'my-app' };
+      return ociRepository({ tag: '1.0.0' }, { annotations: { ...annotations, ...pins }, managedFields });
+    }
+    const pins = pinned && { [PIN]: 'my-app' };
+    return kustomization({
+      annotations: { ...annotations, ...pins },
+      substitute: { APP: '1.0.0' },
+      spec: { path },
+      managedFields,
+    });
+  });
+
+describe('the validating webhook', () => {
+  it('is asked about every update that it would refuse', () => {
+    const refused: Record<string, number> = {};
+    fc.assert(
+      fc.property(
+        fc.record({
+          first: wanted,
+          next: wanted,
+          before: world,
+          now: world,
+          isSource: fc.boolean(),
+          isBypass: fc.boolean(),
+        }),
+        fc.constantFrom(...Object.keys(CHANGES)),
+        ({ first, next, before, now, isSource, isBypass }, change) => {
+          const created = stored(first(isSource), undefined, before)!;
+          const oldObject = isBypass ? bypassed(created) : created;
+          const settled = stored(
+            annotate(next(isSource), BYPASS_REASON, oldObject.metadata.annotations?.[BYPASS_REASON]),
+            oldObject,
+            now,
+          );
+          if (!settled) return;
+          const object = CHANGES[change]!(settled);
+          if (!verifyWrite({ object, oldObject, context: contextOf(now), user: 'u' })) return;
+          refused[change] = (refused[change] ?? 0) + 1;
+          expect(isSent(object, oldObject), change).toBe(true);
+        },
+      ),
+      { numRuns: 5000 },
+    );
+    // Each of them is refused in some world: else this shows nothing.
+    expect(Object.keys(refused).sort()).toEqual(Object.keys(CHANGES).sort());
+  });
+
+  const open: World = { state: 'opened', versions: ['1.0.0'] };
+  const closed: World = { ...open, state: 'closed' };
+  const app = kustomization({
+    annotations: { [GATES]: 'a', [PIN]: 'my-app' },
+    substitute: { APP: '1.0.0' },
+    spec: { path: './a' },
+    managedFields,
+  });
+
+  it.each<[string, World, (object: FluxObject) => FluxObject]>([
+    ['an apply that changes nothing', open, (object) => object],
+    ['an apply that changes what no Rollout sets', open, CHANGES['another path']!],
+    ['a label', open, (object) => ({ ...object, metadata: { ...object.metadata, labels: { team: 'shop' } } })],
+    ['an apply that a closed Gate holds', closed, CHANGES['another path']!],
+    ['the suspension by a Gate that has closed', closed, (object) => object],
+  ])('is spared %s', (_, now, change) => {
+    const oldObject = stored(app, undefined, open)!;
+    expect(isSent(stored(change(oldObject), oldObject, now)!, oldObject)).toBe(false);
+  });
+});
