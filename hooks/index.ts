@@ -147,19 +147,23 @@ const object = (kinds: readonly string[]) => ({
   },
 });
 
+const envelope = (subject: 'parent' | 'object', kinds: readonly string[]) => ({
+  type: 'object',
+  required: [subject],
+  properties: {
+    [subject]: object(kinds),
+    related: { type: ['object', 'null'] },
+    children: { type: ['object', 'null'] },
+    attachments: { type: ['object', 'null'] },
+  },
+});
+
 /** A check that throws HookError 400 naming the field that is wrong. `subject` is `parent` or `object`. */
 function envelopeCheck(subject: 'parent' | 'object', kinds: readonly string[]): (body: unknown) => void {
-  const validate: ValidateFunction = ajv.compile({
-    type: 'object',
-    required: [subject],
-    properties: {
-      [subject]: object(kinds),
-      related: { type: ['object', 'null'] },
-      children: { type: ['object', 'null'] },
-      attachments: { type: ['object', 'null'] },
-    },
-  });
+  let validate: ValidateFunction | undefined;
   return (body) => {
+    // Compiled at the first request: most tests and tools make routes and call few of them.
+    validate ??= ajv.compile(envelope(subject, kinds));
     if (validate(body)) return;
     const [error] = validate.errors ?? [];
     const allowed = error?.params?.allowedValues ? `: ${error.params.allowedValues.join(', ')}` : '';

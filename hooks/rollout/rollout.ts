@@ -91,12 +91,12 @@ const UNWATCHED_REQUEUE_S = 5;
 /** A cache that is behind triggers a sync itself when it has caught up. */
 const STALE_LOOK_S = 1;
 
-declare const JUDGED: unique symbol;
+declare const DECIDED_LIVE: unique symbol;
 /** Only `decideLive` makes one, at its end. */
-type LiveJudged<P> = P & { readonly [JUDGED]: true };
+type LiveDecided<P> = P & { readonly [DECIDED_LIVE]: true };
 
 /** A plan that may be carried out. */
-type DecidedPlan = ReversiblePlan | LiveJudged<IrreversiblePlan>;
+type DecidedPlan = ReversiblePlan | LiveDecided<IrreversiblePlan>;
 
 interface Decided {
   plan: DecidedPlan;
@@ -156,7 +156,7 @@ async function decideBound(observed: Observed, selectors: Selectors, call: HookC
   const plan = planRollout({ ...observed, bindings, gateRefs, gates }, call.now);
   if (isReversible(plan)) return { plan, requeueAfterSeconds: LIVE_REQUEUE_S };
   await requireFresh(rollout, call);
-  return { plan: plan as LiveJudged<IrreversiblePlan> };
+  return { plan: plan as LiveDecided<IrreversiblePlan> };
 }
 
 /**
