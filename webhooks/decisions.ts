@@ -1,6 +1,6 @@
 /**
- * What the log says of an admission request. What a write changes is told by the validating webhook, where the object is final, and
- * not of a dry run. The request is only a question: a line says what was admitted, which may still fail to be stored.
+ * What the log says of an admission request. A dry run changes nothing, and isn't logged as a change. A line says what was admitted, which
+ * may still fail to be stored: another webhook may refuse it, or the API server report a conflict.
  */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, DEPLOYED, GATE_STATE, ONE_SHOT } from '../api/annotations.ts';
@@ -43,17 +43,25 @@ export function decisionsOf(route: string, request: AdmissionRequest, decision: 
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
     return [line('Held', message, [uid, generation, annotation(stored, GATE_STATE)], { isCheap: true })];
   }
-  const after = request.object as AnyObject | null | undefined;
-  if (request.dryRun || request.subResource || !after || !route.startsWith('validate/')) return [];
-  const told = route === 'validate/flux' ? fluxChanges(after, stored) : [];
-  if (route === 'validate/rollout') told.push(...requestsMade(after as Rollout, stored as Rollout | undefined));
-  const uid = textAt(stored, 'metadata', 'uid') ?? request.uid;
-  return told.map(({ reason, message }) => line(reason, message, [uid, message], { againAfterMs: CHANGED_AGAIN_MS }));
+  if (request.dryRun || request.subResource) return [];
+  const told = changesOf(route, request, decision);
+  // The API server asks again, with another uid, where another webhook changed the object after us.
+  const id = textAt(stored, 'metadata', 'uid') ?? textAt(request.object, 'metadata', 'name') ?? request.uid;
+  return told.map(({ reason, message }) => line(reason, message, [id, message], { againAfterMs: CHANGED_AGAIN_MS }));
 }
 
 interface Told {
   reason: LoggedReason;
   message: string;
+}
+
+/** Of a Flux object the mutating webhook tells: the validating one isn't asked about each write (manifests/webhooks/README.md). */
+function changesOf(route: string, { object, oldObject }: AdmissionRequest, decision: AdmissionDecision): Told[] {
+  const stored = oldObject as AnyObject | null | undefined;
+  const decided = decision.allowed ? (decision.object as AnyObject | undefined) : undefined;
+  if (route === 'mutate/flux') return decided ? fluxChanges(decided, stored) : [];
+  if (route === 'validate/rollout' && object) return requestsMade(object as Rollout, stored as Rollout | undefined);
+  return [];
 }
 
 const REASONS = {

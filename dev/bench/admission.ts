@@ -1,7 +1,7 @@
 /** `node dev/bench/admission.ts`: what the webhook adds to a write of a Flux object. */
 
 import { setTimeout } from 'node:timers/promises';
-import { type OtherWebhook, startOtherWebhook } from '../actors/otherWebhook.ts';
+import { type OtherWebhook, startOtherWebhook } from '../local/otherWebhook.ts';
 import type { Access } from '../client/kubeconfig.ts';
 import { applyObject } from '../client/resources.ts';
 import { type AnyObject, send } from '../client/send.ts';

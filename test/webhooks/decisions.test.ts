@@ -27,6 +27,11 @@ const HELD: AdmissionDecision = { allowed: true, held: 'gate_closed', warnings: 
 
 const told = (route: string, asked: AdmissionRequest, decision: AdmissionDecision = ALLOWED) =>
   decisionsOf(route, asked, decision).map(({ reason, message }) => [reason, message]);
+/** The mutating webhook decides that `before` becomes `after`. */
+const change = (before: AnyObject | undefined, after: AnyObject, more: Partial<AdmissionRequest> = {}) =>
+  decisionsOf('mutate/flux', request(before ?? after, before, more), { allowed: true, object: after });
+const changed = (...args: Parameters<typeof change>) =>
+  change(...args).map(({ reason, message }) => [reason, message]);
 const marked = (state: string | undefined, deployed = '') =>
   kustomization({ annotations: state === undefined ? {} : { 'gate.fluxcd.io/state': state }, deployed });
 
@@ -56,25 +61,26 @@ describe('a write of a Flux object, as it is stored', () => {
     ],
     ['as before', 'closed: a/a', 'closed: a/a', []],
   ])('%s', (_, before, after, lines) => {
-    expect(told('validate/flux', request(marked(after), marked(before)))).toEqual(lines);
+    expect(changed(marked(before), marked(after))).toEqual(lines);
   });
 
   it('that is asked about again after a conflict is one decision, and two seconds later another', () => {
-    const line = (uid: string) =>
-      decisionsOf('validate/flux', request(marked('closed: a/a'), marked(undefined), { uid }), ALLOWED)[0];
+    const line = (uid: string) => change(marked(undefined), marked('closed: a/a'), { uid })[0];
     expect([line('1')?.key === line('2')?.key, line('1')?.againAfterMs]).toEqual([true, 2000]);
   });
 
   it('that gets its version', () => {
-    const asked = request(marked(undefined, 'app=2/1.1.0/u'), marked(undefined, 'app=1/1.0.0/u'));
-    expect(told('validate/flux', asked)).toEqual([['Pinned', 'carries app 1.1.0 (2)']]);
+    expect(changed(marked(undefined, 'app=1/1.0.0/u'), marked(undefined, 'app=2/1.1.0/u'))).toEqual([
+      ['Pinned', 'carries app 1.1.0 (2)'],
+    ]);
   });
 
-  it('is told by the validating webhook alone, not in a dry run, and not of a status', () => {
-    const asked = [marked('closed: a/a'), marked(undefined)] as const;
-    expect(told('mutate/flux', request(...asked))).toEqual([]);
-    expect(told('validate/flux', request(...asked, { dryRun: true }))).toEqual([]);
-    expect(told('validate/flux', request(...asked, { subResource: 'status' }))).toEqual([]);
+  it('is told as decided, once: not as asked for, not by the validating webhook, not in a dry run, not of a status', () => {
+    const [before, after] = [marked(undefined), marked('closed: a/a')];
+    expect(told('mutate/flux', request(after, before))).toEqual([]);
+    expect(told('validate/flux', request(after, before))).toEqual([]);
+    expect(changed(before, after, { dryRun: true })).toEqual([]);
+    expect(changed(before, after, { subResource: 'status' })).toEqual([]);
   });
 });
 
@@ -166,7 +172,7 @@ it('an object without a name yet is told by what its name will begin with', () =
   const object = marked('closed: a/a');
   object.metadata = { ...object.metadata, generateName: 'job-' };
   delete object.metadata.name;
-  expect(decisionsOf('validate/flux', request(object), ALLOWED)[0]?.name).toBe('job-…');
+  expect(change(undefined, object)[0]?.name).toBe('job-…');
 });
 
 it.each<[what: string, damaged: Partial<AdmissionRequest>]>([

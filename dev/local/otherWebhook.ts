@@ -6,7 +6,7 @@ import type { Access } from '../client/kubeconfig.ts';
 import { applyObject } from '../client/resources.ts';
 import type { AnyObject } from '../client/send.ts';
 import type { Operation } from '../fakes/jsonPatch.ts';
-import { createAuthority } from '../local/controlPlane/certificates.ts';
+import { createAuthority } from './controlPlane/certificates.ts';
 
 export interface OtherWebhook {
   /** How often the API server has called it. */
