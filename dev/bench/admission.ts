@@ -1,11 +1,11 @@
 /** `node dev/bench/admission.ts`: what the webhook adds to a write of a Flux object. */
 
 import { setTimeout } from 'node:timers/promises';
-import { type OtherWebhook, startOtherWebhook } from '../local/otherWebhook.ts';
 import type { Access } from '../client/kubeconfig.ts';
 import { applyObject } from '../client/resources.ts';
 import { type AnyObject, send } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
+import { type OtherWebhook, startOtherWebhook } from '../local/otherWebhook.ts';
 import { type BudgetLine, runBench } from './command.ts';
 import { quantile } from './measure.ts';
 

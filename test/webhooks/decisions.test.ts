@@ -30,8 +30,7 @@ const told = (route: string, asked: AdmissionRequest, decision: AdmissionDecisio
 /** The mutating webhook decides that `before` becomes `after`. */
 const change = (before: AnyObject | undefined, after: AnyObject, more: Partial<AdmissionRequest> = {}) =>
   decisionsOf('mutate/flux', request(before ?? after, before, more), { allowed: true, object: after });
-const changed = (...args: Parameters<typeof change>) =>
-  change(...args).map(({ reason, message }) => [reason, message]);
+const changed = (...args: Parameters<typeof change>) => change(...args).map(({ reason, message }) => [reason, message]);
 const marked = (state: string | undefined, deployed = '') =>
   kustomization({ annotations: state === undefined ? {} : { 'gate.fluxcd.io/state': state }, deployed });
 
