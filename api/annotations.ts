@@ -13,9 +13,9 @@ export const ROLLOUT = 'rollout.kuberik.com/rollout';
 export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 /** On Kustomizations: `rollout.kuberik.com/substitute.<VAR>.from: <rollout>`. */
 export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([^.]+)\.from$/;
-/** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` where Git sets the field (`spec.writeBack`). See core/pin/deployment.ts. */
+/** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` where Git sets the field (`spec.writeBack`). See core/admission/managedFields/deployment.ts. */
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
-/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/pin/whole.ts. */
+/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/admission/managedFields/whole.ts. */
 export const ARTIFACT = 'rollout.kuberik.com/artifact';
 /** Beside it, written by the webhook: the deployment that the source is fetching. The Kustomization is suspended meanwhile. */
 export const AWAITS_ARTIFACT = 'rollout.kuberik.com/awaits-artifact';
@@ -41,14 +41,14 @@ export const ONE_SHOT = [
   UNBLOCK_FAILED,
   RETRY,
 ] as const;
-/** On Rollouts, written by the webhook: the admission request that set each one-shot annotation. See core/evaluation/requests.ts. */
+/** On Rollouts, written by the webhook: the admission request that set each one-shot annotation. See core/rollout/evaluation/requests.ts. */
 export const REQUEST = 'rollout.kuberik.com/request';
 /** On Rollouts, written by the webhook: the authenticated user of the newest request or of the newest `spec.wantedVersion`, while it waits. */
 export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
 /** Beside it: when that was, RFC 3339. */
 export const REQUESTED_AT = 'rollout.kuberik.com/requested-at';
 
-/** On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`, each; their approval may not count. A request older than this record belongs to `requested-by`. See core/evaluation/requesters.ts. */
+/** On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`, each; their approval may not count. A request older than this record belongs to `requested-by`. See core/rollout/evaluation/requesters.ts. */
 export const REQUESTERS = 'rollout.kuberik.com/requesters';
 
 /** On RolloutGates with `spec.approvals`: the version that the writer approves. The webhook removes it and keeps a record. See core/approval/accept.ts. */
@@ -110,7 +110,7 @@ export const GATE_APPROVALS = 'gate.fluxcd.io/approvals';
 /** On Gates, written by the receiver: the signed calls of the last ten minutes, so that none counts twice. See core/receiver/usedCalls.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
-/** On Rollouts, written by the webhook: which deployment bypasses which closings of Gates, `<version> (<id>): ns/a@<closing>`. See core/suspend/bypassGrant.ts. */
+/** On Rollouts, written by the webhook: which deployment bypasses which closings of Gates, `<version> (<id>): ns/a@<closing>`. See core/admission/suspend/bypassGrant.ts. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
 /** Label on Gates that select Flux objects: `own-namespace`, or empty with a `namespaceSelector`. See core/gate/selects.ts. */
@@ -131,7 +131,7 @@ export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
 /** Label `<hash>.slot.rollout.kuberik.com/granted` on budgets, written by the hooks: an unused slot. It wakes the Rollout, whose namespace and name are hashed. See core/budget/wake.ts. */
 export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';
 
-/** Label on the FluxBinding of an object that waits for its applier's next apply: the applier. See core/suspend/resume.ts. */
+/** Label on the FluxBinding of an object that waits for its applier's next apply: the applier. See core/admission/suspend/resume.ts. */
 export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
 
 /** Of Flux. Set on the applier of an object to be resumed, to the time of the opening; and to `rollout-hooks/<generation>` on a Kustomization that waits for its source. */

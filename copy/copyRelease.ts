@@ -1,9 +1,9 @@
 /** Copies a release: blobs, then manifests by digest, then what stands under tags, the release's own tag last. What is there already is left. */
 import type { Repositories, TargetRepository } from '../api/registry.ts';
-import { mergedList, referrerOf, referrersTag } from '../core/copy/attached.ts';
-import { type Blob, OCI_INDEX } from '../core/copy/manifest.ts';
-import { CopyFailure } from '../core/copy/outcome.ts';
-import { blobsOf, type Part, partsWithSubject, pushOrder, type Release } from '../core/copy/release.ts';
+import { mergedList, referrerOf, referrersTag } from '../core/releaseCopy/attached.ts';
+import { type Blob, OCI_INDEX } from '../core/releaseCopy/manifest.ts';
+import { CopyFailure } from '../core/releaseCopy/outcome.ts';
+import { blobsOf, type Part, partsWithSubject, pushOrder, type Release } from '../core/releaseCopy/release.ts';
 import { readRelease } from './readRelease.ts';
 
 const BLOBS_AT_ONCE = 3;

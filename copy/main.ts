@@ -2,10 +2,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { COPY_LIMITS } from '../core/copy/limits.ts';
-import { isDigest } from '../core/copy/manifest.ts';
-import { CopyFailure, OUTCOMES, type Outcome } from '../core/copy/outcome.ts';
 import { isLegalTag } from '../core/kube/tag.ts';
+import { COPY_LIMITS } from '../core/releaseCopy/limits.ts';
+import { isDigest } from '../core/releaseCopy/manifest.ts';
+import { CopyFailure, OUTCOMES, type Outcome } from '../core/releaseCopy/outcome.ts';
 import { createBlobCopier } from '../server/copy/blob.ts';
 import { createSource, createTarget } from '../server/copy/repository.ts';
 import type { Retries } from '../server/copy/retry.ts';

@@ -1,10 +1,10 @@
 /** Reads a release from the source: its manifest, all that this refers to, and what refers to any of them. */
 import type { Descriptor, SourceRepository, StoredManifest } from '../api/registry.ts';
-import { cosignTags, referrersTag } from '../core/copy/attached.ts';
-import { COPY_LIMITS } from '../core/copy/limits.ts';
-import { contentsOf, listed, MANIFEST_TYPES } from '../core/copy/manifest.ts';
-import { CopyFailure } from '../core/copy/outcome.ts';
-import { addPart, emptyRelease, type Part, type Release } from '../core/copy/release.ts';
+import { cosignTags, referrersTag } from '../core/releaseCopy/attached.ts';
+import { COPY_LIMITS } from '../core/releaseCopy/limits.ts';
+import { contentsOf, listed, MANIFEST_TYPES } from '../core/releaseCopy/manifest.ts';
+import { CopyFailure } from '../core/releaseCopy/outcome.ts';
+import { addPart, emptyRelease, type Part, type Release } from '../core/releaseCopy/release.ts';
 
 interface Waiting {
   manifest: StoredManifest;

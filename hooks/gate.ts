@@ -2,6 +2,7 @@
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { HookCall, RequiringObjects } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
+import { unheldOf, unresumedOf } from '../core/admission/unheld.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
 import { ofLiving, standingApprovals } from '../core/gate/approved.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
@@ -9,7 +10,6 @@ import { gateEvents } from '../core/gate/events.ts';
 import { requirersOf } from '../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { type GateFacts, gateStatus, isSettling, resyncSeconds } from '../core/gate/status.ts';
-import { unheldOf, unresumedOf } from '../core/hold/unheld.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';

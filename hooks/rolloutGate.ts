@@ -9,13 +9,13 @@ import type { HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { parseApprovals } from '../core/approval/record.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
-import { backgroundInStatus } from '../core/evaluation/approvals.ts';
-import { rolloutGateReady } from '../core/evaluation/rolloutGates.ts';
 import { setCondition } from '../core/kube/conditions.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
+import { backgroundInStatus } from '../core/rollout/evaluation/approvals.ts';
+import { rolloutGateReady } from '../core/rollout/evaluation/rolloutGates.ts';
 import type { DecoratorHook } from './hook.ts';
 import { repairedLabels } from './labels.ts';
 

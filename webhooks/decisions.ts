@@ -8,9 +8,9 @@ import type { LoggedReason } from '../api/decisions.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { Consideration, Decision, Subject } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
+import { deploymentText, parseDeployments } from '../core/admission/managedFields/deployment.ts';
+import { parseState } from '../core/admission/suspend/stateAnnotation.ts';
 import { childOf } from '../core/kube/json.ts';
-import { deploymentText, parseDeployments } from '../core/pin/deployment.ts';
-import { parseState } from '../core/suspend/stateAnnotation.ts';
 import type { AdmissionDecision } from './response.ts';
 
 type AnyObject = KubeObject<any, any>;

@@ -14,11 +14,11 @@ import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { type Target, versionProblem } from '../core/approval/accept.ts';
 import { formatListed, notedLists, parseListed } from '../core/approval/listed.ts';
-import { knowsVersion } from '../core/evaluation/approvals.ts';
-import { requestersOf } from '../core/evaluation/requesters.ts';
 import { annotateAll } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
+import { knowsVersion } from '../core/rollout/evaluation/approvals.ts';
+import { requestersOf } from '../core/rollout/evaluation/requesters.ts';
 import { recordDeletion, writeApprovals } from './approvals.ts';
 import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
 

@@ -3,8 +3,8 @@ import { SELECTS_LABEL } from '../api/annotations.ts';
 import { NAMESPACES } from '../api/kinds.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
-import type { Selectors } from '../core/evaluation/requiredGates.ts';
 import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
+import type { Selectors } from '../core/rollout/evaluation/requiredGates.ts';
 
 type SelectsLabel = Parameters<typeof selectingGateLists>[1];
 

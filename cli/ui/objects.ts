@@ -6,10 +6,10 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { fluxFailure } from '../../client/explain/fluxFailure.ts';
 import type { RelatedObjects, Unread } from '../../client/explain/related.ts';
+import { boundRollouts } from '../../core/admission/managedFields/annotations.ts';
 import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { stageRefs } from '../../core/order/refs.ts';
-import { boundRollouts } from '../../core/pin/annotations.ts';
+import { stageRefs } from '../../core/rollout/upstream/refs.ts';
 
 /** Those that take versions; of them only what Flux reports is looked at. */
 const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];

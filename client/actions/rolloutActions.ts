@@ -2,10 +2,10 @@
 
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import { neverSeen } from '../../core/evaluation/namedGates.ts';
-import { requestsOf } from '../../core/evaluation/requests.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
+import { neverSeen } from '../../core/rollout/evaluation/namedGates.ts';
+import { requestsOf } from '../../core/rollout/evaluation/requests.ts';
 import type { Application, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';
 import { kindsThat } from '../explain/stepKinds.ts';

@@ -1,8 +1,8 @@
 /** What a user can do about a version at a RolloutGate. */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import { requestsOf } from '../../core/evaluation/requests.ts';
 import { identityOf } from '../../core/kube/names.ts';
+import { requestsOf } from '../../core/rollout/evaluation/requests.ts';
 import type { Action } from './action.ts';
 import { makeable, offer } from './offer.ts';
 

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { parseState } from '../../core/suspend/stateAnnotation.ts';
+import { parseState } from '../../core/admission/suspend/stateAnnotation.ts';
 
 /** `moving`: it is not there yet. Held by another Gate, or suspended by hand, is held too. */
 export type Standing = 'held' | 'free' | 'moving';

@@ -2,9 +2,9 @@
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBinding } from '../../api/types.ts';
-import { pinAnnotationsOf } from '../pin/annotations.ts';
-import { isSameDeployment, parseDeployments } from '../pin/deployment.ts';
-import { fetchedRevision, isOfTag } from '../pin/fetched.ts';
+import { pinAnnotationsOf } from '../admission/managedFields/annotations.ts';
+import { isSameDeployment, parseDeployments } from '../admission/managedFields/deployment.ts';
+import { fetchedRevision, isOfTag } from '../admission/managedFields/fetched.ts';
 import { TRACKING_KIND } from './helmRelease.ts';
 
 export function carries(deployments: readonly DeploymentRef[] | undefined, deployment: DeploymentRef): boolean {

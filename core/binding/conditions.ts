@@ -2,12 +2,12 @@
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
+import { deploymentText } from '../admission/managedFields/deployment.ts';
+import { approvalText, passedText } from '../admission/messages.ts';
+import { awaitsText } from '../admission/suspend/resume.ts';
 import { isTooMany } from '../gate/refs.ts';
-import { approvalText, passedText } from '../hold/messages.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
-import { deploymentText } from '../pin/deployment.ts';
-import { awaitsText } from '../suspend/resume.ts';
 import type { GateEntry } from './report.ts';
 
 const MAX_MESSAGE = 32_000;

@@ -6,10 +6,10 @@ import { ROLLOUT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { FluxBindingSpec } from '../../api/types.ts';
+import { pinAnnotationsOf } from '../admission/managedFields/annotations.ts';
+import { bounded, isCurrent } from '../admission/managedFields/fetched.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isMap } from '../kube/json.ts';
-import { pinAnnotationsOf } from '../pin/annotations.ts';
-import { bounded, isCurrent } from '../pin/fetched.ts';
 
 export const TRACKING_KIND: string = KINDS.HelmRelease.kind;
 

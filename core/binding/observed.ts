@@ -2,9 +2,9 @@
 import { AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
+import { isSameVersion, parseDeployments } from '../admission/managedFields/deployment.ts';
+import { bounded, fetchedRevision, isCurrent } from '../admission/managedFields/fetched.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { isSameVersion, parseDeployments } from '../pin/deployment.ts';
-import { bounded, fetchedRevision, isCurrent } from '../pin/fetched.ts';
 import { carries } from './arrival.ts';
 import { releasedDigest, TRACKING_KIND } from './helmRelease.ts';
 

@@ -5,14 +5,14 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
+import { deploymentOf } from '../admission/managedFields/deployment.ts';
+import { bypassGrantEnds, isPassing } from '../admission/suspend/bypassGrant.ts';
+import { closingKey } from '../admission/suspend/stateAnnotation.ts';
 import { evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
 import { gatesOf } from '../gate/refs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
-import { deploymentOf } from '../pin/deployment.ts';
 import { writeBackName } from '../policy/writeBack.ts';
-import { bypassGrantEnds, isPassing } from '../suspend/bypassGrant.ts';
-import { closingKey } from '../suspend/stateAnnotation.ts';
 import { TRACKING_KIND } from './helmRelease.ts';
 
 /** The Rollouts and Gates that one hook has for an object. Others may exist. */
@@ -117,7 +117,7 @@ export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
 const MAX_GATES = 16;
 
 /**
- * Whether the inputs contain every Rollout and Gate that the object names. An atomic update of tag and variable (core/pin/whole.ts) depends on the
+ * Whether the inputs contain every Rollout and Gate that the object names. An atomic update of tag and variable (core/admission/managedFields/whole.ts) depends on the
  * object's source as well, which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {

@@ -3,11 +3,11 @@ import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
+import { pinAnnotationsOf } from '../admission/managedFields/annotations.ts';
+import { sourceOf } from '../admission/managedFields/source.ts';
+import { awaitedApply, resumeLabel } from '../admission/suspend/resume.ts';
 import type { RequiredGate } from '../gate/refs.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
-import { pinAnnotationsOf } from '../pin/annotations.ts';
-import { sourceOf } from '../pin/source.ts';
-import { awaitedApply, resumeLabel } from '../suspend/resume.ts';
 import { observedOf } from './observed.ts';
 
 export const BINDING_API_VERSION = apiVersionOf(KINDS.FluxBinding);

@@ -2,11 +2,11 @@
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout } from '../../api/types.ts';
+import { deploymentText, formatDeployments, isSameDeployment } from '../admission/managedFields/deployment.ts';
+import { type Whole, wholeVersion } from '../admission/managedFields/whole.ts';
+import type { Applied } from '../admission/suspend/applier.ts';
+import { awaitsOf } from '../admission/suspend/resume.ts';
 import { formatTime } from '../kube/time.ts';
-import { deploymentText, formatDeployments, isSameDeployment } from '../pin/deployment.ts';
-import { type Whole, wholeVersion } from '../pin/whole.ts';
-import type { Applied } from '../suspend/applier.ts';
-import { awaitsOf } from '../suspend/resume.ts';
 import { carries, hasArrived } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
 import { TRACKING_KIND, whyNothingComes } from './helmRelease.ts';

@@ -2,9 +2,9 @@
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
-import { parseDeployments } from '../pin/deployment.ts';
-import { readPin } from '../pin/field.ts';
-import { hasRun } from '../suspend/bypassGrant.ts';
+import { parseDeployments } from '../admission/managedFields/deployment.ts';
+import { readPin } from '../admission/managedFields/field.ts';
+import { hasRun } from '../admission/suspend/bypassGrant.ts';
 import { carries } from './arrival.ts';
 import type { PinState } from './status.ts';
 

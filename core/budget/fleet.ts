@@ -1,6 +1,6 @@
 /** The Rollouts that a budget selects, as it was sent them: each may be older than what is stored. */
 import type { HistoryEntry, Rollout, SlotRequest } from '../../api/types.ts';
-import { isByHand } from '../deployment/entry.ts';
+import { isByHand } from '../rollout/deployment/entry.ts';
 import { ByVersion } from './byVersion.ts';
 import type { BudgetConfig } from './config.ts';
 import { type ImageVersion, imageOf } from './version.ts';

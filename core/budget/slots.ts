@@ -4,9 +4,9 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
-import { isBaking } from '../deployment/bake.ts';
-import { isUnwatched } from '../deployment/unwatched.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import { isBaking } from '../rollout/deployment/bake.ts';
+import { isUnwatched } from '../rollout/deployment/unwatched.ts';
 import type { Member } from './fleet.ts';
 
 /** How long a grant may stay unused: a Rollout that does not take it is one whose hook fails. */

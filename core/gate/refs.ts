@@ -1,8 +1,8 @@
 /** References to Gates: `spec.gates` of a Rollout and of a FluxBinding, and the annotation `gate.fluxcd.io/gates: a,ns/b` of a Flux object. */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, Rollout } from '../../api/types.ts';
+import { BEYOND } from '../admission/suspend/stateAnnotation.ts';
 import { splitNames } from '../kube/names.ts';
-import { BEYOND } from '../suspend/stateAnnotation.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;

@@ -1,8 +1,8 @@
 /** What a Rollout has deployed, as an input of Flux Operator's ResourceSets. */
 import type { Rollout } from '../../api/types.ts';
-import { isDigest } from '../copy/manifest.ts';
 import { identityOf, refKey, shortHash } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
+import { isDigest } from '../releaseCopy/manifest.ts';
 
 export interface DeployedInput {
   /** The same for every version of the Rollout, also after it was created again: ResourceSets make names of it. */

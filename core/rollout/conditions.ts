@@ -16,18 +16,18 @@ import {
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../api/types.ts';
 import type { Waiting } from '../budget/turn.ts';
-import { healthChecksLeftOut, healthChecksMissing, unhealthyMessage } from '../deployment/healthChecks.ts';
-import { progressing } from '../deployment/progressing.ts';
-import { rollbackCondition } from '../deployment/rollback.ts';
-import { BLOCKER_KINDS } from '../evaluation/blockers.ts';
-import type { RolloutConfig } from '../evaluation/config.ts';
-import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
-import type { Observed } from '../evaluation/observed.ts';
-import { requestedText } from '../evaluation/requesters.ts';
-import type { Requests } from '../evaluation/requests.ts';
-import { gatesOf, namesInTheWay } from '../evaluation/rolloutGates.ts';
-import { isForward } from '../evaluation/select.ts';
 import { type NewCondition, setCondition } from '../kube/conditions.ts';
+import { healthChecksLeftOut, healthChecksMissing, unhealthyMessage } from './deployment/healthChecks.ts';
+import { progressing } from './deployment/progressing.ts';
+import { rollbackCondition } from './deployment/rollback.ts';
+import { BLOCKER_KINDS } from './evaluation/blockers.ts';
+import type { RolloutConfig } from './evaluation/config.ts';
+import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
+import type { Observed } from './evaluation/observed.ts';
+import { requestedText } from './evaluation/requesters.ts';
+import type { Requests } from './evaluation/requests.ts';
+import { gatesOf, namesInTheWay } from './evaluation/rolloutGates.ts';
+import { isForward } from './evaluation/select.ts';
 import { readyNow } from './ready.ts';
 
 /** Sets each in turn. */

@@ -12,14 +12,14 @@ import {
 } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
-import { unhealthyMessage } from '../deployment/healthChecks.ts';
-import { WAITING_FOR_APPROVALS } from '../evaluation/approvals.ts';
-import type { Evaluation } from '../evaluation/evaluation.ts';
 import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
-import { RELEASE_TOO_YOUNG } from '../release/age.ts';
 import { sayingOf } from '../text/commands.ts';
+import { unhealthyMessage } from './deployment/healthChecks.ts';
+import { WAITING_FOR_APPROVALS } from './evaluation/approvals.ts';
+import type { Evaluation } from './evaluation/evaluation.ts';
 import { isPassing, UNTIL_IT_PASSES } from './ready.ts';
+import { RELEASE_TOO_YOUNG } from './release/age.ts';
 
 /** What has changed since `stored`, worth an Event. */
 export function changeEvents(

@@ -2,22 +2,22 @@
 import { BAKE_FAILURE_DISABLED, RELEASES_UPDATED } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
-import { bakeStep, isBaking, retried } from '../deployment/bake.ts';
-import { sortedChecks } from '../deployment/healthChecks.ts';
-import { boundTo, withProgress } from '../deployment/progress.ts';
-import { isUnwatched } from '../deployment/unwatched.ts';
-import { authorsWanted, type ReleaseAuthors } from '../evaluation/approvals.ts';
-import type { RolloutConfig } from '../evaluation/config.ts';
-import type { RolloutState } from '../evaluation/evaluation.ts';
-import type { Observed } from '../evaluation/observed.ts';
-import type { RequestKey, Requests } from '../evaluation/requests.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { LIMITS } from '../limits.ts';
 import { imageNameOf, latestOf } from '../policy/imagePolicy.ts';
-import { withFirstSeen } from '../release/age.ts';
-import { discover } from '../release/discovery.ts';
-import { artifactFields, metadataLookAt, metadataWanted, withMetadata } from '../release/metadata.ts';
+import { bakeStep, isBaking, retried } from './deployment/bake.ts';
+import { sortedChecks } from './deployment/healthChecks.ts';
+import { boundTo, withProgress } from './deployment/progress.ts';
+import { isUnwatched } from './deployment/unwatched.ts';
+import { authorsWanted, type ReleaseAuthors } from './evaluation/approvals.ts';
+import type { RolloutConfig } from './evaluation/config.ts';
+import type { RolloutState } from './evaluation/evaluation.ts';
+import type { Observed } from './evaluation/observed.ts';
+import type { RequestKey, Requests } from './evaluation/requests.ts';
+import { withFirstSeen } from './release/age.ts';
+import { discover } from './release/discovery.ts';
+import { artifactFields, metadataLookAt, metadataWanted, withMetadata } from './release/metadata.ts';
 
 /** Of the text that names a release's authors. */
 const MAX_AUTHORS = 256;

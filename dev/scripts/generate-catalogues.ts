@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { LOGGED } from '../../api/decisions.ts';
 import { COUNTERS } from '../../api/metrics.ts';
-import { COPY_LIMITS } from '../../core/copy/limits.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { COPY_LIMITS } from '../../core/releaseCopy/limits.ts';
 import { RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { ENVIRONMENT } from '../../server/config.ts';
 import { SERVER_LIMITS } from '../../server/http/limits.ts';
@@ -138,7 +138,7 @@ async function limitsPage(): Promise<string[]> {
     written('the files that it names'),
     'What happens beyond each limit: [security](../security.md#limits).',
     await limitTable('One decision', 'core/limits.ts', LIMITS),
-    await limitTable('One copy of a release', 'core/copy/limits.ts', COPY_LIMITS),
+    await limitTable('One copy of a release', 'core/releaseCopy/limits.ts', COPY_LIMITS),
     await limitTable('One replica', 'server/http/limits.ts', SERVER_LIMITS),
     await limitTable('The receiver of one replica', 'receiver/index.ts', RECEIVER_LIMITS),
   ];
@@ -195,7 +195,7 @@ async function writesPage(): Promise<string[]> {
   An edit under an applier's name is recognized by managedFields ([F11](../facts.md#flux-and-the-api-server)).
 - *Denied*: a 403 that says why and what to do. *Held*: stored as it was, with one Warning.
 
-\`core/hold/write.ts\` lists the rules for Flux objects in the order in which they apply.
+\`core/admission/write.ts\` lists the rules for Flux objects in the order in which they apply.
 What admission can't hold: [security](../security.md#what-admission-cannot-hold).`,
     ...tables,
   ];

@@ -10,17 +10,11 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
-import { withReport } from '../../core/binding/delay.ts';
-import { inputsOf } from '../../core/binding/report.ts';
-import { bindingName, bindingOf } from '../../core/binding/spec.ts';
-import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
-import { withGateCondition } from '../../core/hold/conditions.ts';
-import { stateByRollouts } from '../../core/hold/gating.ts';
-import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
-import { secondsUntil } from '../../core/kube/time.ts';
-import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
-import { appliedOf } from '../../core/suspend/applier.ts';
-import { reconcileRequest } from '../../core/suspend/reconcileRequest.ts';
+import { withGateCondition } from '../../core/admission/conditions.ts';
+import { stateByRollouts } from '../../core/admission/gating.ts';
+import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
+import { appliedOf } from '../../core/admission/suspend/applier.ts';
+import { reconcileRequest } from '../../core/admission/suspend/reconcileRequest.ts';
 import {
   awaitedApply,
   currentAwaits,
@@ -29,7 +23,13 @@ import {
   mayAsk,
   resumedAloneAt,
   resumeLabel,
-} from '../../core/suspend/resume.ts';
+} from '../../core/admission/suspend/resume.ts';
+import { withReport } from '../../core/binding/delay.ts';
+import { inputsOf } from '../../core/binding/report.ts';
+import { bindingName, bindingOf } from '../../core/binding/spec.ts';
+import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
+import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { secondsUntil } from '../../core/kube/time.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { namedRules } from '../namedRules.ts';
 import { readGating } from './gates.ts';

@@ -7,6 +7,8 @@ import { KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
+import { parseDeployments } from '../../core/admission/managedFields/deployment.ts';
+import { sourceOf, sourceResource } from '../../core/admission/managedFields/source.ts';
 import { howToAllow, mayBeWatched, mayBeWatchedBySomebody } from '../../core/health/consent.ts';
 import { evaluateWithResources, ownHealth } from '../../core/health/kustomization.ts';
 import type { Since } from '../../core/health/objects/broken.ts';
@@ -17,8 +19,6 @@ import { appliedSelector, applyingAccount, LIST_FROM, planReads, type Read } fro
 import { gracePeriod, kustomizationRef } from '../../core/health/spec.ts';
 import { healthyUntil, type Verdict } from '../../core/health/status.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { parseDeployments } from '../../core/pin/deployment.ts';
-import { sourceOf, sourceResource } from '../../core/pin/source.ts';
 import { inParallel } from '../inParallel.ts';
 
 /** A label or annotation that changes on a Namespace wakes nobody. */

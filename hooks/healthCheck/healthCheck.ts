@@ -8,7 +8,6 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
-import { isBaking } from '../../core/deployment/bake.ts';
 import { associatedRollouts, association, needsNamespaceLabels } from '../../core/health/association.ts';
 import { deployCutoff } from '../../core/health/cutoff.ts';
 import { jobPlan, jobTargetOf } from '../../core/health/job/plan.ts';
@@ -31,6 +30,7 @@ import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../c
 import { wakingRules } from '../../core/health/wake.ts';
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { isBaking } from '../../core/rollout/deployment/bake.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
 

@@ -17,9 +17,6 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
-import { type CarriedDeployment, carriedDeployment } from '../../core/deployment/adopt.ts';
-import { boundObjects, currentBindings } from '../../core/evaluation/boundObjects.ts';
-import type { Selectors } from '../../core/evaluation/requiredGates.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
 import { isTruncated, reachesBeyond, selectingGateLists } from '../../core/gate/selects.ts';
 import { boundLabel } from '../../core/kube/names.ts';
@@ -27,6 +24,9 @@ import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { isForeign } from '../../core/rollout/child.ts';
 import { releaseConfigMap } from '../../core/rollout/configMap.ts';
+import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adopt.ts';
+import { boundObjects, currentBindings } from '../../core/rollout/evaluation/boundObjects.ts';
+import type { Selectors } from '../../core/rollout/evaluation/requiredGates.ts';
 import { imagePolicyVersion } from './relatedRules.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */

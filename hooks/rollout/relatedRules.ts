@@ -4,13 +4,13 @@ import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES, ROLLOUTS } f
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { specProblems } from '../../core/evaluation/config.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { selectingGateRules } from '../../core/gate/selects.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { boundLabel, labelValue } from '../../core/kube/names.ts';
-import { stageRefs } from '../../core/order/refs.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
+import { specProblems } from '../../core/rollout/evaluation/config.ts';
+import { stageRefs } from '../../core/rollout/upstream/refs.ts';
 import { homeRules } from '../home.ts';
 import { namedRules } from '../namedRules.ts';
 import { budgetRules } from './budgets.ts';

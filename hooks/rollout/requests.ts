@@ -6,9 +6,9 @@ import { REQUESTED_AT } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Rollout } from '../../api/types.ts';
-import { requestIdsOf, usedAnnotations } from '../../core/evaluation/requests.ts';
 import { watchesLabel } from '../../core/health/wake.ts';
 import { parseTime } from '../../core/kube/time.ts';
+import { requestIdsOf, usedAnnotations } from '../../core/rollout/evaluation/requests.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { repairedLabels } from '../labels.ts';
 

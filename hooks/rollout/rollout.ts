@@ -2,10 +2,6 @@
 import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
-import { boundTo } from '../../core/deployment/progress.ts';
-import { authorsWanted } from '../../core/evaluation/approvals.ts';
-import type { Observed } from '../../core/evaluation/observed.ts';
-import { gatesToPass, type Selectors } from '../../core/evaluation/requiredGates.ts';
 import { cutoffsOf } from '../../core/health/reset.ts';
 import { isAtRest } from '../../core/health/rest.ts';
 import { requeueInterval } from '../../core/health/spec.ts';
@@ -13,7 +9,11 @@ import { statusAfter } from '../../core/health/status.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { countsOf } from '../../core/rollout/counts.ts';
+import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { durationsOf } from '../../core/rollout/durations.ts';
+import { authorsWanted } from '../../core/rollout/evaluation/approvals.ts';
+import type { Observed } from '../../core/rollout/evaluation/observed.ts';
+import { gatesToPass, type Selectors } from '../../core/rollout/evaluation/requiredGates.ts';
 import {
   type IrreversiblePlan,
   isReversible,

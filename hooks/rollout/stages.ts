@@ -3,10 +3,10 @@ import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { consenting, namespacesToAsk } from '../../core/order/consent.ts';
-import { orderProblem, unreadStages } from '../../core/order/cycle.ts';
-import { stageRefs } from '../../core/order/refs.ts';
-import type { Stages } from '../../core/order/stages.ts';
+import { consenting, namespacesToAsk } from '../../core/rollout/upstream/consent.ts';
+import { orderProblem, unreadStages } from '../../core/rollout/upstream/cycle.ts';
+import { stageRefs } from '../../core/rollout/upstream/refs.ts';
+import type { Stages } from '../../core/rollout/upstream/stages.ts';
 
 type Reads = Pick<HookCall, 'cluster' | 'settings'>;
 

@@ -1,7 +1,7 @@
 /** Every request of a copy, and everything that a registry may answer instead of what it should: how the copy ends, and what it says. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Outcome } from '../../core/copy/outcome.ts';
+import type { Outcome } from '../../core/releaseCopy/outcome.ts';
 import { copyCommand } from './command.ts';
 import { type FakeRegistry, image, startFakeRegistry } from './fakeRegistry.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import * as annotations from '../../api/annotations.ts';
 import * as conditions from '../../api/conditions.ts';
 import { LOGGED } from '../../api/decisions.ts';
-import { OUTCOMES } from '../../core/copy/outcome.ts';
+import { OUTCOMES } from '../../core/releaseCopy/outcome.ts';
 import { objectsBelow } from '../manifests/files.ts';
 import { crdFields } from './fields.ts';
 import { codeIn, ROOT, type Row, readPage, rowsOf, TABLES, table } from './tables.ts';
@@ -39,7 +39,7 @@ it('each row of the table of tenancy is complete', () => {
   expect(table('tenancy').length).toBeGreaterThan(0);
 });
 
-it('outcomes of a copy are those of core/copy/outcome.ts', () => {
+it('outcomes of a copy are those of core/releaseCopy/outcome.ts', () => {
   const documented = table('copy-outcomes').map((row) => [codeIn(row.outcome), Number(row['exit code'])]);
   expect(Object.fromEntries(documented)).toEqual(OUTCOMES);
 });
@@ -74,7 +74,7 @@ describe('annotations and labels', () => {
 describe('conditions and Events', () => {
   /** Which tables tell of what is said in a folder, and which of its capitalised words are no reasons. */
   const FOLDERS: Record<string, { tables: string[]; words: string }> = {
-    'core/rollout core/evaluation core/order core/deployment core/release': {
+    'core/rollout core/rollout/evaluation core/rollout/upstream core/rollout/deployment core/rollout/release': {
       tables: ['conditions Rollout', 'conditions RolloutGate', 'events Rollout'],
       words:
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
@@ -90,7 +90,7 @@ describe('conditions and Events', () => {
         'True False Warning Normal Ready RolloutBudget Failed Succeeded Cancelled Deploying InProgress Ended Declined Deleted Revoked Granted Revoking Baking Exists Budget Blocks Waits',
     },
     'core/gate core/receiver': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
-    'core/pin core/suspend core/freeze core/hold core/binding': {
+    'core/admission/managedFields core/admission/suspend core/admission/freeze core/admission core/binding': {
       tables: ['conditions FluxBinding', 'conditions Flux'],
       words:
         'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Asked Failing Done Deleting Suspended ' +

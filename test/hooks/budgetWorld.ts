@@ -5,9 +5,9 @@
 import { FORCE_DEPLOY, REQUEST } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, BudgetStatus, Rollout, RolloutStatus } from '../../api/types.ts';
-import { isBaking } from '../../core/deployment/bake.ts';
-import { usedAnnotations } from '../../core/evaluation/requests.ts';
 import { sameJson } from '../../core/kube/json.ts';
+import { isBaking } from '../../core/rollout/deployment/bake.ts';
+import { usedAnnotations } from '../../core/rollout/evaluation/requests.ts';
 import { fakeCluster, fakeHookCall } from '../../dev/fakes/ports.ts';
 import { rolloutHook } from '../../hooks/rollout/rollout.ts';
 import { rolloutBudgetHook } from '../../hooks/rolloutBudget.ts';

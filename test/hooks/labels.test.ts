@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';
 import { gateLabelsHook } from '../../hooks/labels.ts';
-import { gate } from '../core/hold/objects.ts';
+import { gate } from '../core/admission/objects.ts';
 
 const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 const LABEL = 'gate.fluxcd.io/selects';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Budget, Rollout } from '../../api/types.ts';
 import { counts } from '../../core/budget/slots.ts';
-import { isBaking } from '../../core/deployment/bake.ts';
+import { isBaking } from '../../core/rollout/deployment/bake.ts';
 import { ABSENT, BudgetWorld, type Seen } from './budgetWorld.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'].map((name, i) => ({ name, ring: i === 0 ? 'canary' : i < 3 ? 'eu' : 'us' }));

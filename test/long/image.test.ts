@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copyJob } from '../../core/copy/job.ts';
+import { copyJob } from '../../core/releaseCopy/job.ts';
 import { type Container, containerProblem, startContainer } from '../../dev/image/container.ts';
 import { buildImageTree, type ImageTree } from '../../dev/image/imageTree.ts';
 import { freePort } from '../../dev/local/process/ports.ts';

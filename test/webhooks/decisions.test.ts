@@ -4,7 +4,7 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { considerationOf, decisionsOf } from '../../webhooks/decisions.ts';
 import type { AdmissionDecision } from '../../webhooks/response.ts';
-import { kustomization, rollout } from '../core/hold/objects.ts';
+import { kustomization, rollout } from '../core/admission/objects.ts';
 
 type AnyObject = KubeObject<any, any>;
 

@@ -4,8 +4,8 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 import { reviewOf } from '../../webhooks/response.ts';
+import { gate as fluxGate, kustomization, NOW, rollout } from '../core/admission/objects.ts';
 import { gate } from '../core/gate/gate.ts';
-import { gate as fluxGate, kustomization, NOW, rollout } from '../core/hold/objects.ts';
 
 interface Asked {
   route: string;

@@ -1,24 +1,24 @@
-/** Admission of Flux objects that name Rollouts or Gates. The rules are in core/hold/write.ts; here is what they need. */
+/** Admission of Flux objects that name Rollouts or Gates. The rules are in core/admission/write.ts; here is what they need. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
+import { refuseDeletion } from '../../core/admission/deletion.ts';
+import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
+import { deploymentOf } from '../../core/admission/managedFields/deployment.ts';
+import { readPin } from '../../core/admission/managedFields/field.ts';
+import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/admission/messages.ts';
+import { decideWrite } from '../../core/admission/mutate.ts';
+import { refuseForeign, refuseTooManyReferences } from '../../core/admission/reads.ts';
+import { repaired } from '../../core/admission/underLimits.ts';
+import { verifyWrite } from '../../core/admission/validate.ts';
+import { gatesInTheWay, isOutOfScope, type WriteContext, willConflict } from '../../core/admission/write.ts';
 import { freshReason } from '../../core/gate/bypass.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
-import { refuseDeletion } from '../../core/hold/deletion.ts';
-import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/hold/messages.ts';
-import { decideWrite } from '../../core/hold/mutate.ts';
-import { refuseForeign, refuseTooManyReferences } from '../../core/hold/reads.ts';
-import { repaired } from '../../core/hold/underLimits.ts';
-import { verifyWrite } from '../../core/hold/validate.ts';
-import { gatesInTheWay, isOutOfScope, type WriteContext, willConflict } from '../../core/hold/write.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
-import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
-import { deploymentOf } from '../../core/pin/deployment.ts';
-import { readPin } from '../../core/pin/field.ts';
 import { getPast, recordBypass } from '../bypass.ts';
 import { deny, passOrDenyDelete, readClosedOfAll } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';

@@ -7,8 +7,6 @@ import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { namedIn, type Target, versionProblem } from '../../core/approval/accept.ts';
 import { isServiceAccount } from '../../core/approval/persons.ts';
-import { knowsVersion } from '../../core/evaluation/approvals.ts';
-import { requestersOf } from '../../core/evaluation/requesters.ts';
 import type { Acceptance } from '../../core/gate/accept.ts';
 import { approveForCommand, closingOf, standingApprovals, takesOpening } from '../../core/gate/approved.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
@@ -17,6 +15,8 @@ import { reachesBeyond } from '../../core/gate/selects.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { knowsVersion } from '../../core/rollout/evaluation/approvals.ts';
+import { requestersOf } from '../../core/rollout/evaluation/requesters.ts';
 import type { Saying } from '../../core/text/commands.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvals.ts';
 

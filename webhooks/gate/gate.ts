@@ -15,6 +15,7 @@ import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kin
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { openCommand } from '../../core/admission/messages.ts';
 import { notedSchedule } from '../../core/approval/scheduledBy.ts';
 import { type Acceptance, acceptRequests } from '../../core/gate/accept.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
@@ -22,7 +23,6 @@ import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/problems.ts';
 import { holdersOf, type Requirer, requirersOf, requirerText } from '../../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../../core/gate/selects.ts';
-import { openCommand } from '../../core/hold/messages.ts';
 import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { few } from '../../core/kube/firstFew.ts';

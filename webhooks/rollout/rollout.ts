@@ -18,17 +18,6 @@ import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { notedPin } from '../../core/approval/pinRecord.ts';
-import { initialVersionProblem, specProblems } from '../../core/evaluation/config.ts';
-import { foreignRefs } from '../../core/evaluation/foreignReferences.ts';
-import { notedRequesters } from '../../core/evaluation/requesters.ts';
-import {
-  formatRequestIds,
-  NAME_A_VERSION,
-  parseRequestIds,
-  type RequestIds,
-  requestKey,
-  requestsOf,
-} from '../../core/evaluation/requests.ts';
 import { recordReason } from '../../core/gate/bypass.ts';
 import { watchesLabel } from '../../core/health/wake.ts';
 import { annotate, label } from '../../core/kube/annotate.ts';
@@ -37,9 +26,20 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { consenting, namespacesToAsk } from '../../core/order/consent.ts';
-import { orderProblem, unreadStages } from '../../core/order/cycle.ts';
-import { stageName, stageRefs, untrustedMatches } from '../../core/order/refs.ts';
+import { initialVersionProblem, specProblems } from '../../core/rollout/evaluation/config.ts';
+import { foreignRefs } from '../../core/rollout/evaluation/foreignReferences.ts';
+import { notedRequesters } from '../../core/rollout/evaluation/requesters.ts';
+import {
+  formatRequestIds,
+  NAME_A_VERSION,
+  parseRequestIds,
+  type RequestIds,
+  requestKey,
+  requestsOf,
+} from '../../core/rollout/evaluation/requests.ts';
+import { consenting, namespacesToAsk } from '../../core/rollout/upstream/consent.ts';
+import { orderProblem, unreadStages } from '../../core/rollout/upstream/cycle.ts';
+import { stageName, stageRefs, untrustedMatches } from '../../core/rollout/upstream/refs.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';

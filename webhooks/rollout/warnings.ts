@@ -3,16 +3,16 @@ import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
 import { HEALTH_CHECKS, ROLLOUT_GATES } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
+import { pastText } from '../../core/admission/messages.ts';
+import { closingsPassed } from '../../core/admission/suspend/bypassGrant.ts';
+import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
 import { countText } from '../../core/approval/verdict.ts';
-import { approvalEvaluator, isApproved } from '../../core/evaluation/approvals.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
-import { pastText } from '../../core/hold/messages.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
-import { closingsPassed } from '../../core/suspend/bypassGrant.ts';
-import { closingKey } from '../../core/suspend/stateAnnotation.ts';
+import { approvalEvaluator, isApproved } from '../../core/rollout/evaluation/approvals.ts';
 import { readClosed, readClosedOfAll } from '../closedGates.ts';
 
 /** Gates, and RolloutGates, that the warnings of one write name. */

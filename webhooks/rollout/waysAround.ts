@@ -2,13 +2,13 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { addsDeployment } from '../../core/evaluation/requiredGates.ts';
+import { bypassText, type Refusal } from '../../core/admission/messages.ts';
 import { type Bypass, freshReason, recentReason } from '../../core/gate/bypass.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
-import { bypassText, type Refusal } from '../../core/hold/messages.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { writeBackName } from '../../core/policy/writeBack.ts';
+import { addsDeployment } from '../../core/rollout/evaluation/requiredGates.ts';
 import {
   passOrDeny,
   passOrDenyDelete,

@@ -7,10 +7,10 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../../../api/flux
 import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
+import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
-import { pinAnnotationsOf } from '../../../core/pin/annotations.ts';
 import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import type { CommandLine, Saying } from '../../../core/text/commands.ts';

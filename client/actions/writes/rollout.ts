@@ -12,13 +12,13 @@ import {
 } from '../../../api/annotations.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { neverSeen } from '../../../core/evaluation/namedGates.ts';
-import { versionRequests } from '../../../core/evaluation/requesters.ts';
-import { requestsOf } from '../../../core/evaluation/requests.ts';
+import { isUnderWay } from '../../../core/admission/suspend/bypassGrant.ts';
 import { gateRefsOf } from '../../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { isUnderWay } from '../../../core/suspend/bypassGrant.ts';
+import { neverSeen } from '../../../core/rollout/evaluation/namedGates.ts';
+import { versionRequests } from '../../../core/rollout/evaluation/requesters.ts';
+import { requestsOf } from '../../../core/rollout/evaluation/requests.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { nameWord, quoted, shell } from '../../../core/text/shell.ts';
 import { versionConcerns, versionProblem } from './versions.ts';

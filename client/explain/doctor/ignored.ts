@@ -1,11 +1,11 @@
 /** Which objects keep what a Rollout has set while admission is away: those whose Kustomization ignores the field (Flux 2.9, docs/take-over.md). */
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Rollout } from '../../../api/types.ts';
+import { pinAnnotationsOf, pinPath } from '../../../core/admission/managedFields/annotations.ts';
+import { applierOf } from '../../../core/admission/suspend/applier.ts';
 import { firstFew } from '../../../core/kube/firstFew.ts';
 import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
-import { pinAnnotationsOf, pinPath } from '../../../core/pin/annotations.ts';
 import { writeBackName } from '../../../core/policy/writeBack.ts';
-import { applierOf } from '../../../core/suspend/applier.ts';
 import { type Finding, fine, problem } from './finding.ts';
 
 interface IgnoreRule {

@@ -2,10 +2,10 @@
 import { READY } from '../../../api/conditions.ts';
 import type { Condition, KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
-import { isUnhealthy } from '../../../core/deployment/healthChecks.ts';
 import { association } from '../../../core/health/association.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
+import { isUnhealthy } from '../../../core/rollout/deployment/healthChecks.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import type { Cause, ObjectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';

@@ -16,8 +16,8 @@ import {
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
-import { isBaking } from '../../../core/deployment/bake.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
+import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import type { Cause, Step } from '../application.ts';
 import { pinText } from '../pinText.ts';

@@ -3,13 +3,13 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
-import { backgroundOf } from '../../../core/evaluation/approvals.ts';
+import { closingsPassed } from '../../../core/admission/suspend/bypassGrant.ts';
+import { closingKey } from '../../../core/admission/suspend/stateAnnotation.ts';
 import type { NextDeployment } from '../../../core/gate/approved.ts';
 import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
-import { closingsPassed } from '../../../core/suspend/bypassGrant.ts';
-import { closingKey } from '../../../core/suspend/stateAnnotation.ts';
+import { backgroundOf } from '../../../core/rollout/evaluation/approvals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import type { Step } from '../application.ts';
 import { defined } from '../defined.ts';

@@ -8,7 +8,7 @@ import { bindingSteps } from '../../../client/explain/rollout/deploymentSteps.ts
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { isOfEarlier } from '../../../client/explain/step.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
-import { kustomization, rollout } from '../../core/hold/objects.ts';
+import { kustomization, rollout } from '../../core/admission/objects.ts';
 
 /** 1.1.0 is the newest deployment, the second. */
 const app: Rollout = rollout('my-app', '1.1.0', '1.0.0');

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { absentFindings } from '../../../client/explain/doctor/waits.ts';
 import { explainGate } from '../../../client/explain/kinds/gate.ts';
-import { gate } from '../../core/hold/objects.ts';
+import { gate } from '../../core/admission/objects.ts';
 
 const first = { kind: 'Kustomization', namespace: 'shop', name: 'web', reason: 'NotMarked', message: 'no room' };
 

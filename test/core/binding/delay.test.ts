@@ -3,7 +3,7 @@ import type { FluxBindingSpec, Gate, Rollout } from '../../../api/types.ts';
 import { withReport } from '../../../core/binding/delay.ts';
 import { encodeReport, inputsOf, type Report } from '../../../core/binding/report.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
-import { deployment, gate, kustomization, NOW, rollout } from '../hold/objects.ts';
+import { deployment, gate, kustomization, NOW, rollout } from '../admission/objects.ts';
 
 const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString();
 const FREEZE = { namespace: 'shop', name: 'freeze' };

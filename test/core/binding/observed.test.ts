@@ -3,7 +3,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../../api/types.ts';
 import { observedOf } from '../../../core/binding/observed.ts';
 import { objectOf } from '../../support/objects.ts';
-import { deployment, helmRelease, kustomization, ociRepository, released } from '../hold/objects.ts';
+import { deployment, helmRelease, kustomization, ociRepository, released } from '../admission/objects.ts';
 
 type Observed = FluxBindingSpec['observed'];
 

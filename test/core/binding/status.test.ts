@@ -14,7 +14,7 @@ import {
   released,
   rollout,
   rolloutsByName,
-} from '../hold/objects.ts';
+} from '../admission/objects.ts';
 
 const SOURCE = { kind: 'OCIRepository', name: 'web' };
 const my = rollout('my-app', '1.1.0', '1.0.0');

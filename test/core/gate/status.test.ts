@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
 import { gateStatus } from '../../../core/gate/status.ts';
-import { gate } from '../hold/objects.ts';
+import { gate } from '../admission/objects.ts';
 
 const NOW = Date.parse('2026-03-04T10:00:00Z');
 const unheld = [{ kind: 'Kustomization', namespace: 'shop', name: 'runs', reason: 'NotMarked' as const }];

@@ -1,10 +1,10 @@
 /** Lists of names in annotations are bounded, and beyond the bound nothing opens. */
 import { describe, expect, it } from 'vitest';
-import { requiredGates } from '../../../core/hold/requiredGates.ts';
+import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
+import { requiredGates } from '../../../core/admission/requiredGates.ts';
 import { splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { pinAnnotationsOf } from '../../../core/pin/annotations.ts';
-import { gate, gatesByName, kustomization, NOW } from '../hold/objects.ts';
+import { gate, gatesByName, kustomization, NOW } from '../admission/objects.ts';
 
 const many = (count: number, part: string) => new Array(count).fill(part).join(',');
 const LIMIT = LIMITS.namesInAnnotation;

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { FORCE_DEPLOY, RETRY, UNBLOCK_FAILED } from '../../../api/annotations.ts';
 import type { HealthCheck, RolloutGate, RolloutStatus } from '../../../api/types.ts';
-import type { Observed } from '../../../core/evaluation/observed.ts';
-import { usedAnnotations } from '../../../core/evaluation/requests.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import type { Observed } from '../../../core/rollout/evaluation/observed.ts';
+import { usedAnnotations } from '../../../core/rollout/evaluation/requests.ts';
 import { type Plan, planRollout } from '../../../core/rollout/plan.ts';
 import { checkStatus } from '../../scenario/rollout/crd.ts';
 import { objectOf } from '../../support/objects.ts';

@@ -1,12 +1,12 @@
 /** What a Rollout's status may grow to: Metacontroller has to be able to write it, and etcd to store it. */
 import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
-import { adopted } from '../../../core/deployment/adopt.ts';
-import { readConfig } from '../../../core/evaluation/config.ts';
+import { formatDeployments, parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { formatDeployments, parseDeployments } from '../../../core/pin/deployment.ts';
-import { bounded } from '../../../core/release/retention.ts';
+import { adopted } from '../../../core/rollout/deployment/adopt.ts';
+import { readConfig } from '../../../core/rollout/evaluation/config.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
+import { bounded } from '../../../core/rollout/release/retention.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW, observed } from './observedFixture.ts';
 

@@ -10,7 +10,7 @@ import type { Gate } from '../../../api/types.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { holdHook } from '../../../hooks/flux/hold.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
-import { gate, NOW } from '../../core/hold/objects.ts';
+import { gate, NOW } from '../../core/admission/objects.ts';
 import { annotations, labels, text } from '../../support/tenantWrites.ts';
 import { send } from '../../webhooks/flux/call.ts';
 import { controller, mapOf } from './cluster.ts';

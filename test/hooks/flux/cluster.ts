@@ -10,7 +10,7 @@ import { fluxHook } from '../../../hooks/flux/flux.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
 import { holdHook } from '../../../hooks/flux/hold.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
-import { NOW } from '../../core/hold/objects.ts';
+import { NOW } from '../../core/admission/objects.ts';
 import { type Answer, send } from '../../webhooks/flux/call.ts';
 
 export const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };

@@ -8,11 +8,11 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ObjectMap } from '../../../api/metacontroller.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../../api/types.ts';
-import { parseDeployments } from '../../../core/pin/deployment.ts';
+import { parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxHook } from '../../../hooks/flux/flux.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
-import { deployment, kustomization, NOW, ociRepository, rollout } from '../../core/hold/objects.ts';
+import { deployment, kustomization, NOW, ociRepository, rollout } from '../../core/admission/objects.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const { call } = fakeHookCall({ now: NOW });

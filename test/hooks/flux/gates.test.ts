@@ -8,7 +8,7 @@ import type { Gate } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxHook } from '../../../hooks/flux/flux.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
-import { gate, kustomization, ociRepository, owner, rollout } from '../../core/hold/objects.ts';
+import { gate, kustomization, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
 import { Cluster, controller } from './cluster.ts';
 
 const condition = (object: FluxObject, type: string) => object.status?.conditions?.find((c) => c.type === type);

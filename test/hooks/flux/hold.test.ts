@@ -4,7 +4,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { holdHook } from '../../../hooks/flux/hold.ts';
-import { gate, kustomization, NOW } from '../../core/hold/objects.ts';
+import { gate, kustomization, NOW } from '../../core/admission/objects.ts';
 import { controller, mapOf } from './cluster.ts';
 
 const SELECTED_BY = 'gate.fluxcd.io/selected-by';

@@ -1,7 +1,7 @@
 /** More Gates than one decision looks at: closed, said so, and to be mended. */
 import { describe, expect, it } from 'vitest';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
-import { gate, kustomization } from '../../core/hold/objects.ts';
+import { gate, kustomization } from '../../core/admission/objects.ts';
 import { send } from '../../webhooks/flux/call.ts';
 import { Cluster } from './cluster.ts';
 

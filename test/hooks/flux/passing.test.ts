@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
-import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../../core/hold/objects.ts';
+import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
 import { Cluster } from './cluster.ts';
 
 const STATE = 'gate.fluxcd.io/state';

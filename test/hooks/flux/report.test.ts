@@ -8,7 +8,15 @@ import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxHook } from '../../../hooks/flux/flux.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
 import { createRecent } from '../../../server/recent.ts';
-import { deployment, gate, helmRelease, kustomization, NOW, ociRepository, rollout } from '../../core/hold/objects.ts';
+import {
+  deployment,
+  gate,
+  helmRelease,
+  kustomization,
+  NOW,
+  ociRepository,
+  rollout,
+} from '../../core/admission/objects.ts';
 import { Cluster, controller, mapOf } from './cluster.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };

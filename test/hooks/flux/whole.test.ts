@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { deployment, gate, kustomization, ociRepository, rollout } from '../../core/hold/objects.ts';
+import { deployment, gate, kustomization, ociRepository, rollout } from '../../core/admission/objects.ts';
 import { Cluster } from './cluster.ts';
 
 const OWN = { 'rollout.kuberik.com/substitute.APP.from': 'my-app', 'gate.fluxcd.io/gates': 'freeze' };

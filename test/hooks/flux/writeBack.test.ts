@@ -13,7 +13,7 @@ import {
   ociRepository,
   owner,
   rollout,
-} from '../../core/hold/objects.ts';
+} from '../../core/admission/objects.ts';
 import { Cluster } from './cluster.ts';
 
 const SYNC = { username: 'system:serviceaccount:flux-system:kustomize-controller' };

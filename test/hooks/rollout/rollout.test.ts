@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
+import { formatDeployments } from '../../../core/admission/managedFields/deployment.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { formatDeployments } from '../../../core/pin/deployment.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
 import { fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 import { deployed, freeze, gate, rules, sync } from './sync.ts';

@@ -7,7 +7,7 @@ import type { Count } from '../../../api/metrics.ts';
 import type { EventRecord } from '../../../api/ports.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
-import { NOW } from '../../core/hold/objects.ts';
+import { NOW } from '../../core/admission/objects.ts';
 
 export interface World {
   objects?: KubeObject<any, any>[];

@@ -12,7 +12,7 @@ import {
   ociRepository,
   owner,
   rollout,
-} from '../../core/hold/objects.ts';
+} from '../../core/admission/objects.ts';
 import { send } from './call.ts';
 
 const at = (id: number, version: string) => ({

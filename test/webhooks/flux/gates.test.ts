@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
-import { gate, kustomization, NOW, ociRepository, owner } from '../../core/hold/objects.ts';
+import { gate, kustomization, NOW, ociRepository, owner } from '../../core/admission/objects.ts';
 import { send, type World, type Write } from './call.ts';
 
 const REASON = 'gate.fluxcd.io/bypass-reason';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BYPASS_REASON, GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { verifyWrite } from '../../../core/hold/validate.ts';
+import { verifyWrite } from '../../../core/admission/validate.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
 import { readManifests } from '../../../dev/local/install/manifests.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
@@ -19,7 +19,7 @@ import {
   owner,
   rollout,
   rolloutsByName,
-} from '../../core/hold/objects.ts';
+} from '../../core/admission/objects.ts';
 
 const [{ webhooks }] = readManifests(join(REPOSITORY, 'manifests/webhooks')).filter(
   ({ kind }) => kind === 'ValidatingWebhookConfiguration',

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
-import { deployment, gate, kustomization, ociRepository, rollout } from '../../core/hold/objects.ts';
+import { deployment, gate, kustomization, ociRepository, rollout } from '../../core/admission/objects.ts';
 import { send } from './call.ts';
 
 const closed = gate('shop/freeze');

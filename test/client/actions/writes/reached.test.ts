@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { continued } from '../../../../client/actions/writes/budget.ts';
 import { reconciled } from '../../../../client/actions/writes/fluxObject.ts';
-import { kustomization } from '../../../core/hold/objects.ts';
+import { kustomization } from '../../../core/admission/objects.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 describe('a Flux object that was resumed', () => {

@@ -1,0 +1,98 @@
+/** `Approved` on syncs, `Blocked` on sources: the RFC's conditions on the Flux objects themselves. */
+import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
+import type { FluxObject, FluxStatus } from '../../api/flux.ts';
+import { governedKindOf, KINDS } from '../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import { TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { isTooMany } from '../gate/refs.ts';
+import { findCondition, setCondition } from '../kube/conditions.ts';
+import { groupOf, refKey } from '../kube/names.ts';
+import { approvalText, passedText } from './messages.ts';
+import type { Awaits } from './suspend/applier.ts';
+import { awaitsText } from './suspend/resume.ts';
+import { parseState, runsBehind } from './suspend/stateAnnotation.ts';
+
+/** Flux's CRDs refuse more than 32768 characters. */
+const MAX_MESSAGE = 32_000;
+
+/** Any other ends in a moment and is not worth two writes of each object. */
+const UNUSUAL = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
+
+type Status = FluxStatus & Record<string, unknown>;
+
+/**
+ * The status with the condition as the gates want it; undefined when it is so already. `closed` undefined: no gate is
+ * required, and the condition goes. `awaits`: what has become of the wait for the object's applier.
+ */
+export function withGateCondition(
+  object: FluxObject,
+  closed: readonly NamespacedName[] | undefined,
+  now: EpochMs,
+  awaits?: Awaits,
+  closings: readonly string[] = closed?.map(refKey) ?? [],
+): Status | undefined {
+  const status: Status = object.status ?? {};
+  let next = closed ? withCondition(object, status, closed, now, awaits, closings) : withoutCondition(status);
+  if (closed?.length && isSettledButForUs(object)) {
+    next = { ...(next ?? status), observedGeneration: object.metadata.generation } as Status;
+  }
+  return next;
+}
+
+/**
+ * Whether a parent with `wait: true` would wait for what only our suspension causes, until it times out: the object was created
+ * suspended and has never been observed, or it was ready when our suspension moved its generation on by one.
+ */
+function isSettledButForUs({ metadata, spec, status }: FluxObject): boolean {
+  const { generation = 0, annotations } = metadata;
+  if (annotations?.[SUSPENDED] === undefined || spec?.suspend !== true) return false;
+  if (status?.observedGeneration === generation) return false;
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (!ready) return true;
+  const observed =
+    ready.observedGeneration === status?.observedGeneration && status?.observedGeneration === generation - 1;
+  return ready.status === 'True' && observed;
+}
+
+function withCondition(
+  object: FluxObject,
+  status: Status,
+  closed: readonly NamespacedName[],
+  now: EpochMs,
+  awaits: Awaits | undefined,
+  closings: readonly string[],
+): Status | undefined {
+  const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
+  const isSource = kind !== undefined && KINDS[kind].governed === 'source';
+  const holds = closed.length > 0;
+  const isRunning = runsBehind(parseState(object.metadata.annotations?.[GATE_STATE]), closings);
+  const condition = {
+    type: isSource ? BLOCKED : APPROVED,
+    status: holds === isSource ? ('True' as const) : ('False' as const),
+    reason: holds ? GATE_CLOSED : GATES_OPEN,
+    message: holds
+      ? closed
+          .map(isRunning ? passedText : isSource ? blocked : (gate) => approvalText(gate))
+          .join(' ')
+          .slice(0, MAX_MESSAGE)
+      : `All gates are open.${awaits && UNUSUAL.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
+  };
+  const conditions = setCondition(status.conditions, condition, now);
+  const [before, after] = [status.conditions, conditions].map((list) => findCondition(list, condition.type));
+  const same = (['status', 'reason', 'message'] as const).every((key) => before?.[key] === after?.[key]);
+  return same ? undefined : { ...status, conditions };
+}
+
+function withoutCondition(status: Status): Status | undefined {
+  const conditions = status.conditions?.filter(
+    ({ type, reason }) =>
+      !((type === APPROVED || type === BLOCKED) && (reason === GATE_CLOSED || reason === GATES_OPEN)),
+  );
+  return conditions?.length === status.conditions?.length ? undefined : { ...status, conditions: conditions ?? [] };
+}
+
+function blocked(gate: NamespacedName): string {
+  if (isTooMany(gate)) return `Reconciliation is blocked: ${TOO_MANY_TEXT}.`;
+  return `Reconciliation is blocked as gate '${refKey(gate)}' is closed.`;
+}

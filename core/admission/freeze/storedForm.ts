@@ -1,0 +1,112 @@
+/**
+ * What a round trip through Flux's Go types respells: a client that reads a Kustomization, adds an annotation and sends it
+ * back says `10m0s` for `10m`, and leaves out what `omitempty` leaves out.
+ *
+ * A fixed list, taken from the types themselves: only a field that is not a pointer reads the same to Flux whether it is
+ * empty or absent. `maxHistory: 0` is a pointer and does not mean the same as no maxHistory. A field that is missing here is
+ * compared as it is written.
+ */
+import type { FluxObject } from '../../../api/flux.ts';
+import { GOVERNED_KINDS, type GovernedKind } from '../../../api/kinds.ts';
+import { parseDuration } from '../../kube/duration.ts';
+import { isMap } from '../../kube/json.ts';
+
+/** `metav1.Duration`, and pointers to one. */
+export const DURATIONS: Record<GovernedKind, string> = {
+  Kustomization: 'interval retryInterval timeout',
+  HelmRelease:
+    'interval timeout chart.spec.interval install.timeout install.strategy.retryInterval upgrade.timeout ' +
+    'upgrade.strategy.retryInterval test.timeout rollback.timeout uninstall.timeout',
+  ImageUpdateAutomation: 'interval',
+  GitRepository: 'interval timeout',
+  OCIRepository: 'interval timeout',
+  HelmRepository: 'interval timeout',
+  Bucket: 'interval timeout',
+};
+
+/** Strings, numbers, booleans, lists and maps with `omitempty` that are not pointers; never `suspend`. `[]` stands for each item of a list. */
+const OMITTED: Record<GovernedKind, string> = {
+  Kustomization:
+    'dependsOn dependsOn[].namespace path postBuild.substitute postBuild.substituteFrom postBuild.substituteFrom[].optional ' +
+    'deletionPolicy healthChecks healthChecks[].apiVersion healthChecks[].namespace namePrefix nameSuffix patches images ' +
+    'images[].newName images[].newTag images[].digest serviceAccountName sourceRef.apiVersion sourceRef.namespace ' +
+    'targetNamespace force wait components ignoreMissingComponents healthCheckExprs ignore commonMetadata.labels ' +
+    'commonMetadata.annotations decryption.serviceAccountName',
+  HelmRelease:
+    'releaseName targetNamespace storageNamespace dependsOn dependsOn[].namespace serviceAccountName valuesFrom ' +
+    'valuesFrom[].valuesKey valuesFrom[].targetPath valuesFrom[].optional postRenderers chartRef.namespace ' +
+    'chart.metadata.labels chart.metadata.annotations chart.spec.version chart.spec.reconcileStrategy ' +
+    'chart.spec.valuesFiles chart.spec.ignoreMissingValuesFiles chart.spec.sourceRef.namespace driftDetection.mode ' +
+    'driftDetection.ignore install.remediation.retries install.disableTakeOwnership install.disableWait ' +
+    'install.disableWaitForJobs install.disableHooks install.disableOpenAPIValidation install.disableSchemaValidation ' +
+    'install.replace install.skipCRDs install.crds install.createNamespace upgrade.remediation.retries ' +
+    'upgrade.disableTakeOwnership upgrade.disableWait upgrade.disableWaitForJobs upgrade.disableHooks ' +
+    'upgrade.disableOpenAPIValidation upgrade.disableSchemaValidation upgrade.force upgrade.preserveValues ' +
+    'upgrade.cleanupOnFail upgrade.crds test.enable test.ignoreFailures rollback.disableWait ' +
+    'rollback.disableWaitForJobs rollback.disableHooks rollback.recreate rollback.force rollback.cleanupOnFail ' +
+    'uninstall.disableHooks uninstall.keepHistory uninstall.disableWait',
+  ImageUpdateAutomation:
+    'sourceRef.namespace update.strategy update.path git.commit.messageTemplate git.commit.messageTemplateValues ' +
+    'git.commit.author.name git.push.branch git.push.refspec git.push.options',
+  GitRepository:
+    'provider serviceAccountName recurseSubmodules include include[].fromPath include[].toPath sparseCheckout ' +
+    'ref.branch ref.tag ref.semver ref.name ref.commit verify.mode',
+  OCIRepository:
+    'provider serviceAccountName insecure ref.digest ref.semver ref.semverFilter ref.tag layerSelector.mediaType ' +
+    'layerSelector.operation',
+  HelmRepository: 'passCredentials insecure type provider',
+  Bucket: 'provider serviceAccountName insecure region prefix',
+};
+
+type Same = (a: unknown, b: unknown) => boolean;
+
+const isSameLength: Same = (a, b) => lengthOf(a) !== undefined && lengthOf(a) === lengthOf(b);
+/** The one duration that may be absent without being a pointer; Go then writes `0s`. */
+const isSameLengthOrNone: Same = (a = '0s', b = '0s') => isSameLength(a, b);
+const areEmpty: Same = (a, b) => isEmpty(a) && isEmpty(b);
+
+const RULES = new Map(
+  GOVERNED_KINDS.map(({ kind }) => [
+    kind as string,
+    [
+      ...paths(DURATIONS[kind], (path) =>
+        kind === 'HelmRepository' && path === 'interval' ? isSameLengthOrNone : isSameLength,
+      ),
+      ...paths(OMITTED[kind], () => areEmpty),
+    ],
+  ]),
+);
+
+/** The object with the old spelling wherever the new one says the same. The very same object where there is none. */
+export function withStoredForm(object: FluxObject, oldObject: FluxObject): FluxObject {
+  let spec: unknown = object.spec;
+  for (const { keys, isSame } of RULES.get(object.kind) ?? []) spec = respelled(spec, oldObject.spec, keys, isSame);
+  return spec === object.spec ? object : { ...object, spec: spec as NonNullable<FluxObject['spec']> };
+}
+
+function respelled(now: unknown, before: unknown, [key, ...rest]: readonly string[], isSame: Same): unknown {
+  if (key === '[]') {
+    if (!Array.isArray(now) || !Array.isArray(before) || now.length !== before.length) return now;
+    const items = now.map((item, i) => respelled(item, before[i], rest, isSame));
+    return items.some((item, i) => item !== now[i]) ? items : now;
+  }
+  if (key === undefined || !isMap(now) || !isMap(before)) return now;
+  const [a, b] = [now[key], before[key]];
+  const kept = rest.length > 0 ? respelled(a, b, rest, isSame) : isSame(a, b) ? b : a;
+  if (kept === a) return now;
+  const { [key]: _, ...others } = now;
+  return kept === undefined ? others : { ...others, [key]: kept };
+}
+
+function paths(text: string, isSameOf: (path: string) => Same) {
+  return text.split(' ').map((path) => ({ keys: path.replaceAll('[]', '.[]').split('.'), isSame: isSameOf(path) }));
+}
+
+function lengthOf(value: unknown): number | undefined {
+  return typeof value === 'string' && value.length <= 100 ? parseDuration(value) : undefined;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === undefined || value === '' || value === 0 || value === false;
+}

@@ -1,0 +1,73 @@
+/**
+ * One deployment of a Rollout that may pass closed Gates, its own and those of the objects bound to it: somebody who may bypass
+ * each of them has let it. The webhook notes it in the annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, and
+ * nobody else's text counts there. It is good for these closings and this deployment, so that nothing has to use it up.
+ */
+import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { HistoryEntry, Rollout } from '../../../api/types.ts';
+import { parseTime } from '../../kube/time.ts';
+
+export interface BypassGrant {
+  version: string;
+  /** Of the deployment. */
+  id: number;
+  /** See `closingKey`. */
+  closings: readonly string[];
+}
+
+/** A deployment that never arrives must not keep its objects running for ever. */
+const LASTS_MS = 3_600_000;
+
+const PASSAGE = /^(\S{1,128}) \((\d{1,15})\): (.+)$/;
+
+export function formatBypassGrant({ version, id, closings }: BypassGrant): string {
+  return `${version} (${id}): ${[...closings].sort().join(',')}`;
+}
+
+/** undefined where there is none, or the text is not ours. */
+export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
+  const [, version, id, closings] = PASSAGE.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
+  if (version === undefined || closings === undefined) return undefined;
+  return { version, id: Number(id), closings: closings.split(',') };
+}
+
+/** The closings that a deployment of this version, which would follow `head`, may pass. */
+export function closingsPassed(rollout: Rollout, head: HistoryEntry | undefined, version: string): ReadonlySet<string> {
+  const grant = bypassGrantOf(rollout);
+  const isIt = grant?.version === version && grant.id === (head?.id ?? 0) + 1;
+  return new Set(isIt ? grant.closings : []);
+}
+
+/** Whether the newest deployment is on its way past all these closings, which are in force now. */
+export function isPassing(rollout: Rollout, closings: readonly string[], now: EpochMs): boolean {
+  const end = bypassGrantEnds(rollout);
+  if (end === undefined || now >= end || closings.length === 0) return false;
+  const passed = new Set(bypassGrantOf(rollout)?.closings);
+  return closings.every((closing) => passed.has(closing));
+}
+
+/** When its objects are held again although it has not arrived; undefined when none is on its way. */
+export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
+  const grant = bypassGrantOf(rollout);
+  const [head] = rollout.status?.history ?? [];
+  if (!grant || !head || !isUnderWay(head)) return undefined;
+  if ((head.id ?? 0) !== grant.id || head.version.tag !== grant.version) return undefined;
+  const given = parseTime(rollout.metadata.annotations?.[BYPASSED_BY]?.split(' ')[0]);
+  return Math.max(given ?? 0, parseTime(head.timestamp) ?? 0) + LASTS_MS;
+}
+
+/** Not yet proven to be applied in every bound object, and not given up. */
+export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
+  return appliedTime === undefined && bakeStatus !== 'Failed' && bakeStatus !== 'Cancelled';
+}
+
+/**
+ * Whether Flux has acted on the object before. One that was created behind a closed Gate carries a spec that has never run
+ * anywhere, and does not pass with a deployment.
+ */
+export function hasRun({ status }: FluxObject): boolean {
+  const { artifact, lastAppliedRevision, history } = (status ?? {}) as Record<string, unknown>;
+  return Boolean(artifact ?? lastAppliedRevision ?? (Array.isArray(history) && history.length > 0));
+}

@@ -1,0 +1,92 @@
+/**
+ * What a Gate has not reached: what it requires to stand still and runs, and what it lets run and stands still. The object's own annotations tell: the webhook alone writes them, in the write that
+ * suspends. Whatever else reports of the object may be late, or may have failed for the same reason.
+ */
+import { GATE_STATE, GATES, SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { parseGateRefs } from '../gate/refs.ts';
+import { gateSelects } from '../gate/selects.ts';
+import { identityOf, refKey } from '../kube/names.ts';
+import { applierOf } from './suspend/applier.ts';
+import { parseState } from './suspend/stateAnnotation.ts';
+
+export interface Unheld extends ObjectName {
+  reason: 'NotMarked' | 'NotSuspended';
+  message: string;
+}
+
+/** Kubernetes: total of keys and values of all annotations, in bytes. */
+const MAX_ANNOTATIONS = 256 * 1024;
+/** What it takes to mark an object with its Gates. */
+const ROOM = 64 * 1024;
+
+/** An object that an open Gate has not let go yet. */
+export interface Unresumed extends ObjectName {
+  reason: 'WaitsForApplier' | 'NotResumed';
+  message: string;
+}
+
+/** Labels of each Namespace, by its name. */
+type Namespaces = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/**
+ * Those that a closed Gate does not hold, sorted by kind, namespace and name.
+ * @param objects metadata of the governed Flux objects, with their kinds
+ */
+export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unheld[] {
+  return reported(objects, (object) => {
+    const { annotations = {}, deletionTimestamp } = object.metadata;
+    if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
+    const state = parseState(annotations[GATE_STATE]);
+    // Somebody with the right has let it run.
+    if (state?.is === 'bypassed' || state?.is === 'passing') return undefined;
+    return requires(object, gate, namespaces) ? whyUnheld(annotations, state !== undefined) : undefined;
+  });
+}
+
+/** The same of those that an open Gate has not let go, and that no other Gate holds. */
+export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unresumed[] {
+  const key = refKey(identityOf(gate));
+  return reported(objects, (object) => {
+    const { annotations = {} } = object.metadata;
+    const state = annotations[SUSPENDED] === undefined ? undefined : parseState(annotations[GATE_STATE]);
+    const isStillClosed = state?.is === 'closed' && state.gates.every((each) => each === key);
+    if (!(isStillClosed || state?.is === 'opening') || !requires(object, gate, namespaces)) return undefined;
+    const applier = applierOf(object as FluxObject);
+    if (isStillClosed || !applier)
+      return { reason: 'NotResumed' as const, message: 'the webhook has not resumed it yet' };
+    const message = `it waits until Kustomization ${refKey(applier)} applies it again; its FluxBinding says what that does`;
+    return { reason: 'WaitsForApplier' as const, message };
+  });
+}
+
+function reported<Why extends object>(objects: readonly KubeObject[], why: (object: KubeObject) => Why | undefined) {
+  const found = objects.flatMap((object) => {
+    const reason = why(object);
+    return reason ? [{ kind: object.kind, ...identityOf(object), ...reason }] : [];
+  });
+  const key = (each: ObjectName) => `${each.kind} ${each.namespace}/${each.name}`;
+  return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+function requires(object: KubeObject, gate: Gate, namespaces: Namespaces): boolean {
+  const { annotations = {}, namespace: home = '' } = object.metadata;
+  const { namespace, name } = identityOf(gate);
+  const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
+  return (
+    parseGateRefs(annotations[GATES], home).refs.some(isThis) || gateSelects(gate, object, namespaces.get(home) ?? {})
+  );
+}
+
+function whyUnheld(annotations: Record<string, string>, isMarked: boolean): Pick<Unheld, 'reason' | 'message'> {
+  const size = new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
+  if (size > MAX_ANNOTATIONS - ROOM) {
+    const message = `its annotations take ${size} bytes, which may leave no room for ours: remove some`;
+    return { reason: 'NotMarked', message };
+  }
+  return isMarked
+    ? { reason: 'NotSuspended', message: 'it is marked, and the webhook has not suspended it yet' }
+    : { reason: 'NotMarked', message: 'Metacontroller has not marked it yet: see its log, and that of rollout-hooks' };
+}

@@ -1,0 +1,189 @@
+/** The bake of the newest deployment: when it starts, what fails it, when it has succeeded, and how it is retried. */
+import { READY } from '../../../api/conditions.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
+import { deployCutoff } from '../../health/cutoff.ts';
+import { knownHealth } from '../../health/known.ts';
+import type { NewCondition } from '../../kube/conditions.ts';
+import type { NewEvent } from '../../kube/events.ts';
+import { formatTime, parseTime } from '../../kube/time.ts';
+import { deploymentEvent } from './events.ts';
+import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
+import {
+  APPLIED,
+  BAKE_COMPLETED,
+  BAKE_STARTED,
+  BAKE_TIME_PASSED,
+  BAKE_TIMEOUT,
+  bakeTimePassedDespite,
+  DEPLOY_TIMEOUT,
+  ERROR_AFTER_BAKE_STARTED,
+  ERROR_AFTER_DEPLOYMENT,
+  NOTHING_BOUND,
+} from './messages.ts';
+import { targetName, unapplied } from './progress.ts';
+import { isUnwatched } from './unwatched.ts';
+
+/** Milliseconds. */
+export interface BakeTimes {
+  bakeTime?: number;
+  deployTimeout?: number;
+}
+
+export interface BakeContext {
+  rollout: Rollout;
+  times: BakeTimes;
+  healthChecks: readonly HealthCheck[];
+  bound: readonly FluxBinding[];
+  /** BakeFailureDisabled: neither errors nor the timeout fail the entry. */
+  recovery: boolean;
+  /** Like the Go controller: time alone ends a bake, and without bake settings nothing is waited for. */
+  likeKuberik: boolean;
+}
+
+export interface BakeStep {
+  head: HistoryEntry;
+  ready?: NewCondition;
+  events: NewEvent[];
+  /** When the answer may change although nothing was written. */
+  requeueAt?: EpochMs;
+}
+
+export function isBaking(head: HistoryEntry | undefined): boolean {
+  return head?.bakeStatus === 'Deploying' || head?.bakeStatus === 'InProgress';
+}
+
+export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
+  const { healthChecks, recovery } = context;
+  const home = context.rollout.metadata.namespace;
+  const started = parseTime(head.bakeStartTime);
+  const missing = unapplied(head, context.bound, context.rollout);
+  if (!context.likeKuberik && isUnwatched(head, context.rollout)) {
+    return missing.length > 0 ? { head, events: [] } : applied(head, context.bound, now);
+  }
+
+  const deadline = started === undefined ? deployDeadline(head, context.times, now) : undefined;
+  if (!recovery && deadline !== undefined && now > deadline) {
+    return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), now);
+  }
+  // What is seen before the version arrived is the old version's health, unless the check can tell the two apart.
+  const arrived = started !== undefined || missing.length === 0;
+  const watched = arrived ? healthChecks : healthChecks.filter(checksRevision);
+  // All were Healthy when the bake started: one that no longer is has failed since, whether or not it says when.
+  const errors = started === undefined ? newErrors(watched, head) : errorsOrUnhealthy(watched, head);
+  if (!recovery && errors.length > 0) {
+    return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
+  }
+  if (started !== undefined) return goOn(head, started, context, passedMessage(errors), [], now);
+  if (missing.length === 0 && notReady(healthChecks, head, home).length === 0) return start(head, context, now);
+  const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
+  return { head, events: [], ...(!waits && { requeueAt: deadline }) };
+}
+
+/** The end of a deployment that does not bake. Ready says already that it is deployed, but for a retry. */
+function applied(head: HistoryEntry, bound: readonly FluxBinding[], now: EpochMs): BakeStep {
+  const message = bound.length > 0 ? APPLIED : NOTHING_BOUND;
+  const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
+  return {
+    head: done,
+    ...(head.lastRetryTimestamp && { ready: { type: READY, status: 'True', reason: 'RolloutSucceeded', message } }),
+    events: [deploymentEvent(done, 'Normal', 'DeploymentApplied', message)],
+  };
+}
+
+function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
+  const errors = newErrors(checks, head);
+  return errors.length > 0 ? errors : unhealthyChecks(checks);
+}
+
+/** While a closed gate holds the deployment up, the deadline moves on with the clock: only then is `now` needed. */
+export function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes, now?: EpochMs): EpochMs | undefined {
+  if (deployTimeout === undefined) return undefined;
+  const waiting = now === undefined ? 0 : Math.max(0, now - (parseTime(head.waitingSince) ?? now));
+  return deployCutoff(head) + deployTimeout + (head.waitedSeconds ?? 0) * 1000 + waiting;
+}
+
+function timeoutMessage(missing: readonly FluxBinding[]): string {
+  if (missing.length === 0) return DEPLOY_TIMEOUT;
+  return `Deploy timeout reached before bake could start (not applied by ${missing.map(targetName).join(', ')}).`;
+}
+
+/** There are errors in recovery mode only: else they have failed it. */
+function passedMessage(errors: readonly FailedCheck[]): string {
+  if (errors.length === 0) return BAKE_TIME_PASSED;
+  const [first, ...others] = errors.map(({ namespace, name }) => `HealthCheck '${namespace}/${name}'`);
+  return bakeTimePassedDespite(others.length > 0 ? `${first} and ${others.length} more` : `${first}`);
+}
+
+function start(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
+  // Rounded up: with a start stored earlier than it was, a bake would end before its time.
+  const at = Math.ceil(now / 1000) * 1000;
+  const baking = { ...head, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
+  const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
+  return goOn(baking, at, context, BAKE_TIME_PASSED, [started], now);
+}
+
+function goOn(
+  head: HistoryEntry,
+  started: EpochMs,
+  { times, healthChecks, rollout, recovery, likeKuberik }: BakeContext,
+  passed: string,
+  before: NewEvent[],
+  now: EpochMs,
+): BakeStep {
+  const { bakeTime, deployTimeout } = times;
+  const end = bakeTime === undefined ? now : started + bakeTime;
+  if (now < end) return { head, events: before, requeueAt: end };
+  const waits = likeKuberik ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
+  if (waits.length > 0) {
+    const deadline = recovery || deployTimeout === undefined ? undefined : started + (bakeTime ?? 0) + deployTimeout;
+    if (deadline !== undefined && now > deadline) return failedStep(head, BAKE_TIMEOUT, waits, now);
+    return { head, events: before, ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
+  }
+  const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
+  const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
+  return {
+    head: done,
+    ready: { type: READY, status: 'True', reason: 'BakeTimePassed', message },
+    events: [...before, deploymentEvent(done, 'Normal', 'BakeTimePassed', message)],
+  };
+}
+
+function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], now: EpochMs): BakeStep {
+  const { waitingSince, ...rest } = head;
+  const failed = {
+    ...rest,
+    bakeStatus: 'Failed',
+    bakeStatusMessage: message,
+    bakeEndTime: formatTime(now),
+    ...(checks.length > 0 && { failedHealthChecks: checks }),
+  };
+  return {
+    head: failed,
+    ready: { type: READY, status: 'False', reason: 'BakeTimeFailed', message },
+    events: [deploymentEvent(failed, 'Warning', 'BakeTimeFailed', message)],
+  };
+}
+
+/**
+ * The failed deployment to begin again with; undefined when it has not failed. Its `appliedTime` stays, for the policy
+ * `rollout-history` forbids to clear it: whoever asks whether something was before the arrival compares with the retry, too.
+ */
+export function retried(
+  head: HistoryEntry | undefined,
+  checks: readonly HealthCheck[],
+  now: EpochMs,
+): { head: HistoryEntry; event: NewEvent } | undefined {
+  if (head?.bakeStatus !== 'Failed') return undefined;
+  const { bakeStatusMessage, bakeStartTime, bakeEndTime, failedHealthChecks, waitedSeconds, waitingSince, ...rest } =
+    head;
+  const at = formatTime(now);
+  const again = {
+    ...rest,
+    bakeStatus: 'Deploying',
+    lastRetryTimestamp: at,
+    ...(rest.knownHealth && { knownHealth: knownHealth(checks, rest.knownHealth) }),
+  };
+  const message = `Retry requested; bake status reset at ${at}`;
+  return { head: again, event: deploymentEvent(again, 'Normal', 'RetryRequested', message) };
+}

@@ -1,0 +1,125 @@
+/** A deployment begins: the new head of the history. */
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
+import type { NewEvent } from '../../kube/events.ts';
+import { formatTime, parseTime } from '../../kube/time.ts';
+import { isBaking } from './bake.ts';
+import { deploymentEvent } from './events.ts';
+import {
+  BAKE_CANCELLED,
+  type DeploymentKind,
+  deployedMessage,
+  givenMessage,
+  historyMessage,
+  NO_BAKE,
+  NOTHING_BOUND,
+  originOf,
+  RAN_BEFORE,
+  replacedMessage,
+  WAITING_FOR_HEALTH,
+  WAITING_TO_BE_APPLIED,
+} from './messages.ts';
+import { endWait } from './progress.ts';
+import { isUnwatched } from './unwatched.ts';
+
+/** What a deployment has before it when it is made: its bake, the wait for Flux alone, or nothing, and why not. */
+export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';
+
+const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
+  bakes: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_FOR_HEALTH },
+  'is to be applied': { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED },
+  'nothing is bound': { bakeStatus: 'Succeeded', bakeStatusMessage: NOTHING_BOUND },
+  'ran before': { bakeStatus: 'Succeeded', bakeStatusMessage: RAN_BEFORE },
+  'does not bake': { bakeStatus: 'Succeeded', bakeStatusMessage: NO_BAKE },
+};
+
+export interface Deployment extends DeploymentKind {
+  /** The requests that opened the Gates it passed. */
+  approvals: NonNullable<HistoryEntry['approvals']>;
+  /** Who let it past closed Gates; undefined where none was in the way. */
+  bypass: HistoryEntry['bypass'];
+  version: VersionInfo;
+  begins: Beginning;
+  /** Of the request: deploy-message, deploy-user, and the authenticated user. Used for manual deployments only. */
+  message: string | undefined;
+  user: string | undefined;
+  requestedBy: string | undefined;
+  /** What the watched HealthChecks have reported: nothing where there is none yet. undefined where only times tell what is newer. */
+  knownHealth: HistoryEntry['knownHealth'];
+}
+
+/** The whole history, newest first and not yet truncated, with the events of the change. */
+export function deploy(
+  rollout: Rollout,
+  history: readonly HistoryEntry[],
+  deployment: Deployment,
+  now: EpochMs,
+): { history: HistoryEntry[]; events: NewEvent[] } {
+  const { tag } = deployment.version;
+  const [previous, ...older] = history;
+  const entry = newEntry(previous, deployment, now);
+  const events: NewEvent[] = [];
+  const stays: HistoryEntry[] = previous ? [withoutKnownHealth(previous)] : [];
+  if (previous && isBaking(previous)) {
+    const unwatched = isUnwatched(previous, rollout);
+    const why = unwatched ? replacedMessage(tag) : BAKE_CANCELLED;
+    stays[0] = cancelled(endWait(stays[0]!, rollout, now), tag, why, now);
+    const message = `Bake time cancelled due to new deployment of version ${tag}`;
+    if (!unwatched) events.push(deploymentEvent(previous, 'Normal', 'BakeTimeCancelled', message));
+  }
+  if (deployment.rollbackFrom !== undefined) {
+    const why = previous?.bakeStatusMessage ? ` (${previous.bakeStatusMessage})` : '';
+    const message = `Version ${deployment.rollbackFrom} has failed${why}: ${tag} is deployed again`;
+    events.push(deploymentEvent(entry, 'Warning', 'AutomaticRollback', message));
+  }
+  events.push(deploymentEvent(entry, 'Normal', 'DeploymentSucceeded', deployedMessage(deployment, tag)));
+  if (deployment.begins === 'bakes') {
+    const message = 'Bake time deploying, waiting for health checks to become healthy before starting bake.';
+    events.push(deploymentEvent(entry, 'Normal', 'BakeTimeDeploying', message));
+  }
+  return { history: [entry, ...stays, ...older], events };
+}
+
+function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, now: EpochMs): HistoryEntry {
+  const { manual, user, requestedBy, begins } = deployment;
+  return {
+    id: (previous?.id ?? 0) + 1,
+    version: deployment.version,
+    timestamp: formatTime(now),
+    message: historyMessage(deployment, deployment.message),
+    origin: originOf(deployment),
+    triggeredBy: triggeredBy(manual, user),
+    ...(manual && requestedBy && { requestedBy }),
+    ...(manual && deployment.message && { reason: givenMessage(deployment.message) }),
+    ...(deployment.approvals.length > 0 && { approvals: deployment.approvals }),
+    ...(deployment.bypass && { bypass: deployment.bypass }),
+    ...(deployment.rollbackFrom !== undefined && { rolledBackFrom: deployment.rollbackFrom }),
+    ...BEGINNINGS[begins],
+    ...(begins === 'bakes' && deployment.knownHealth && { knownHealth: deployment.knownHealth }),
+  };
+}
+
+/** It matters for the newest deployment alone, and histories are long. */
+function withoutKnownHealth({ knownHealth, ...entry }: HistoryEntry): HistoryEntry {
+  return entry;
+}
+
+export function triggeredBy(manual: boolean, user: string | undefined): NonNullable<HistoryEntry['triggeredBy']> {
+  return manual && user ? { kind: 'User', name: user } : { kind: 'System', name: 'rollout-controller' };
+}
+
+/** Whether a user asked for this deployment. */
+export function isByHand({ requestedBy, triggeredBy }: HistoryEntry): boolean {
+  return requestedBy !== undefined || triggeredBy?.kind === 'User';
+}
+
+function cancelled(head: HistoryEntry, by: string, why: string, now: EpochMs): HistoryEntry {
+  return {
+    ...head,
+    bakeStatus: 'Cancelled',
+    bakeStatusMessage: why,
+    // A bake's start is rounded up.
+    bakeEndTime: formatTime(Math.max(now, parseTime(head.bakeStartTime) ?? now)),
+    message: `Deployment cancelled due to new deployment of version ${by}`,
+  };
+}

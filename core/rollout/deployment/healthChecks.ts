@@ -1,0 +1,117 @@
+/** What the HealthChecks that a Rollout watches say of its deployments. */
+
+import { HEALTH_CHECKS_LEFT_OUT, HEALTH_CHECKS_MISSING } from '../../../api/conditions.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
+import { healthCheckLabels } from '../../health/association.ts';
+import { howToAllow } from '../../health/consent.ts';
+import { goneChecks, hasNewError, isReportedSince } from '../../health/known.ts';
+import { KUSTOMIZATION_CLASS } from '../../health/spec.ts';
+import type { NewCondition } from '../../kube/conditions.ts';
+import { formatTime, parseTime, wholeSeconds } from '../../kube/time.ts';
+import { withoutCommands } from '../../text/commands.ts';
+
+export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
+
+/** Of a check that was watched when the deployment began. */
+const GONE = 'it was watched when this deployment began, and is deleted or no longer selected';
+
+/** Anybody who reports health writes it; it stays in the history. */
+const MAX_MESSAGE = 4096;
+
+/** By namespace and name: the order of a map means nothing. */
+export function sortedChecks(checks: readonly HealthCheck[]): HealthCheck[] {
+  const key = ({ metadata }: HealthCheck) => `${metadata.namespace}/${metadata.name}`;
+  return [...checks].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+/** Why automatic deployments wait, of one check that is Unhealthy. Pending does not block. */
+export function unhealthyMessage(check: HealthCheck): string {
+  const { name, namespace } = check.metadata;
+  const detail = check.status?.message ? `: ${withoutCommands(check.status.message.slice(0, MAX_MESSAGE))}` : '';
+  return `HealthCheck '${name}' in namespace '${namespace}' is not healthy (status: Unhealthy)${detail}`;
+}
+
+/** A version that Flux cannot build or apply never arrives. Class kustomization sees that, and no older version's failure. */
+export function checksRevision({ spec }: HealthCheck): boolean {
+  return spec?.class === KUSTOMIZATION_CLASS;
+}
+
+/**
+ * When this second is over, if a check recovered or reported an error in it; else undefined. Stored times have whole seconds:
+ * a version deployed in the same second would take its predecessor's recovery or error for its own.
+ */
+export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): EpochMs | undefined {
+  const second = wholeSeconds(now);
+  const isNow = (time: string | undefined) => wholeSeconds(parseTime(time) ?? 0) === second;
+  const unsettled = checks.some(
+    ({ status }) => (status?.status === 'Healthy' && isNow(status.lastChangeTime)) || isNow(status?.lastErrorTime),
+  );
+  return unsettled ? second + 1000 : undefined;
+}
+
+/** The checks that have reported an error since the deployment began, or arrived, whatever they say now. */
+export function newErrors(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
+  return checks.filter((check) => hasNewError(check, head)).map((check) => failed(check, check.status?.message));
+}
+
+export function isUnhealthy({ status }: HealthCheck): boolean {
+  return status?.status === 'Unhealthy';
+}
+
+export function unhealthyChecks(checks: readonly HealthCheck[]): FailedCheck[] {
+  return checks.filter(isUnhealthy).map((check) => failed(check, check.status?.message));
+}
+
+/**
+ * The checks that may hold the version after `head`. Where that has failed and automation goes on, what it has broken is no
+ * obstacle: only its successor can fix it. What was unhealthy before its deployment, which began at `since`, still holds.
+ */
+export function obstructing(checks: readonly HealthCheck[], head: HistoryEntry, since: EpochMs): HealthCheck[] {
+  const failed = new Set(head.failedHealthChecks?.map(({ namespace, name }) => `${namespace}/${name}`));
+  return checks.filter(({ metadata, status }) => {
+    if (failed.has(`${metadata.namespace}/${metadata.name}`)) return false;
+    return (parseTime(status?.lastChangeTime) ?? Number.NEGATIVE_INFINITY) < since;
+  });
+}
+
+/**
+ * The checks that keep a bake from starting, and from ending, with the reason of each. A check of another namespace than `home` is
+ * never reset by this Rollout's deployments: it is enough that it is Healthy. One that was deleted proves nothing.
+ */
+export function notReady(checks: readonly HealthCheck[], head: HistoryEntry, home: string | undefined): FailedCheck[] {
+  const gone = goneChecks(head, checks).map(({ namespace, name }) => ({ namespace, name, message: GONE }));
+  const there = checks.flatMap((check) => {
+    const { status, message, lastChangeTime } = check.status ?? {};
+    if (status !== 'Healthy') return [failed(check, message || `Status: ${status ?? ''}`)];
+    if (check.metadata.namespace !== home) return [];
+    const changed = parseTime(lastChangeTime);
+    if (changed === undefined) return [failed(check, 'LastChangeTime is not set')];
+    if (isReportedSince(check, head)) return [];
+    return [failed(check, `LastChangeTime (${formatTime(changed)}) is not newer than deployment time`)];
+  });
+  return [...gone, ...there];
+}
+
+export function healthChecksLeftOut(count = 0, { metadata }: Rollout): NewCondition | undefined {
+  if (count === 0) return undefined;
+  const what = count === 1 ? '1 HealthCheck of another namespace is' : `${count} HealthChecks of other namespaces are`;
+  const message = `${what} selected but not watched: ${howToAllow(metadata.namespace ?? '')}`;
+  return { type: HEALTH_CHECKS_LEFT_OUT, status: 'True', reason: 'NotAllowed', message };
+}
+
+/** A bake that watches nothing must say so. */
+export function healthChecksMissing(
+  { healthChecks, healthLeftOut = 0 }: { healthChecks: readonly HealthCheck[]; healthLeftOut?: number },
+  { spec }: Rollout,
+): NewCondition | undefined {
+  const isWatching = healthCheckLabels(spec?.healthCheckSelector) !== undefined;
+  if (!isWatching || healthChecks.length + healthLeftOut > 0) return undefined;
+  const message = 'spec.healthCheckSelector matches no HealthCheck: a bake watches nothing until one appears';
+  return { type: HEALTH_CHECKS_MISSING, status: 'True', reason: 'NoneSelected', message };
+}
+
+function failed({ metadata }: HealthCheck, message: string | undefined): FailedCheck {
+  const shown = message?.slice(0, MAX_MESSAGE);
+  return { name: metadata.name ?? '', namespace: metadata.namespace ?? '', ...(shown && { message: shown }) };
+}

@@ -1,0 +1,131 @@
+/** Texts of the history and of Ready. Clients of the Go controller match them: see docs/compatibility.md. */
+import type { HistoryEntry, Rollout } from '../../../api/types.ts';
+import { isUnwatched } from './unwatched.ts';
+
+export const NO_BAKE = 'No bake time configured, deployment completed immediately.';
+/** The same where nothing is bound, and where something is: before and after Flux has applied it. */
+export const NOTHING_BOUND = 'No bake time configured and no object is bound, deployment completed immediately.';
+export const WAITING_TO_BE_APPLIED = 'Waiting for every bound object to apply it (no bake time configured).';
+export const APPLIED = 'No bake time configured, deployment completed once every bound object had applied it.';
+/** Of `spec.initialVersion`. */
+export const RAN_BEFORE = 'Taken over without a bake: the version was running before this Rollout was created.';
+export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
+/** In place of that while a closed gate, or the suspension it left behind, holds it on its way. */
+export const HELD_ON_ITS_WAY = 'Held by a closed gate on its way; the bake starts once it is applied and healthy.';
+export const UNWATCHED_HELD = 'Held by a closed gate on its way.';
+export const BAKE_STARTED = 'Bake started, monitoring for errors.';
+export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
+/** In recovery mode, where errors were reported and did not count. */
+export function bakeTimePassedDespite(checks: string): string {
+  return `Bake time completed successfully (recovery mode: errors of ${checks} did not count).`;
+}
+export const BAKE_COMPLETED = 'Bake completed (no bake time configured).';
+export const DEPLOY_TIMEOUT =
+  'Deploy timeout reached before bake could start (health checks did not become healthy in time).';
+/** The planned end of the bake has passed by that long, and a HealthCheck was not Healthy. */
+export const BAKE_TIMEOUT = 'Deploy timeout reached after the bake time (health checks were not healthy).';
+export const ERROR_AFTER_DEPLOYMENT = 'A HealthCheck reported an error after deployment.';
+export const ERROR_AFTER_BAKE_STARTED = 'A HealthCheck reported an error after bake started.';
+export const BAKE_CANCELLED = 'Bake cancelled due to new deployment.';
+export function replacedMessage(by: string): string {
+  return `Replaced by ${by} before every bound object had applied it.`;
+}
+/** Beginning of what dashboards write when a person marks a deployment successful. */
+export const MARKED_SUCCESSFUL = 'Deployment manually marked as successful by user';
+
+/** How a deployment came about, beside its version. */
+export interface DeploymentKind {
+  manual: boolean;
+  forced: boolean;
+  bypassed: boolean;
+  unblocked: boolean;
+  /** The failed version in whose place an older one is deployed again. */
+  rollbackFrom?: string | undefined;
+  /** It is what ran before there was a Rollout: `spec.initialVersion`. */
+  initial?: boolean;
+}
+
+type Origin = NonNullable<HistoryEntry['origin']>;
+
+/** Of a deploy-message: each entry of the history has one. */
+const MAX_GIVEN = 2048;
+
+export function givenMessage(text: string): string {
+  return text.slice(0, MAX_GIVEN);
+}
+
+/** `history[].message`. A message given with a manual deployment stands as it is. */
+export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
+  if (kind.manual && given) return givenMessage(given);
+  if (kind.initial) return 'Taken over: spec.initialVersion';
+  if (kind.rollbackFrom !== undefined) return `Automatic rollback from ${kind.rollbackFrom}`;
+  return [
+    kind.manual ? 'Manual deployment' : 'Automatic deployment',
+    ...(kind.forced ? ['with force deploy'] : []),
+    ...(kind.bypassed ? ['with gate bypass'] : []),
+    ...(kind.unblocked ? ['with failed bake unblock'] : []),
+  ].join(', ');
+}
+
+/** `history[].origin`: the same as data. */
+export function originOf({ manual, initial, rollbackFrom, forced, bypassed, unblocked }: DeploymentKind): Origin {
+  const decided = initial
+    ? 'InitialVersion'
+    : rollbackFrom !== undefined
+      ? 'Rollback'
+      : manual
+        ? 'Manual'
+        : 'Automatic';
+  return [
+    decided,
+    ...(forced ? (['ForceDeploy'] as const) : []),
+    ...(bypassed ? (['GateBypass'] as const) : []),
+    ...(unblocked ? (['FailedBakeUnblock'] as const) : []),
+  ];
+}
+
+/** `Ready`'s message right after a deployment. */
+export function readyMessage(
+  { bypassed, unblocked }: Pick<DeploymentKind, 'bypassed' | 'unblocked'>,
+  head: HistoryEntry,
+  rollout: Rollout,
+): string {
+  const ways = [...(bypassed ? ['gate bypass'] : []), ...(unblocked ? ['failed bake unblock'] : [])];
+  const how = ways.length > 0 ? ` with ${ways.join(' and ')}` : '';
+  return `Release deployed successfully${how}. ${deploymentSummary(head, rollout)}`;
+}
+
+export function deployedMessage({ bypassed, unblocked }: DeploymentKind, tag: string): string {
+  const notes = `${bypassed ? ' (with gate bypass)' : ''}${unblocked ? ' (with failed bake unblock)' : ''}`;
+  return `Successfully deployed version ${tag}${notes}`;
+}
+
+/** How far a deployment is, in a few words. */
+export function deploymentSummary(head: HistoryEntry, rollout: Rollout): string {
+  const isAwaited = head.bakeStatus === 'Deploying' && head.waitingSince === undefined && isUnwatched(head, rollout);
+  return isAwaited ? 'Waiting for every bound object to apply it' : bakeSummary(head);
+}
+
+/** The state of a bake in a few words. */
+export function bakeSummary(head: HistoryEntry | undefined, remaining?: string): string {
+  if (!head) return 'No deployment history';
+  const detail = head.bakeStatusMessage ? `: ${head.bakeStatusMessage}` : '';
+  switch (head.bakeStatus) {
+    case undefined:
+      return 'No bake status';
+    case 'Deploying':
+      return head.waitingSince === undefined
+        ? 'Waiting for health checks to become healthy before starting bake'
+        : 'Held by a closed gate on its way';
+    case 'InProgress':
+      return remaining ? `Baking in progress, ${remaining} remaining` : 'Baking in progress, monitoring for errors';
+    case 'Succeeded':
+      return 'Bake completed successfully';
+    case 'Failed':
+      return `Bake failed${detail}`;
+    case 'Cancelled':
+      return `Bake cancelled${detail}`;
+    default:
+      return `Unknown bake status: ${head.bakeStatus}`;
+  }
+}

@@ -1,0 +1,312 @@
+/**
+ * Everything in the way of the version that waits, as typed data: `status.blockers`. Whether a version may go, the conditions, and what people
+ * are told of it follow from this list. A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
+ */
+import { GATE_UNTIL, LISTED } from '../../../api/annotations.ts';
+import { GATE_CLOSED } from '../../../api/conditions.ts';
+import { KINDS } from '../../../api/kinds.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
+import { listedOn, parseListed } from '../../approval/listed.ts';
+import { pinRecordOf } from '../../approval/pinRecord.ts';
+import { approvalCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
+import { few } from '../../kube/firstFew.ts';
+import { identityOf } from '../../kube/names.ts';
+import { formatTime, parseTime } from '../../kube/time.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Saying } from '../../text/commands.ts';
+import type { Rollback } from '../deployment/rollback.ts';
+import { RELEASE_TOO_YOUNG, type YoungRelease } from '../release/age.ts';
+import type { StageVerdict } from '../upstream/stages.ts';
+import {
+  approvalsNeeded,
+  approveCommand,
+  isApproved,
+  type RequiredApprovals,
+  WAITING_FOR_APPROVALS,
+} from './approvals.ts';
+import type { RolloutConfig } from './config.ts';
+import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
+import type { Observed } from './observed.ts';
+import type { Requests } from './requests.ts';
+import { allows, type GateVerdict } from './rolloutGates.ts';
+import { isForward, type Obstacles, type Selection } from './select.ts';
+
+/** What the sources look at. */
+export interface Way {
+  observed: Observed;
+  config: RolloutConfig;
+  requests: Requests;
+  head: HistoryEntry | undefined;
+  candidates: readonly VersionInfo[];
+  /** The RolloutGates of this Rollout. */
+  gates: readonly RolloutGate[];
+  verdict: GateVerdict;
+  stages: readonly StageVerdict[];
+  selection: Selection;
+  pending: string | undefined;
+  rollback: Rollback | undefined;
+  obstacles: Obstacles;
+  unhealthy: readonly HealthCheck[];
+  closed: readonly GateResult[];
+  requiredApprovals: readonly RequiredApprovals[];
+  young: readonly YoungRelease[];
+}
+
+/** What a sentence is made from. */
+export interface Told {
+  /** `, requested by alice at …,`, or nothing. */
+  by: string;
+  /** The version that waits. */
+  version: string;
+  head: HistoryEntry | undefined;
+  config: RolloutConfig;
+  evaluation: Pick<Way, 'closed' | 'requiredApprovals'> & { copy?: CopyState | undefined };
+}
+
+interface BlockerKind {
+  type: Blocker['type'];
+  /** What of it is in the way. Absent where it is found only once nothing else is. */
+  from?(way: Way): Blocker[];
+  /** What DeploymentBlocked says of it. Absent where it has a condition of its own. */
+  sentence?(told: Told): string | Saying;
+}
+
+/** In the order in which they are listed: DeploymentBlocked has the reason of the first. */
+export const BLOCKER_KINDS: readonly BlockerKind[] = [
+  { type: 'Health', from: health },
+  { type: 'Gate', from: gates, sentence: gatesText },
+  { type: 'Bake', from: bake, sentence: bakeText },
+  {
+    type: 'Failure',
+    from: failure,
+    sentence: ({ version, head }) => `Version ${version} waits: ${head?.version.tag} has failed; ${WAYS_ON}`,
+  },
+  { type: 'Approvals', from: approvals, sentence: approvalsText },
+  { type: 'Upstream', from: upstream },
+  { type: 'RolloutGate', from: rolloutGates },
+  { type: 'MinimumAge', from: minimumAge },
+  { type: 'PinnedVersion', from: pin },
+  { type: 'Copy', sentence: copyText },
+  { type: 'Budget' },
+  { type: 'Problem' },
+];
+
+/** All but the copy and the budgets: a copy begins, and a slot is asked for, once nothing of this is in the way. */
+export function blockersOf(way: Way): Blocker[] {
+  return BLOCKER_KINDS.flatMap(({ from }) => from?.(way) ?? []);
+}
+
+/** Whether one of them holds `version`. One without a version holds every version. */
+export function isHeldBy(blockers: readonly Blocker[], version: string): boolean {
+  return blockers.some((each) => each.version === undefined || each.version === version);
+}
+
+/** What is wrong with the Rollout itself; Ready says it. */
+export function problemBlockers({ observed, config, selection, pending }: Way): Blocker[] {
+  const { problem, rejectedBy } = selection;
+  // Without its ImagePolicy the order of releases is not known; a person's choice and a rollback need no order.
+  const isUnordered = pending !== undefined && isForward(selection) && observed.imagePolicy === undefined;
+  const version = pending === undefined ? {} : { version: pending };
+  const isRejected = rejectedBy !== undefined;
+  const isProblem = (problem !== undefined && !isRejected) || config.problems.length > 0 || isUnordered;
+  const object = rolloutGateRef(observed, rejectedBy);
+  return [
+    ...(isRejected
+      ? [{ type: 'RolloutGate', effect: 'Blocks', reason: 'ReleaseRejected', ...version, object } as const]
+      : []),
+    ...(isProblem ? [{ type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', ...version } as const] : []),
+  ];
+}
+
+/** A copy that is under way ends by itself; one that has failed is tried again once somebody has put right why. */
+export function copyBlockers(copy: CopyState | undefined): Blocker[] {
+  if (!copy?.isAwaited || copy.progress.state === 'Copied') return [];
+  const effect = copy.progress.state === 'Copying' ? 'Waits' : 'Blocks';
+  return [{ type: 'Copy', effect, reason: WAITING_FOR_COPY, version: copy.version.tag }];
+}
+
+function health({ selection, pending, obstacles, unhealthy }: Way): Blocker[] {
+  if (pending === undefined || !isForward(selection) || !obstacles.health) return [];
+  return unhealthy.map(({ metadata, status }) => ({
+    type: 'Health',
+    effect: 'Blocks',
+    reason: 'UnhealthyHealthChecks',
+    version: pending,
+    object: { kind: KINDS.HealthCheck.kind, ...identityOf({ metadata }) },
+    ...times({ since: parseTime(status?.lastChangeTime) }),
+  }));
+}
+
+function gates({ pending, closed }: Way): Blocker[] {
+  if (pending === undefined) return [];
+  return closed.map(({ ref, isLimit, opensAt, closedBy, lacks }) => ({
+    type: 'Gate',
+    effect: opensAt === undefined ? 'Blocks' : 'Waits',
+    reason: GATE_CLOSED,
+    version: pending,
+    ...(!isLimit && { object: { kind: KINDS.Gate.kind, ...ref } }),
+    ...times({ since: closedBy?.at, until: opensAt }),
+    ...(closedBy?.by && { by: closedBy.by }),
+    ...(lacks && { have: lacks.have, need: lacks.need }),
+  }));
+}
+
+function bake({ selection, pending, obstacles, head, config }: Way): Blocker[] {
+  if (pending === undefined || !isForward(selection) || !obstacles.bake || !head) return [];
+  const started = parseTime(head.bakeStartTime);
+  const until = started === undefined || config.bakeTime === undefined ? undefined : started + config.bakeTime;
+  const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);
+  return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version: pending, ...times({ since, until }) }];
+}
+
+function failure({ selection, pending, obstacles, head, rollback }: Way): Blocker[] {
+  if (pending === undefined || !isForward(selection) || !head) return [];
+  const failed = { type: 'Failure', version: pending } as const;
+  const since = parseTime(head.bakeEndTime);
+  if (obstacles.failure) {
+    return [{ ...failed, effect: 'Blocks', reason: 'PreviousDeploymentFailed', ...times({ since }) }];
+  }
+  // Until then there may be a way back.
+  if (!rollback?.stays || rollback.until === undefined) return [];
+  return [{ ...failed, effect: 'Waits', reason: rollback.stays.reason, ...times({ since, until: rollback.until }) }];
+}
+
+function approvals({ observed, pending, requiredApprovals }: Way): Blocker[] {
+  if (pending === undefined) return [];
+  return requiredApprovals
+    .filter(({ verdict }) => !verdict.enough)
+    .map(({ gate, verdict }) => ({
+      type: 'Approvals',
+      effect: 'Blocks',
+      reason: WAITING_FOR_APPROVALS,
+      version: pending,
+      object: rolloutGateRef(observed, gate.metadata.name),
+      have: verdict.counted.length,
+      need: verdict.required,
+    }));
+}
+
+/** A stage that does not exist, or an order without an end, holds whatever version comes. */
+function upstream({ selection, pending, verdict, stages }: Way): Blocker[] {
+  const isHeld = pending !== undefined && !verdict.promoted.some(({ tag }) => tag === pending);
+  if (!isForward(selection) || (pending !== undefined && !isHeld)) return [];
+  return stages
+    .filter(({ waits, isMissing, problem }) => (pending === undefined ? isMissing || problem : waits !== undefined))
+    .map(({ ref, isMissing, problem, wait }) => ({
+      type: 'Upstream',
+      effect: wait?.isUnderWay ? 'Waits' : 'Blocks',
+      reason: problem ?? (isMissing ? 'RolloutNotFound' : 'NotSucceeded'),
+      ...(pending !== undefined && { version: pending }),
+      object: { kind: KINDS.Rollout.kind, ...ref },
+      ...times({ since: wait?.since, until: wait?.until }),
+    }));
+}
+
+/** RolloutGates hold what ran before where they hold first deployments, and whatever automation deploys. */
+function rolloutGates({ observed, config, selection, pending, young, head, gates: all, obstacles }: Way): Blocker[] {
+  const isGated = config.gateFirstDeployment || head !== undefined;
+  const isHeld = selection.initial ? obstacles.initial : isForward(selection) && isGated && obstacles.gates;
+  // They hold a release that is too young as well, once it is old enough.
+  const version = pending ?? young[0]?.tag;
+  if (version === undefined || !isHeld) return [];
+  return all
+    .filter((gate) => !allows(gate, version))
+    .map((gate, index) => {
+      const until = gate.spec?.passing === false ? parseTime(gate.metadata.annotations?.[GATE_UNTIL]) : undefined;
+      return {
+        type: 'RolloutGate',
+        effect: until === undefined ? 'Blocks' : 'Waits',
+        reason: 'RolloutGatesBlocking',
+        version,
+        object: rolloutGateRef(observed, gate.metadata.name),
+        ...(index < LIMITS.listedBlockers && closedSince(gate)),
+        ...times({ until }),
+      };
+    });
+}
+
+/** As the webhook has recorded it. */
+function closedSince({ metadata, spec }: RolloutGate): Pick<Blocker, 'since' | 'by'> {
+  if (spec?.passing !== false) return {};
+  const closed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'passing');
+  return closed ? { ...times({ since: closed.at }), by: closed.by } : {};
+}
+
+function minimumAge({ selection, pending, young: [youngest] }: Way): Blocker[] {
+  if (pending !== undefined || !isForward(selection) || !youngest) return [];
+  const { tag, deployableAt } = youngest;
+  return [
+    {
+      type: 'MinimumAge',
+      effect: 'Waits',
+      reason: RELEASE_TOO_YOUNG,
+      version: tag,
+      ...times({ until: parseTime(deployableAt) }),
+    },
+  ];
+}
+
+/** What a pin holds is another version than the one that waits, if one does. */
+function pin({ observed: { rollout }, requests: { forceDeploy }, candidates }: Way): Blocker[] {
+  const wanted = rollout.spec?.wantedVersion;
+  if (!wanted) return [];
+  const newer = candidates.find(({ tag }) => tag !== wanted)?.tag;
+  const held = [newer, forceDeploy].filter((tag) => tag !== undefined && tag !== wanted);
+  const record = pinRecordOf(rollout);
+  return [...new Set(held)].map((version) => ({
+    type: 'PinnedVersion',
+    effect: 'Blocks',
+    reason: 'WantedVersion',
+    version: version!,
+    object: { kind: KINDS.Rollout.kind, ...identityOf(rollout) },
+    ...times({ since: parseTime(record?.at) }),
+    ...(record && { by: record.by }),
+  }));
+}
+
+function rolloutGateRef({ rollout }: Observed, name = ''): NonNullable<Blocker['object']> {
+  return { kind: KINDS.RolloutGate.kind, namespace: rollout.metadata.namespace ?? '', name };
+}
+
+function times({ since, until }: { since?: EpochMs | undefined; until?: EpochMs | undefined }) {
+  return {
+    ...(since !== undefined && { since: formatTime(since) }),
+    ...(until !== undefined && { until: formatTime(until) }),
+  };
+}
+
+// What DeploymentBlocked says.
+
+const WAYS_ON = 'retry it, let the next version through with unblock-failed, or deploy by hand';
+
+/** Gates and RolloutGates that one message names. */
+const MAX_NAMED = 5;
+
+function gatesText({ version, by, evaluation: { closed } }: Told): Saying {
+  return {
+    text: `Version ${version}${by} is waiting approval, ${closedText(closed)}`,
+    commands: approvalCommands(closed).slice(0, MAX_NAMED),
+  };
+}
+
+/** They are asked for while the version waits for something else too: people take longer than bakes. */
+function approvalsText({ version, by, evaluation: { requiredApprovals } }: Told): Saying {
+  const missing = requiredApprovals.filter((each) => !isApproved([each]));
+  const all = few(missing.map(approvalsNeeded), MAX_NAMED);
+  return {
+    text: `Version ${version}${by} waits for approvals, ${all}`,
+    commands: missing.slice(0, 1).map(({ gate }) => approveCommand(gate, version)),
+  };
+}
+
+function bakeText({ version, head, config: { bakeTime } }: Told): string {
+  const started = parseTime(head?.bakeStartTime);
+  const until = started === undefined || bakeTime === undefined ? '' : ` until ${formatTime(started + bakeTime)}`;
+  return `Version ${version} waits for the bake of ${head?.version.tag}${until}`;
+}
+
+function copyText({ version, by, evaluation: { copy } }: Told): string {
+  const message = copy && copy.progress.state !== 'Copied' ? copy.progress.message : '';
+  return `Version ${version}${by} waits until it is in ${copy?.url}: ${message}`;
+}

@@ -1,0 +1,138 @@
+/**
+ * Which deployment a bypass of Gates is for: of the version that its write names, and no other. Where it names none, of the version
+ * that automation would deploy: what other people asked for has to be named by whoever lets it past.
+ */
+import { BYPASS_FOR, BYPASS_REASON, FORCE_DEPLOY } from '../../../api/annotations.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { type BypassGrant, isUnderWay } from '../../admission/suspend/bypassGrant.ts';
+import { identityOf } from '../../kube/names.ts';
+import { isLegalTag } from '../../kube/tag.ts';
+import type { Saying } from '../../text/commands.ts';
+import { shell, WHY } from '../../text/shell.ts';
+import { type VersionRequest, versionRequests } from './requesters.ts';
+import { requestsOf } from './requests.ts';
+
+type Deployment = Omit<BypassGrant, 'closings'>;
+
+export type BypassTarget =
+  | {
+      is: 'deployment';
+      deployment: Deployment;
+      /** Whether the write asks for the version too, or its reason was all. */
+      asks: boolean;
+    }
+  | { is: 'none' }
+  | { is: 'refused'; why: Saying };
+
+/** @param bypassFor the annotation BYPASS_FOR of the write */
+export function bypassTarget(
+  rollout: Rollout,
+  before: Rollout,
+  user: string,
+  bypassFor: string | undefined,
+): BypassTarget {
+  const requested = newlyRequested(rollout, before);
+  const named = [...(bypassFor ? [bypassFor] : []), ...requested];
+  const underWay = deploymentUnderWay(rollout);
+  const isCaught = underWay !== undefined && named.includes(underWay.version);
+  const next = isCaught ? underWay : (deploymentThatWaits(rollout) ?? underWay);
+  const other = named.find((version) => version !== next?.version);
+  if (other !== undefined) return { is: 'refused', why: otherText(rollout, other, next) };
+  if (!next) return { is: 'none' };
+  if (named.length > 0) return { is: 'deployment', deployment: next, asks: requested.length > 0 };
+  return unnamedTarget(rollout, before, user, next, next === underWay);
+}
+
+function unnamedTarget(
+  rollout: Rollout,
+  before: Rollout,
+  user: string,
+  next: Deployment,
+  isCaught: boolean,
+): BypassTarget {
+  const requests = requestsFor(rollout, next);
+  const others = requests.find(({ by }) => by !== user);
+  if (others) return { is: 'refused', why: { text: unnamedText(next.version, byText(others)) } };
+  // The status still has as pending what this very write no longer asks for.
+  const isTakenBack = !isCaught && requests.length === 0 && versionRequests(before, next.version).length > 0;
+  if (isTakenBack) return { is: 'none' };
+  if (requests.length > 0 || isCaught || isReleased(rollout, next.version)) {
+    return { is: 'deployment', deployment: next, asks: false };
+  }
+  return { is: 'refused', why: { text: unnamedText(next.version, ', which is not a release candidate') } };
+}
+
+/** Of what is asked for, or else waits; a history begins with initialVersion, whatever is asked for. */
+function deploymentThatWaits(rollout: Rollout): Deployment | undefined {
+  const { history: [head] = [], pendingVersion } = rollout.status ?? {};
+  const initial = head ? undefined : rollout.spec?.initialVersion;
+  const requested = initial || rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
+  const waits = requested !== undefined && requested !== head?.version.tag && isLegalTag(requested);
+  return waits ? { version: requested, id: (head?.id ?? 0) + 1 } : undefined;
+}
+
+/** The newest, if a Gate has closed on its way. */
+function deploymentUnderWay({ status }: Rollout): Deployment | undefined {
+  const [head] = status?.history ?? [];
+  return head && isUnderWay(head) ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
+}
+
+/** The versions that this write asks for by hand. */
+function newlyRequested({ spec, metadata }: Rollout, before: Rollout): string[] {
+  const force = metadata.annotations?.[FORCE_DEPLOY];
+  return [
+    ...(spec?.wantedVersion && spec.wantedVersion !== before.spec?.wantedVersion ? [spec.wantedVersion] : []),
+    ...(force && force !== before.metadata.annotations?.[FORCE_DEPLOY] ? [force] : []),
+  ];
+}
+
+function requestsFor(rollout: Rollout, { version, id }: Deployment): VersionRequest[] {
+  const [head] = rollout.status?.history ?? [];
+  const made = id === head?.id && head.requestedBy ? [{ by: head.requestedBy, where: 'status.history[0]' }] : [];
+  return [...made, ...versionRequests(rollout, version)];
+}
+
+/** What automation deploys is one of these. The status may still have as pending what somebody asked for by hand and has taken back. */
+function isReleased({ status }: Rollout, version: string): boolean {
+  const { history = [], releaseCandidates = [], youngReleases = [] } = status ?? {};
+  const known = [...releaseCandidates, ...youngReleases, ...history.map((entry) => entry.version)];
+  return known.some(({ tag }) => tag === version);
+}
+
+function otherText(rollout: Rollout, named: string, next: Deployment | undefined): Saying {
+  const { history: [head] = [], pendingVersion } = rollout.status ?? {};
+  if (!isLegalTag(named))
+    return { text: `the version ${JSON.stringify(named)} that the write names is not a legal tag` };
+  if (named === head?.version.tag) {
+    const waiting = next?.version ?? pendingVersion;
+    const isOther = waiting !== undefined && waiting !== named && isLegalTag(waiting);
+    const other = isOther ? `; ${waiting} is waiting: name that to let it past` : '';
+    return { text: `version ${named} is deployed already${other}` };
+  }
+  const commands: Saying['commands'] = [[`To deploy ${named}`, commandFor(rollout, named)]];
+  if (!next) return { text: `no version waits, and the write does not ask for ${named}`, commands };
+  const going = `${next.version}${byText(requestsFor(rollout, next)[0])}`;
+  return { text: `the write names version ${named}, but ${going} would be deployed first`, commands };
+}
+
+function unnamedText(version: string, whose: string): string {
+  return (
+    `the write names no version, and the one that waits is ${version}${whose}. To let it past, add ${BYPASS_FOR}=${version} ` +
+    'to the same write; to let another one past, ask for that in the same write'
+  );
+}
+
+function byText(request: VersionRequest | undefined): string {
+  return request ? `, which ${request.by ?? 'somebody'} asked for (${request.where})` : '';
+}
+
+/** A pin goes before a force-deploy. */
+function commandFor(rollout: Rollout, version: string): string {
+  const { namespace, name } = identityOf(rollout);
+  const annotations = { [BYPASS_REASON]: '<why>' };
+  if (!rollout.spec?.wantedVersion) {
+    return shell`kubectl -n ${namespace} annotate --overwrite rollout/${name} ${FORCE_DEPLOY}=${version} ${BYPASS_REASON}=${WHY}`;
+  }
+  const patch = { metadata: { annotations }, spec: { wantedVersion: version } };
+  return shell`kubectl -n ${namespace} patch rollout/${name} --type=merge -p ${JSON.stringify(patch)}`;
+}

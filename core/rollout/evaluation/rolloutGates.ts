@@ -1,0 +1,264 @@
+/** What the RolloutGates of a Rollout let through, and what they reject. Its stages, `spec.after`, are gates with a list to their clients. */
+
+import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../../api/annotations.ts';
+import { GATES_PASSING, READY } from '../../../api/conditions.ts';
+import { KINDS } from '../../../api/kinds.ts';
+import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
+import type {
+  GateSummary,
+  HistoryEntry,
+  Rollout,
+  RolloutGate,
+  RolloutStatus,
+  VersionInfo,
+} from '../../../api/types.ts';
+import { findCondition, type NewCondition } from '../../kube/conditions.ts';
+import { few } from '../../kube/firstFew.ts';
+import { formatTime, parseTime } from '../../kube/time.ts';
+import { LIMITS } from '../../limits.ts';
+import type { StageVerdict } from '../upstream/stages.ts';
+import { type ApprovalEvaluator, approvalsText } from './approvals.ts';
+
+export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
+
+export interface GateVerdict {
+  summaries: GateSummary[];
+  /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
+  gated: VersionInfo[];
+  /** Those that every stage allows and that have the approvals they need, whatever else RolloutGates say. */
+  promoted: VersionInfo[];
+  passing: boolean;
+  condition: NewCondition;
+}
+
+const NO_APPROVALS: ApprovalEvaluator = {
+  of: () => [],
+  isApproved: () => true,
+  on: () => undefined,
+  approvedOn: () => new Set(),
+  expiries: () => [],
+};
+
+/** The gates of this Rollout, by name: the order of a map means nothing. */
+export function gatesOf(rollout: Rollout, gates: readonly RolloutGate[]): RolloutGate[] {
+  return gates
+    .filter((gate) => gate.spec?.rolloutRef?.name === rollout.metadata.name)
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+}
+
+/**
+ * `bypass`: the version for which the gates do not count; it must be a candidate, or the one deployed with a bypass. Approvals it
+ * needs all the same: it is one person who bypasses.
+ */
+export function evaluateRolloutGates(
+  gates: readonly RolloutGate[],
+  candidates: readonly VersionInfo[],
+  bypass: string | undefined,
+  stages: readonly StageVerdict[] = [],
+  approvals: ApprovalEvaluator = NO_APPROVALS,
+): GateVerdict {
+  const isBypassed = bypass !== undefined && approvals.isApproved(bypass);
+  if (isBypassed) return bypassed(gates, candidates, bypass, stages);
+  const passing = gates.every((gate) => gate.spec?.passing !== false);
+  const lists = gates.map(allowedBy).filter((list) => list !== undefined);
+  const ofStages = stages.map(({ allowed }) => new Set(allowed));
+  const promoted = candidates.filter(({ tag }) => ofStages.every((list) => list.has(tag)) && approvals.isApproved(tag));
+  const gated = promoted.filter(({ tag }) => lists.every((list) => list.has(tag)));
+  const blocked = passing && gated.length === 0 && candidates.length > 0;
+  return {
+    summaries: [
+      ...gates.map((gate) => summary(gate, candidates, approvals)),
+      ...stages.map((stage) => stageSummary(stage, candidates)),
+    ],
+    gated,
+    promoted,
+    passing,
+    condition: passing ? (blocked ? NONE_ALLOWED : ALL_PASSING) : SOME_BLOCKING,
+  };
+}
+
+/**
+ * Once the bypassed version is deployed its gates go on showing the bypass until there is another pending version: they
+ * would otherwise seem to block what has just been let through.
+ */
+export function shownBypass(
+  head: HistoryEntry | undefined,
+  candidates: readonly VersionInfo[],
+  conditions: readonly Condition[] | undefined,
+): string | undefined {
+  const before = findCondition(conditions, GATES_PASSING);
+  if (!head || candidates.length > 0 || before?.reason !== 'GatesBypassed') return undefined;
+  // An older version of this software recorded no origin.
+  return (head.origin?.includes('GateBypass') ?? true) ? head.version.tag : undefined;
+}
+
+/** Gates that are named in one message. */
+const NAMED = 5;
+
+/** `RolloutGate 'qa' (not passing), …`, with the schedule that made it: those that let none of the candidates through; empty where there is none. */
+export function namesInTheWay(gates: readonly RolloutGate[], candidates: readonly VersionInfo[]): string {
+  const names = gates.flatMap((gate) => {
+    const name = `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)}`;
+    if (gate.spec?.passing === false) return [`${name} (not passing${untilText(gate)})`];
+    const allowed = allowedBy(gate);
+    return !allowed || candidates.some(({ tag }) => allowed.has(tag)) ? [] : [`${name} (not on its list)`];
+  });
+  return few(names, NAMED);
+}
+
+/** Labels are short; whatever else they may say is shown as it is. */
+function ofSchedule({ metadata: { labels } }: RolloutGate): string {
+  const [kind, name] = [labels?.[SCHEDULE_KIND_LABEL], labels?.[SCHEDULE_NAME_LABEL]];
+  return kind && name ? ` of ${kind} '${name}'` : '';
+}
+
+/** Anybody may write the annotation: only a time is shown. */
+function untilText({ metadata: { annotations } }: RolloutGate): string {
+  const until = parseTime(annotations?.[GATE_UNTIL]);
+  return until === undefined ? '' : ` until ${formatTime(until)}`;
+}
+
+/** Whether it lets the version through; approvals are evaluated in approvals.ts. */
+export function allows(gate: RolloutGate, version: string): boolean {
+  return gate.spec?.passing !== false && (gate.spec?.allowedVersions?.includes(version) ?? true);
+}
+
+/** Name of the first gate that rejects the tag: it is never deployed while it is listed, by hand or otherwise. */
+export function rejectedBy(gates: readonly RolloutGate[], tag: string): string | undefined {
+  return gates.find((gate) => gate.spec?.rejectedVersions?.includes(tag))?.metadata.name;
+}
+
+/** In the order of discovery; the time of an earlier rejection by the same gate is kept. */
+export function rejections(
+  available: readonly VersionInfo[],
+  gates: readonly RolloutGate[],
+  before: readonly Rejection[] | undefined,
+  now: EpochMs,
+): Rejection[] {
+  const rejecting = new Map<string, string>();
+  for (const { spec, metadata } of gates.toReversed()) {
+    for (const tag of spec?.rejectedVersions ?? []) rejecting.set(tag, metadata.name ?? '');
+  }
+  if (rejecting.size === 0) return [];
+  const tags = [...new Set(available.map(({ tag }) => tag))];
+  const known = new Map((before ?? []).toReversed().map((each) => [`${each.gate} ${each.tag}`, each]));
+  return tags.flatMap((tag) => {
+    const gate = rejecting.get(tag);
+    if (gate === undefined) return [];
+    return [known.get(`${gate} ${tag}`) ?? { tag, gate, timestamp: formatTime(now) }];
+  });
+}
+
+/** undefined: its list excludes nothing. */
+function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefined {
+  return spec?.passing === false || !spec?.allowedVersions ? undefined : new Set(spec.allowedVersions);
+}
+
+/** `allowedVersions` is left out for a gate that is not passing: clients read an entry with a list as "blocks by list". */
+function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: ApprovalEvaluator): GateSummary {
+  const { metadata, spec } = gate;
+  const name = metadata.name ?? '';
+  const passing = spec?.passing ?? true;
+  if (!passing) return { name, passing, message: 'Gate is not passing' };
+  if (spec?.approvals) return approvalSummary(gate, candidates, approvals);
+  const allowed = spec?.allowedVersions;
+  if (!allowed) return { name, passing, message: 'Gate is passing' };
+  const tags = new Set(allowed);
+  const some = candidates.some(({ tag }) => tags.has(tag));
+  const message = some ? 'Gate is passing' : 'Gate does not allow any release candidate';
+  return { name, passing, allowedVersions: listed(allowed, candidates), message };
+}
+
+/** How many versions a summary lists: the status has to stay small. */
+const LISTED = LIMITS.listedVersions;
+
+/** A list as it is, or of a long one what could be deployed, newest first, and then the end, which was added last. */
+function listed(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
+  if (allowed.length <= LISTED) return [...allowed];
+  const tags = new Set(allowed);
+  const next = candidates.flatMap(({ tag }) => (tags.has(tag) ? [tag] : []));
+  return [...new Set([...next, ...allowed.toReversed()])].slice(0, LISTED);
+}
+
+/** To clients that know lists only: the candidates that are on its list and approved. */
+function approvalSummary(
+  gate: RolloutGate,
+  candidates: readonly VersionInfo[],
+  approvals: ApprovalEvaluator,
+): GateSummary {
+  const listed = allowedBy(gate);
+  const approved = approvals.approvedOn(gate);
+  const allowed = candidates.filter(({ tag }) => approved.has(tag) && (listed?.has(tag) ?? true));
+  const newest = candidates[0] && approvals.on(gate, candidates[0].tag);
+  return {
+    name: gate.metadata.name ?? '',
+    passing: true,
+    allowedVersions: allowed.slice(0, LISTED).map(({ tag }) => tag),
+    message: newest ? approvalsText(candidates[0]!.tag, newest) : 'Gate is passing',
+  };
+}
+
+function stageSummary({ name, allowed, waits }: StageVerdict, candidates: readonly VersionInfo[]): GateSummary {
+  const [newest] = candidates;
+  if (!newest) return { ...STAGE, name, passing: true, message: waits ?? 'Gate is passing' };
+  const message = waits === undefined ? 'Gate is passing' : `${newest.tag} waits for ${waits}`;
+  return { ...STAGE, name, passing: true, allowedVersions: allowed.slice(0, LISTED), message };
+}
+
+const STAGE = { kind: KINDS.Rollout.kind };
+
+function bypassed(
+  gates: readonly RolloutGate[],
+  candidates: readonly VersionInfo[],
+  tag: string,
+  stages: readonly StageVerdict[],
+): GateVerdict {
+  const shown = { message: `Gate bypassed for version ${tag}`, bypassGates: true };
+  const summaries = gates.map(({ metadata, spec }) => ({
+    name: metadata.name ?? '',
+    passing: spec?.passing ?? true,
+    ...(spec?.allowedVersions && { allowedVersions: listed(spec.allowedVersions, candidates) }),
+    ...shown,
+  }));
+  const ofStages = stages.map(({ name, allowed }) => ({
+    ...STAGE,
+    name,
+    passing: true,
+    ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LISTED) }),
+    ...shown,
+  }));
+  const gated = candidates.filter((candidate) => candidate.tag === tag);
+  return {
+    summaries: [...summaries, ...ofStages],
+    gated,
+    promoted: gated,
+    passing: true,
+    condition: condition('True', 'GatesBypassed', bypassMessage(tag)),
+  };
+}
+
+function bypassMessage(tag: string): string {
+  return `Gates bypassed for version ${tag}`;
+}
+
+function condition(status: 'True' | 'False', reason: string, message: string): NewCondition {
+  return { type: GATES_PASSING, status, reason, message };
+}
+
+const ALL_PASSING = condition('True', 'AllGatesPassing', 'All gates are passing');
+const SOME_BLOCKING = condition('False', 'SomeGatesBlocking', 'Some gates are blocking deployment');
+const NONE_ALLOWED = condition('False', 'NoAllowedVersions', 'No release candidates are allowed by all gates');
+
+/** The condition Ready: for kstatus, a RolloutGate that is not passing is not ready. It doesn't say which versions pass. */
+export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {
+  const isPassing = spec?.passing !== false;
+  const { generation } = metadata;
+  const passes = spec?.allowedVersions ? 'Passing: the versions of spec.allowedVersions' : 'Passing';
+  return {
+    type: READY,
+    status: isPassing ? 'True' : 'False',
+    reason: isPassing ? 'Passing' : 'NotPassing',
+    message: isPassing ? passes : 'spec.passing is false: no version passes',
+    ...(generation !== undefined && { observedGeneration: generation }),
+  };
+}

@@ -1,0 +1,57 @@
+/** What a FluxBinding may grow to: an object whose binding cannot be written does not learn that its gate has closed. */
+import { expect, it } from 'vitest';
+import type { FluxBinding } from '../../../api/types.ts';
+import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
+import { refuseTooManyReferences } from '../../../core/admission/reads.ts';
+import { closedGates, requiredGates } from '../../../core/admission/requiredGates.ts';
+import { hasArrived } from '../../../core/binding/arrival.ts';
+import { bindingOf } from '../../../core/binding/spec.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { deployment, gatesByName, kustomization, NOW, ociRepository } from './objects.ts';
+
+const gates = { gates: [{ namespace: 'shop', name: 'freeze' }], problems: [] };
+const HUGE = 'x'.repeat(1_400_000);
+const size = (binding: FluxBinding | undefined) => JSON.stringify(binding).length;
+
+it('a revision beyond the limit is no proof, and is not copied', () => {
+  const deployed = deployment('my-app', 1, '1.0.0');
+  const source = ociRepository({ tag: '1.0.0' }, { deployed });
+  source.status = { observedGeneration: 3, artifact: { revision: `1.0.0@${HUGE}` } };
+  const binding = bindingOf(source, gates, undefined)!;
+  expect(size(binding)).toBeLessThan(2000);
+  expect(binding.spec?.observed?.fetched).toBeUndefined();
+  const head = { rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' };
+  expect(hasArrived(binding, undefined, head)).toBe(false);
+});
+
+it('nor is what a Kustomization says it has applied', () => {
+  const ready = {
+    type: 'Ready',
+    status: 'True' as const,
+    reason: 'x',
+    message: '',
+    lastTransitionTime: '',
+    observedGeneration: 3,
+  };
+  const object = kustomization({ deployed: deployment('my-app', 1, '1.0.0') });
+  object.status = { observedGeneration: 3, lastAppliedRevision: HUGE, conditions: [ready] };
+  expect(size(bindingOf(object, gates, undefined))).toBeLessThan(2000);
+});
+
+it('a source with a name that nothing can have is not copied', () => {
+  const object = kustomization({ spec: { sourceRef: { kind: 'GitRepository', name: HUGE } } });
+  expect(size(bindingOf(object, gates, undefined))).toBeLessThan(2000);
+});
+
+it('an object with more marked variables than the limit counts as behind a closed gate, and says why', () => {
+  const annotations = Object.fromEntries(
+    Array.from({ length: 500 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'a']),
+  );
+  const object = kustomization({ annotations });
+  const context = { gates: gatesByName(), namespaceLabels: {}, now: NOW };
+  expect(pinAnnotationsOf(object).pins).toHaveLength(LIMITS.pins);
+  expect(pinAnnotationsOf(object).problems[0]).toContain(`more than ${LIMITS.pins} variables`);
+  expect(closedGates(requiredGates(object, context), context)).toHaveLength(1);
+  expect(refuseTooManyReferences(object, undefined)).toContain(`${LIMITS.pins} variables`);
+  expect(size(bindingOf(object, gates, undefined))).toBeLessThan(100_000);
+});

@@ -1,0 +1,176 @@
+/** Objects for the tests of core/admission/managedFields, core/admission and their neighbours, webhooks/flux and hooks/flux. */
+
+import { DEPLOYED, LAST_APPLIED } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
+import type { Gate, Rollout } from '../../../api/types.ts';
+import { refusalText } from '../../../core/admission/messages.ts';
+import { decideWrite } from '../../../core/admission/mutate.ts';
+import type { FluxWrite } from '../../../core/admission/write.ts';
+import { inFull } from '../../../core/text/commands.ts';
+import { objectOf } from '../../support/objects.ts';
+
+export const NOW = Date.parse('2026-03-04T10:00:00Z');
+/** Older than any race between two webhook calls. */
+const COMMITTED = '2026-03-04T09:00:00Z';
+
+/** A Rollout whose history is `tags`, newest first; ids count down to 1. */
+export function rollout(name: string, ...tags: string[]): Rollout {
+  return objectOf('Rollout', {
+    metadata: { name, namespace: 'shop', uid: `uid-${name}` },
+    spec: { releasesImagePolicy: { name } },
+    status: {
+      history: tags.map((tag, i) => ({ id: tags.length - i, version: { tag }, timestamp: COMMITTED })),
+    },
+  });
+}
+
+export function rolloutsByName(...rollouts: Rollout[]): Map<string, Rollout> {
+  return new Map(rollouts.map((r) => [r.metadata.name ?? '', r]));
+}
+
+/** `my-app=2/1.1.0/uid-my-app`, as the webhook would write it for `rollout(name, ...tags)`. */
+export function deployment(name: string, id: number, version: string): string {
+  return `${name}=${id}/${version}/uid-${name}`;
+}
+
+export interface KustomizationParts {
+  annotations?: Record<string, string>;
+  labels?: Record<string, string>;
+  substitute?: Record<string, string> | null;
+  deployed?: string;
+  managedFields?: ManagedFieldsEntry[];
+  lastApplied?: Record<string, string>;
+  spec?: Record<string, unknown>;
+  status?: Record<string, unknown>;
+  generation?: number;
+}
+
+/** Named shop/web; `APP` follows Rollout my-app unless annotations say otherwise. */
+export function kustomization(parts: KustomizationParts = {}): FluxObject {
+  const substitute = parts.substitute === null ? undefined : (parts.substitute ?? { APP: '1.1.0' });
+  const lastApplied = parts.lastApplied && JSON.stringify({ spec: { postBuild: { substitute: parts.lastApplied } } });
+  return objectOf('Kustomization', {
+    metadata: {
+      name: 'web',
+      namespace: 'shop',
+      uid: 'uid-web',
+      generation: parts.generation ?? 3,
+      ...(parts.labels && { labels: parts.labels }),
+      annotations: {
+        ...(parts.annotations ?? { 'rollout.kuberik.com/substitute.APP.from': 'my-app' }),
+        ...(parts.deployed && { [DEPLOYED]: parts.deployed }),
+        ...(lastApplied && { [LAST_APPLIED]: lastApplied }),
+      },
+      ...(parts.managedFields && { managedFields: parts.managedFields }),
+    },
+    spec: {
+      interval: '10m',
+      prune: true,
+      sourceRef: { kind: 'GitRepository', name: 'shop' },
+      ...(substitute && { postBuild: { substitute } }),
+      ...parts.spec,
+    },
+    ...(parts.status && { status: parts.status }),
+  });
+}
+
+export function ociRepository(ref: Record<string, string> | null, parts: KustomizationParts = {}): FluxObject {
+  return objectOf('OCIRepository', {
+    metadata: {
+      name: 'web',
+      namespace: 'shop',
+      uid: 'uid-oci',
+      generation: parts.generation ?? 3,
+      annotations: {
+        ...(parts.annotations ?? { 'rollout.kuberik.com/rollout': 'my-app' }),
+        ...(parts.deployed && { [DEPLOYED]: parts.deployed }),
+      },
+      ...(parts.managedFields && { managedFields: parts.managedFields }),
+    },
+    spec: { url: 'oci://registry.example/shop', interval: '1m', ...(ref && { ref }), ...parts.spec },
+    ...(parts.status && { status: parts.status }),
+  });
+}
+
+/** Named shop/web; follows Rollout my-app by its OCIRepository unless annotations say otherwise. */
+export function helmRelease(parts: KustomizationParts = {}): FluxObject {
+  return objectOf('HelmRelease', {
+    metadata: {
+      name: 'web',
+      namespace: 'shop',
+      uid: 'uid-helm',
+      generation: parts.generation ?? 3,
+      annotations: parts.annotations ?? { 'rollout.kuberik.com/rollout': 'my-app' },
+    },
+    spec: { interval: '10m', chartRef: { kind: 'OCIRepository', name: 'web' }, ...parts.spec },
+    ...(parts.status && { status: parts.status }),
+  });
+}
+
+/** As helm-controller reports a release of the chart in an OCI artifact. */
+export function released(ociDigest: string, { generation = 3, ready = 'True', status = 'deployed' } = {}) {
+  return {
+    observedGeneration: generation,
+    lastAttemptedRevisionDigest: ociDigest,
+    history: [{ version: 2, status, ociDigest }],
+    conditions: [
+      {
+        type: 'Ready',
+        status: ready,
+        reason: 'x',
+        message: '',
+        lastTransitionTime: '',
+        observedGeneration: generation,
+      },
+    ],
+  };
+}
+
+/** A managedFields entry that owns the given paths, such as `spec.postBuild.substitute.APP` or `annotation:key`. */
+export function owner(operation: 'Apply' | 'Update', ...paths: string[]): ManagedFieldsEntry {
+  const fieldsV1: Record<string, any> = {};
+  for (const path of paths) {
+    let at = fieldsV1;
+    const [, annotation] = path.split('annotation:');
+    for (const key of annotation ? ['metadata', 'annotations', annotation] : path.split('.')) {
+      at[`f:${key}`] ??= {};
+      at = at[`f:${key}`];
+    }
+  }
+  return { manager: `${operation}-manager`, operation, fieldsType: 'FieldsV1', fieldsV1 };
+}
+
+export const APP_PATH = 'spec.postBuild.substitute.APP';
+
+/** Closed unless it says otherwise; `ns/name`. */
+export function gate(at: string, spec: Partial<Gate['spec']> = {}, annotations: Record<string, string> = {}): Gate {
+  const [namespace = '', name = ''] = at.split('/');
+  return objectOf('Gate', {
+    metadata: {
+      namespace,
+      name,
+      annotations,
+      ...(spec.selects && {
+        labels: { 'gate.fluxcd.io/selects': spec.selects.namespaceSelector ? '' : 'own-namespace' },
+      }),
+    },
+    spec: { default: 'closed', ...spec },
+  });
+}
+
+export function gatesByName(...gates: Gate[]): Map<string, Gate> {
+  return new Map(gates.map((g) => [`${g.metadata.namespace}/${g.metadata.name}`, g]));
+}
+
+type Denied = { denial: string; warnings: string[] };
+type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
+
+/** What becomes of a write in shop, with a refusal as its writer reads it who may read no other namespace. */
+export function judge(write: FluxWrite): Stored | Denied {
+  const { fieldManager } = write;
+  const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');
+  const outcome = decideWrite({ isSync, ...write });
+  if (!outcome.refusal) return outcome;
+  return { denial: inFull(refusalText(outcome.refusal, 'shop')), warnings: outcome.warnings };
+}

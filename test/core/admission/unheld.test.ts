@@ -1,0 +1,83 @@
+/** What a Gate has not reached, by the objects' own annotations. */
+import { describe, expect, it } from 'vitest';
+import { unheldOf, unresumedOf } from '../../../core/admission/unheld.ts';
+import { gate, kustomization } from './objects.ts';
+
+const named = { 'gate.fluxcd.io/gates': 'freeze' };
+const freeze = gate('shop/freeze');
+const all = gate('ops/all', { selects: { namespaceSelector: { matchLabels: { team: 'shop' } } } });
+const labels = new Map([['shop', { team: 'shop' }]]);
+const NOT_MARKED = 'Metacontroller has not marked it yet';
+
+describe('a Flux object is reported', () => {
+  it.each([
+    ['that names the Gate and carries nothing of ours', freeze, named, 'NotMarked', NOT_MARKED],
+    ['that the Gate selects by its Namespace', all, {}, 'NotMarked', NOT_MARKED],
+    [
+      'that is marked and not suspended',
+      freeze,
+      { ...named, 'gate.fluxcd.io/state': 'open' },
+      'NotSuspended',
+      'it is marked',
+    ],
+    [
+      'that has no room for our annotations',
+      freeze,
+      { ...named, 'x/a': 'y'.repeat(250_000) },
+      'NotMarked',
+      'its annotations take 250029 bytes',
+    ],
+  ])('%s', (_, gate, annotations, reason, message) => {
+    expect(unheldOf(gate, [kustomization({ annotations })], labels)).toEqual([
+      { kind: 'Kustomization', namespace: 'shop', name: 'web', reason, message: expect.stringContaining(message) },
+    ]);
+  });
+
+  it.each([
+    ['that is suspended by us', freeze, { ...named, 'gate.fluxcd.io/suspended': 'unset' }],
+    ['that somebody has let past the Gate', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze' }],
+    ['that runs for one deployment', freeze, { ...named, 'gate.fluxcd.io/state': 'passing: shop/freeze' }],
+    ['that requires another Gate', freeze, { 'gate.fluxcd.io/gates': 'other' }],
+    [
+      'of a Namespace that is not selected',
+      gate('ops/all', { selects: { namespaceSelector: { matchLabels: { team: 'x' } } } }),
+      {},
+    ],
+  ])('not one %s', (_, gate, annotations) => {
+    expect(unheldOf(gate, [kustomization({ annotations })], labels)).toEqual([]);
+  });
+});
+
+describe('behind an open Gate, a suspended object is reported', () => {
+  const held = { ...named, 'gate.fluxcd.io/suspended': 'unset' };
+  const labels = { 'kustomize.toolkit.fluxcd.io/name': 'fleet', 'kustomize.toolkit.fluxcd.io/namespace': 'flux' };
+  it.each([
+    [
+      'that waits for its applier',
+      { annotations: { ...held, 'gate.fluxcd.io/state': 'opening: 2026-03-04T09:00:00.000Z' }, labels },
+      'WaitsForApplier',
+      'it waits until Kustomization flux/fleet applies it again',
+    ],
+    [
+      'that nothing has resumed',
+      { annotations: { ...held, 'gate.fluxcd.io/state': 'closed: shop/freeze' } },
+      'NotResumed',
+      'the webhook has not resumed it yet',
+    ],
+  ])('%s', (_, object, reason, message) => {
+    expect(unresumedOf(freeze, [kustomization(object)], new Map())).toEqual([
+      { kind: 'Kustomization', namespace: 'shop', name: 'web', reason, message: expect.stringContaining(message) },
+    ]);
+  });
+
+  it.each([
+    ['that runs', { ...named, 'gate.fluxcd.io/state': 'open' }],
+    ['that another Gate holds too', { ...held, 'gate.fluxcd.io/state': 'closed: shop/freeze,shop/other' }],
+    [
+      'that does not require it',
+      { ...held, 'gate.fluxcd.io/gates': 'other', 'gate.fluxcd.io/state': 'closed: shop/other' },
+    ],
+  ])('not one %s', (_, annotations) => {
+    expect(unresumedOf(freeze, [kustomization({ annotations })], new Map())).toEqual([]);
+  });
+});

@@ -1,0 +1,136 @@
+/** Writes of a Kustomization that requires Gates, as rows of a table, and how they are judged. */
+
+import { expect, it } from 'vitest';
+import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { Gate } from '../../../api/types.ts';
+import type { FluxWrite } from '../../../core/admission/write.ts';
+import {
+  deployment,
+  gate,
+  gatesByName,
+  judge,
+  type KustomizationParts,
+  kustomization,
+  NOW,
+  owner,
+  rollout,
+  rolloutsByName,
+} from './objects.ts';
+
+export const PIN = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
+export const GATED = { ...PIN, 'gate.fluxcd.io/gates': 'freeze' };
+export const MEMORY = 'gate.fluxcd.io/suspended';
+export const STATE = 'gate.fluxcd.io/state';
+export const REASON = 'gate.fluxcd.io/bypass-reason';
+export const BY = 'gate.fluxcd.io/bypassed-by';
+export const MARK = 'gate.fluxcd.io/selected-by';
+export const GIT = 'kustomize-controller';
+export const NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';
+export const NAMESPACE_LABEL = 'kustomize.toolkit.fluxcd.io/namespace';
+export const OWNER = { [NAME_LABEL]: 'apps', [NAMESPACE_LABEL]: 'flux-system' };
+
+/** As stored behind the closed gate shop/freeze. */
+export const FROZEN = { ...GATED, [MEMORY]: 'unset', [STATE]: 'closed: shop/freeze' };
+export const frozen = (parts: KustomizationParts = {}): FluxObject =>
+  kustomization({
+    deployed: deployment('my-app', 1, '1.0.0'),
+    substitute: { APP: '1.0.0' },
+    ...parts,
+    annotations: { ...FROZEN, ...parts.annotations },
+    spec: { suspend: true, ...parts.spec },
+  });
+/** Who owns what: Git the spec, in one server-side apply. */
+export const git = (...paths: string[]) => ({ ...owner('Apply', ...paths), manager: GIT });
+export const kubectl = (...paths: string[]) => ({ ...owner('Update', ...paths), manager: 'kubectl-edit' });
+
+export const closedGate = gate('shop/freeze');
+export const openGate = gate('shop/freeze', { default: 'opened' });
+
+/** The Kustomization flux-system/apps, asked for an apply at the opening and done with it. */
+export const applier = (status: string, reason: string): FluxObject =>
+  kustomization({
+    annotations: { [RECONCILE_REQUESTED_AT]: '2026-03-04T10:00:00Z' },
+    status: {
+      lastHandledReconcileAt: '2026-03-04T10:00:00Z',
+      conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: '', observedGeneration: 3 }],
+    },
+  });
+
+/** The decorator says that the object should wait no more. */
+export const resumedAlone = {
+  old: frozen({
+    labels: OWNER,
+    annotations: { [STATE]: 'opening: 2026-03-04T10:00:00Z' },
+    deployed: deployment('my-app', 2, '1.1.0'),
+    substitute: { APP: '1.1.0' },
+  }),
+  object: frozen({
+    labels: OWNER,
+    annotations: { [STATE]: 'open' },
+    deployed: deployment('my-app', 2, '1.1.0'),
+    substitute: { APP: '1.1.0' },
+  }),
+  gates: [openGate],
+  stored: kustomization({
+    labels: OWNER,
+    annotations: { ...GATED, [STATE]: 'open' },
+    deployed: deployment('my-app', 2, '1.1.0'),
+  }),
+};
+
+export interface Row {
+  says: string;
+  old?: FluxObject;
+  object: FluxObject;
+  gates?: Gate[];
+  fieldManager?: string;
+  user?: string;
+  bypass?: FluxWrite['bypass'];
+  applier?: FluxObject;
+  namespaceLabels?: Record<string, string>;
+  now?: number;
+  /** What is stored; the old object when 'old'. */
+  stored?: FluxObject | 'old' | 'sent';
+  warning?: RegExp;
+  denial?: RegExp;
+}
+
+export const without = (object: FluxObject, ...annotations: string[]): FluxObject => {
+  const kept = Object.entries(object.metadata.annotations ?? {}).filter(([key]) => !annotations.includes(key));
+  return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(kept) } };
+};
+
+export function deleting(annotations: Record<string, string>): FluxObject {
+  const object = kustomization({ annotations, deployed: deployment('my-app', 2, '1.1.0') });
+  return { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-03-04T09:59:00Z' } };
+}
+
+export const judged = (rows: readonly Row[]) =>
+  it.each(rows)('$says', (row) => {
+    const write: FluxWrite = {
+      object: row.object,
+      oldObject: row.old,
+      context: {
+        rollouts: rolloutsByName(rollout('my-app', '1.1.0', '1.0.0')),
+        gates: gatesByName(...(row.gates ?? [closedGate])),
+        namespaceLabels: row.namespaceLabels ?? {},
+        now: row.now ?? NOW,
+        applier: row.applier,
+      },
+      user: row.user ?? 'developer',
+      fieldManager: row.fieldManager,
+      bypass: row.bypass,
+    };
+    const outcome = judge(write);
+    if (row.denial || outcome.denial !== undefined) {
+      expect(outcome.denial).toMatch(row.denial ?? /no denial expected/);
+      return;
+    }
+    const stored = row.stored === 'old' ? row.old : row.stored === 'sent' ? row.object : row.stored;
+    expect(outcome.object).toEqual(stored);
+    if (row.warning) expect(outcome.warnings).toContainEqual(expect.stringMatching(row.warning));
+    else expect(outcome.warnings).toEqual([]);
+    const again = judge({ ...write, object: outcome.object });
+    expect(again, 'a second pass').toMatchObject({ object: outcome.object });
+  });

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { contentsOf, OCI_INDEX } from '../../../core/releaseCopy/manifest.ts';
+
+const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
+const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
+const layer = (letter: string, rest: object = {}) => ({ mediaType: LAYER, digest: digest(letter), size: 7, ...rest });
+const read = (manifest: object, type = 'application/json') => contentsOf(JSON.stringify(manifest), type, 'a manifest');
+
+describe('what a manifest refers to', () => {
+  it.each([
+    ['OCI', 'application/vnd.oci.image.manifest.v1+json'],
+    ['Docker', 'application/vnd.docker.distribution.manifest.v2+json'],
+    ['a type that is not known, of the form of an image', 'application/vnd.new.manifest.v9+json'],
+  ])('of an image: config, then layers (%s)', (_, mediaType) => {
+    expect(read({ mediaType, config: layer('a'), layers: [layer('b'), layer('c')] })).toEqual({
+      mediaType,
+      manifests: [],
+      blobs: [layer('a'), layer('b'), layer('c')],
+      artifactType: LAYER,
+    });
+  });
+
+  it('of an index: manifests', () => {
+    const manifests = [layer('a', { mediaType: OCI_INDEX, artifactType: 'x/y', annotations: { a: 'b' } })];
+    expect(read({ mediaType: OCI_INDEX, manifests })).toMatchObject({ manifests, blobs: [] });
+  });
+
+  it('of an artifact manifest of the draft of OCI 1.1: blobs', () => {
+    const mediaType = 'application/vnd.oci.artifact.manifest.v1+json';
+    expect(read({ mediaType, blobs: [layer('a')], subject: layer('b') })).toMatchObject({
+      blobs: [layer('a')],
+      subject: digest('b'),
+    });
+    expect(read({ mediaType, artifactType: 'a/b' })).toMatchObject({ blobs: [], artifactType: 'a/b' });
+  });
+
+  it('is of the type that it names itself, else of the one that the registry names', () => {
+    const manifest = { manifests: [] };
+    expect(read(manifest, OCI_INDEX).mediaType).toBe(OCI_INDEX);
+    expect(read({ ...manifest, mediaType: OCI_INDEX }, 'text/html').mediaType).toBe(OCI_INDEX);
+  });
+
+  it.each([
+    'application/vnd.docker.image.rootfs.foreign.diff.tar.gzip',
+    'application/vnd.oci.image.layer.nondistributable.v1.tar',
+  ])('%s may be missing in a registry', (mediaType) => {
+    const { blobs } = read({ config: layer('a'), layers: [layer('b', { mediaType })] });
+    expect(blobs.map(({ elsewhere }) => elsewhere)).toEqual([undefined, true]);
+  });
+});
+
+it.each([
+  ['[]', 'a manifest is not a JSON object'],
+  ['{', 'a manifest is not a JSON object'],
+  ['{"mediaType":"application/vnd.oci.image.index.v1+json"}', 'a manifest has no list manifests'],
+  ['{"layers":[],"config":{"digest":"md5:1"}}', 'the digest "md5:1", which is not sha256 or sha512'],
+  [`{"layers":[],"config":{"digest":"${digest('a')}","mediaType":"a b","size":1}}`, 'with the media type "a b"'],
+  [`{"layers":[],"config":{"digest":"${digest('a')}","mediaType":"a/b","size":1.5}}`, 'with the size 1.5'],
+  ['{"layers":[],"config":{"digest":"sha256:', 'a manifest is not a JSON object'],
+  ['{"mediaType":"x/y"}', 'is of the media type "x/y": it cannot be known what it refers to'],
+])('%s is refused', (text, message) => {
+  expect(() => contentsOf(text, 'application/json', 'a manifest')).toThrow(message);
+});

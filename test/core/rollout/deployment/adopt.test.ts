@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../../api/kubernetes.ts';
+import { adopted, carriedDeployment } from '../../../../core/rollout/deployment/adopt.ts';
+import { NOW } from '../observedFixture.ts';
+
+const P = 'rollout.kuberik.com/';
+const DEPLOYED = { [`${P}deployed`]: 'app=7/1.0.0/old-uid,other=3/2.0.0/uid-2' };
+
+const object = (annotations: Record<string, string>): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'PartialObjectMetadata',
+  metadata: { name: 'obj', annotations },
+});
+
+describe('carriedDeployment', () => {
+  it.each<[string, string, Record<string, string>]>([
+    ['a variable', 'Kustomization', { [`${P}substitute.TAG.from`]: 'app' }],
+    ['the older pair', 'Kustomization', { [`${P}rollout`]: 'app', [`${P}substitute`]: 'TAG' }],
+    ['the tag', 'OCIRepository', { [`${P}rollout`]: 'app' }],
+  ])('counts on an object bound by %s', (_title, kind, marks) => {
+    expect(carriedDeployment(object({ ...marks, ...DEPLOYED }), kind, 'app')).toEqual({
+      deployment: { rollout: 'app', id: 7, version: '1.0.0', uid: 'old-uid' },
+      by: `${kind} 'obj'`,
+    });
+  });
+
+  it.each<[string, string, Record<string, string>]>([
+    ['on an object bound to another Rollout', 'OCIRepository', { [`${P}rollout`]: 'other', ...DEPLOYED }],
+    ['on half of the older pair', 'Kustomization', { [`${P}rollout`]: 'app', ...DEPLOYED }],
+    [
+      'without a deployment of this Rollout',
+      'OCIRepository',
+      { [`${P}rollout`]: 'app', [`${P}deployed`]: 'x=1/1.0.0/u' },
+    ],
+    ['with a version that is no tag', 'OCIRepository', { [`${P}rollout`]: 'app', [`${P}deployed`]: 'app=1/a%2Fb/u' }],
+  ])('does not count %s', (_title, kind, annotations) => {
+    expect(carriedDeployment(object(annotations), kind, 'app')).toBeUndefined();
+  });
+});
+
+describe('adopted', () => {
+  const carried = (id: number, version: string, by: string) => ({
+    deployment: { rollout: 'app', id, version, uid: 'u' },
+    by,
+  });
+
+  it('takes the newest of deployments that disagree, with what is known of the release', () => {
+    const known = [{ tag: '1.1.0', revision: 'abc' }];
+    const entry = adopted([carried(6, '1.0.0', 'a'), carried(7, '1.1.0', 'b'), carried(5, '1.2.0', 'c')], known, NOW);
+    expect(entry).toMatchObject({
+      id: 7,
+      version: known[0],
+      message: 'Adopted from b, which carries it',
+      bakeStatus: 'Succeeded',
+    });
+  });
+
+  it('leaves out when the release was first seen: a deployment in the history does not carry it', () => {
+    const known = [{ tag: '1.0.0', firstSeen: '2026-03-01T10:00:00Z' }];
+    expect(adopted([carried(1, '1.0.0', 'a')], known, NOW)?.version).toEqual({ tag: '1.0.0' });
+  });
+
+  it('gives an id where the history before had none', () => {
+    expect(adopted([carried(0, '1.0.0', 'a')], [], NOW)?.id).toBe(1);
+  });
+
+  it('is nothing where nothing is carried', () => {
+    expect(adopted([], [], NOW)).toBeUndefined();
+  });
+
+  it('begins with 1 where the id is larger than any history gets: the next deployment could not be written on an object any more', () => {
+    const head = adopted([carried(999_999_999_999_999, '1.0.0', 'a')], [], NOW);
+    expect(head).toMatchObject({ id: 1, version: { tag: '1.0.0' } });
+    expect(adopted([carried(41, '1.0.0', 'a')], [], NOW)).toMatchObject({ id: 41 });
+  });
+});

@@ -1,0 +1,81 @@
+/** One step of a bake; its whole life is in test/scenario/rollout. */
+import { describe, expect, it } from 'vitest';
+import type { HealthCheck, HistoryEntry } from '../../../../api/types.ts';
+import { formatTime } from '../../../../core/kube/time.ts';
+import { bakeStep } from '../../../../core/rollout/deployment/bake.ts';
+import { healthSettlesAt } from '../../../../core/rollout/deployment/healthChecks.ts';
+import { unseenBinding } from '../../../../core/rollout/deployment/progress.ts';
+import { objectOf } from '../../../support/objects.ts';
+import { NOW, observed } from '../observedFixture.ts';
+
+const { rollout } = observed({ healthCheckSelector: {} });
+const at = (seconds: number) => formatTime(NOW + seconds * 1000);
+
+function check(status: HealthCheck['status'], cls?: string): HealthCheck {
+  return objectOf('HealthCheck', {
+    metadata: { name: 'app', namespace: 'team-a' },
+    spec: cls ? { class: cls } : {},
+    ...(status && { status }),
+  });
+}
+
+describe('an error before the version has arrived in a bound object', () => {
+  const head: HistoryEntry = { id: 2, version: { tag: '1.1.0' }, timestamp: at(-60), bakeStatus: 'Deploying' };
+  const bound = [unseenBinding(rollout, 'Kustomization', 'app')];
+  const statusWith = (cls?: string) => {
+    const error = { status: 'Unhealthy', lastChangeTime: at(-10), lastErrorTime: at(-10) };
+    const context = {
+      rollout,
+      times: {},
+      healthChecks: [check(error, cls)],
+      bound,
+      recovery: false,
+      likeKuberik: false,
+    };
+    return bakeStep(head, context, NOW).head.bakeStatus;
+  };
+
+  it('is of the old version, where the check cannot tell versions apart', () => {
+    expect(statusWith()).toBe('Deploying');
+    expect(statusWith('datadog')).toBe('Deploying');
+  });
+
+  it('fails it, where the check is of what Flux does with the new one (Q27)', () => {
+    expect(statusWith('kustomization')).toBe('Failed');
+  });
+});
+
+describe('the second in which a check got well (Q17)', () => {
+  it.each([
+    { what: 'is waited out', status: 'Healthy', changed: 0, now: NOW + 400, until: NOW + 1000 },
+    { what: 'is waited out by its whole seconds', status: 'Healthy', changed: 0, now: NOW, until: NOW + 1000 },
+    { what: 'is over', status: 'Healthy', changed: -1, now: NOW, until: undefined },
+    { what: 'lies ahead', status: 'Healthy', changed: 1, now: NOW, until: undefined },
+    { what: 'is none for a check that is not Healthy', status: 'Pending', changed: 0, now: NOW, until: undefined },
+  ])('$what', ({ status, changed, now, until }) => {
+    expect(healthSettlesAt([check({ status, lastChangeTime: at(changed) })], now)).toBe(until);
+  });
+
+  it('counts a fraction as the second it is in', () => {
+    const fraction = new Date(NOW + 300).toISOString();
+    expect(healthSettlesAt([check({ status: 'Healthy', lastChangeTime: fraction })], NOW + 900)).toBe(NOW + 1000);
+  });
+});
+
+describe('the second in which a check reported an error (Q17)', () => {
+  it.each([
+    {
+      what: 'is waited out, whatever the check says now',
+      status: 'Pending',
+      error: 0,
+      now: NOW + 400,
+      until: NOW + 1000,
+    },
+    { what: 'is waited out for a check that is well again', status: 'Healthy', error: 0, now: NOW, until: NOW + 1000 },
+    { what: 'is over', status: 'Pending', error: -1, now: NOW + 400, until: undefined },
+    { what: 'lies ahead', status: 'Pending', error: 1, now: NOW, until: undefined },
+  ])('$what', ({ status, error, now, until }) => {
+    const healthCheck = check({ status, lastChangeTime: at(-60), lastErrorTime: at(error) });
+    expect(healthSettlesAt([healthCheck], now)).toBe(until);
+  });
+});

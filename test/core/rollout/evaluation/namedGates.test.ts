@@ -1,0 +1,89 @@
+/** Which names of Gates may be taken back although they count as closed. */
+import { describe, expect, it } from 'vitest';
+import type { RolloutStatus } from '../../../../api/types.ts';
+import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
+import { gateRefsOf } from '../../../../core/gate/refs.ts';
+import { closedToLeave, namedGates, neverSeen } from '../../../../core/rollout/evaluation/namedGates.ts';
+import type { Observed } from '../../../../core/rollout/evaluation/observed.ts';
+import { objectOf } from '../../../support/objects.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+
+const rollout = (names: string[], status?: Partial<RolloutStatus>, generation = 2) =>
+  objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'app', generation },
+    spec: { releasesImagePolicy: { name: 'app' }, gates: names.map((name) => ({ name })) },
+    ...(status && { status: status as RolloutStatus }),
+  });
+
+const gate = (name: string) =>
+  objectOf('Gate', { metadata: { namespace: 'shop', name }, spec: { default: 'closed' as const } });
+
+function recorded(of: ReturnType<typeof rollout>, there: string[] = [], looked = gateRefsOf(of)) {
+  return namedGates({ rollout: of, gateRefs: looked, gates: there.map(gate) } as unknown as Observed);
+}
+
+describe('the record of a name', () => {
+  const unseen = [{ gate: 'shop/freeze', seen: false }];
+  const seen = [{ gate: 'shop/freeze', seen: true }];
+  it.each<[string, ReturnType<typeof recorded>, typeof seen]>([
+    ['of no Gate, new with this spec', recorded(rollout(['freeze'], { observedGeneration: 1 })), unseen],
+    ['of no Gate, on a new Rollout', recorded(rollout(['freeze'])), unseen],
+    ['of a Gate that is there', recorded(rollout(['freeze']), ['freeze']), seen],
+    ['twice is one', recorded(rollout(['freeze', 'freeze']), ['freeze']), seen],
+    ['of a Gate that is gone', recorded(rollout(['freeze'], { observedGeneration: 2, namedGates: seen })), seen],
+    [
+      'of a Gate that is gone, with a change of the spec',
+      recorded(rollout(['freeze'], { observedGeneration: 1, namedGates: seen })),
+      seen,
+    ],
+    [
+      'of no Gate, as long as there is none',
+      recorded(rollout(['freeze'], { observedGeneration: 2, namedGates: unseen })),
+      unseen,
+    ],
+    [
+      'of a Gate that has appeared',
+      recorded(rollout(['freeze'], { observedGeneration: 2, namedGates: unseen }), ['freeze']),
+      seen,
+    ],
+    [
+      'of no Gate, where nobody kept a record of this spec',
+      recorded(rollout(['freeze'], { observedGeneration: 2 })),
+      seen,
+    ],
+    ['that is not looked at', recorded(rollout(['freeze']), [], []), []],
+    ['that is not looked at any more', recorded(rollout(['freeze'], { namedGates: seen }), [], []), seen],
+    ['that is gone', recorded(rollout([], { namedGates: seen })), []],
+  ])('%s', (_, found, expected) => {
+    expect(found).toEqual(expected);
+  });
+});
+
+describe('a closed Gate keeps the Rollout from being left', () => {
+  const status = { observedGeneration: 2, namedGates: [{ gate: 'shop/freeze', seen: false }] };
+  const closed = (there: string[]) =>
+    evaluateGates(
+      [{ namespace: 'shop', name: 'freeze' }],
+      ({ name }) => there.map(gate).find((each) => each.metadata.name === name),
+      NOW,
+    ).closed;
+  const left = (of: ReturnType<typeof rollout>, there: string[] = [], also?: ReadonlySet<string>) =>
+    closedToLeave(closed(there), of, also).length;
+
+  it('but not the name of none that ever was', () => {
+    expect(left(rollout(['freeze'], status))).toBe(0);
+    expect([...neverSeen(rollout(['freeze'], status))]).toEqual(['shop/freeze']);
+  });
+
+  it.each<[string, number]>([
+    ['that was there', left(rollout(['freeze'], { ...status, namedGates: [{ gate: 'shop/freeze', seen: true }] }))],
+    ['that is there by now', left(rollout(['freeze'], status), ['freeze'])],
+    ['where the record is of another spec', left(rollout(['freeze'], status, 3))],
+    ['where there is no record', left(rollout(['freeze'], { observedGeneration: 2 }))],
+    ['where there is no status', left(rollout(['freeze']))],
+    ['that something else requires', left(rollout(['freeze'], status), [], new Set(['shop/freeze']))],
+  ])('%s', (_, count) => {
+    expect(count).toBe(1);
+  });
+});

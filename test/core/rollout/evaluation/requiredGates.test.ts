@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { TOO_MANY } from '../../../../core/gate/refs.ts';
+import { LIMITS } from '../../../../core/limits.ts';
+import { droppedGates, gatesToPass, mayDropGates } from '../../../../core/rollout/evaluation/requiredGates.ts';
+import { objectOf } from '../../../support/objects.ts';
+
+const selecting = (name: string, labelSelector: object = {}) =>
+  objectOf('Gate', {
+    metadata: { name, namespace: 'apps' },
+    spec: { default: 'closed', selects: { kinds: ['Rollout'], labelSelector } },
+  });
+const rollout = (names: string[] = [], labels: Record<string, string> = {}) =>
+  objectOf('Rollout', {
+    metadata: { name: 'app', namespace: 'apps', labels },
+    spec: { releasesImagePolicy: {}, gates: names.map((name) => ({ name })) },
+  });
+const binding = (gate: string) =>
+  objectOf('FluxBinding', {
+    metadata: { name: 'b', namespace: 'apps' },
+    spec: {
+      target: { apiVersion: 'v1', kind: 'Kustomization', name: 'app', uid: 'u' },
+      pins: [{ rollout: 'app' }],
+      gates: [{ namespace: 'apps', gate }],
+    },
+  });
+const seen = (...gates: ReturnType<typeof selecting>[]) => ({ gates, namespaceLabels: {} });
+const names = (refs: { name: string }[]) => refs.map(({ name }) => name);
+
+describe('the Gates to pass', () => {
+  it('are those named, those that select, and those of bound objects: each once, in one order', () => {
+    const all = gatesToPass(rollout(['z', 'b']), [binding('b'), binding('a')], seen(selecting('s'), selecting('z')));
+    expect(names(all)).toEqual(['a', 'b', 's', 'z']);
+  });
+
+  it.each([
+    ['at the limit are judged', LIMITS.requiredGates, LIMITS.requiredGates],
+    ['beyond it count as one closed Gate', LIMITS.requiredGates + 1, 1],
+  ])('%s', (_, count, expected) => {
+    const gates = Array.from({ length: count - 1 }, (_, i) => selecting(`g-${i}`));
+    expect(gatesToPass(rollout(['named']), [], seen(...gates))).toHaveLength(expected);
+  });
+
+  it('count as one closed Gate where not all that may select were listed', () => {
+    expect(gatesToPass(rollout(), [], { ...seen(), truncated: true })).toEqual([TOO_MANY]);
+  });
+});
+
+describe('the Gates that a write drops', () => {
+  const gold = { matchLabels: { tier: 'gold' } };
+  it.each<[string, ReturnType<typeof rollout>, ReturnType<typeof rollout>, string[]]>([
+    ['by a name', rollout([]), rollout(['named']), ['named']],
+    ['by a label', rollout([], { tier: 'silver' }), rollout([], { tier: 'gold' }), ['s']],
+    ['by both', rollout(), rollout(['named'], { tier: 'gold' }), ['named', 's']],
+    ['not where it is named from now on', rollout(['s']), rollout([], { tier: 'gold' }), []],
+    ['not where it selects from now on', rollout([], { tier: 'gold' }), rollout(['s']), []],
+    ['not by another label', rollout([], { tier: 'gold', a: 'b' }), rollout([], { tier: 'gold' }), []],
+  ])('%s', (_, after, before, expected) => {
+    expect(names(droppedGates(after, before, seen(selecting('s', gold))))).toEqual(expected);
+    if (expected.length > 0) expect(mayDropGates(after, before)).toBe(true);
+  });
+
+  it('are not read where neither names nor labels change', () => {
+    expect(mayDropGates(rollout(['a', 'b'], { x: 'y' }), rollout(['a'], { x: 'y' }))).toBe(false);
+  });
+
+  it('may be any where not all that may select were listed and a label changes', () => {
+    const some = { ...seen(), truncated: true };
+    expect(droppedGates(rollout(), rollout([], { x: 'y' }), some)).toEqual([TOO_MANY]);
+    expect(droppedGates(rollout([], { x: 'y' }), rollout([], { x: 'y' }), some)).toEqual([]);
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { HistoryEntry, RolloutGate } from '../../../../api/types.ts';
+import {
+  evaluateRolloutGates,
+  gatesOf,
+  namesInTheWay,
+  shownBypass,
+} from '../../../../core/rollout/evaluation/rolloutGates.ts';
+import { objectOf } from '../../../support/objects.ts';
+import { observed } from '../observedFixture.ts';
+
+const CANDIDATES = [{ tag: '1.2.0' }, { tag: '1.1.0' }];
+
+function gate(spec: Partial<NonNullable<RolloutGate['spec']>>, name = 'g'): RolloutGate {
+  const metadata = { name, namespace: 'team-a' };
+  return objectOf('RolloutGate', { metadata, spec: { rolloutRef: { name: 'app' }, passing: true, ...spec } });
+}
+
+describe('the gates that a version waits for', () => {
+  const ofSchedule = (until: string): RolloutGate => {
+    const made = gate({ passing: false }, 'schedule-gate-1');
+    const labels = {
+      'gate.kuberik.com/schedule-kind': 'RolloutSchedule',
+      'gate.kuberik.com/schedule-name': 'working-hours',
+    };
+    return { ...made, metadata: { ...made.metadata, labels, annotations: { 'gate.kuberik.com/until': until } } };
+  };
+  it('are named, with the schedule that made one and until when it holds', () => {
+    expect(namesInTheWay([gate({ passing: false }, 'qa'), ofSchedule('2026-11-23T08:00:00Z')], CANDIDATES)).toBe(
+      "RolloutGate 'qa' (not passing), RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing until 2026-11-23T08:00:00Z)",
+    );
+  });
+  it('say nothing that is not a time', () => {
+    expect(namesInTheWay([ofSchedule('x'.repeat(5000))], CANDIDATES)).toBe(
+      "RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing)",
+    );
+  });
+});
+
+describe('evaluateRolloutGates', () => {
+  it.each<[string, Partial<NonNullable<RolloutGate['spec']>>, object, string[], string]>([
+    ['passing', {}, { passing: true, message: 'Gate is passing' }, ['1.2.0', '1.1.0'], 'AllGatesPassing'],
+    // Not passing: its list is neither reported nor applied.
+    [
+      'not passing',
+      { passing: false, allowedVersions: ['1.1.0'] },
+      { passing: false, message: 'Gate is not passing' },
+      ['1.2.0', '1.1.0'],
+      'SomeGatesBlocking',
+    ],
+    [
+      'with a list',
+      { allowedVersions: ['1.1.0'] },
+      { passing: true, allowedVersions: ['1.1.0'], message: 'Gate is passing' },
+      ['1.1.0'],
+      'AllGatesPassing',
+    ],
+    [
+      'with an empty list',
+      { allowedVersions: [] },
+      { passing: true, allowedVersions: [], message: 'Gate does not allow any release candidate' },
+      [],
+      'NoAllowedVersions',
+    ],
+  ])('a gate %s', (_title, spec, summary, gated, reason) => {
+    const verdict = evaluateRolloutGates([gate(spec)], CANDIDATES, undefined);
+    expect(verdict.summaries).toEqual([{ name: 'g', ...summary }]);
+    expect(verdict.gated.map(({ tag }) => tag)).toEqual(gated);
+    expect(verdict.condition.reason).toBe(reason);
+  });
+
+  it('lets a bypassed version past all gates, and still says what they are', () => {
+    const verdict = evaluateRolloutGates([gate({ passing: false, allowedVersions: [] })], CANDIDATES, '1.1.0');
+    expect(verdict).toEqual({
+      summaries: [
+        {
+          name: 'g',
+          passing: false,
+          allowedVersions: [],
+          message: 'Gate bypassed for version 1.1.0',
+          bypassGates: true,
+        },
+      ],
+      gated: [{ tag: '1.1.0' }],
+      promoted: [{ tag: '1.1.0' }],
+      passing: true,
+      condition: {
+        type: 'GatesPassing',
+        status: 'True',
+        reason: 'GatesBypassed',
+        message: 'Gates bypassed for version 1.1.0',
+      },
+    });
+  });
+
+  it('gives a gate without a value for passing the benefit', () => {
+    const { passing, ...spec } = gate({}).spec!;
+    expect(evaluateRolloutGates([{ ...gate({}), spec: spec as never }], CANDIDATES, undefined).passing).toBe(true);
+  });
+});
+
+describe('gatesOf', () => {
+  it('takes the gates of the Rollout, by name', () => {
+    const all = [gate({}, 'b'), gate({ rolloutRef: { name: 'other' } }, 'o'), gate({}, 'a')];
+    expect(gatesOf(observed().rollout, all).map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
+  });
+});
+
+describe('shownBypass', () => {
+  const condition = {
+    type: 'GatesPassing',
+    status: 'True' as const,
+    reason: 'GatesBypassed',
+    message: 'Gates bypassed for version 1.1.0',
+    lastTransitionTime: '2026-03-01T12:00:00Z',
+  };
+  it('goes on for the version that was let through, until there is another to judge', () => {
+    const head = (origin?: HistoryEntry['origin']) => ({
+      version: { tag: '1.1.0' },
+      timestamp: '2026-03-01T12:00:00Z',
+      ...(origin && { origin }),
+    });
+    expect(shownBypass(head(['Automatic', 'GateBypass']), [], [condition])).toBe('1.1.0');
+    expect(shownBypass(head(), [], [condition])).toBe('1.1.0');
+    expect(shownBypass(head(['Automatic', 'GateBypass']), CANDIDATES, [condition])).toBeUndefined();
+    expect(shownBypass(head(['Manual']), [], [condition])).toBeUndefined();
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { ImagePolicy } from '../../../../api/flux.ts';
+import { formatTime } from '../../../../core/kube/time.ts';
+import { latestOf } from '../../../../core/policy/imagePolicy.ts';
+import { discover } from '../../../../core/rollout/release/discovery.ts';
+import { NOW, observed } from '../observedFixture.ts';
+
+const policy = (status: ImagePolicy['status']): ImagePolicy => ({ ...observed().imagePolicy!, status });
+
+describe('latestOf', () => {
+  it.each<[ImagePolicy['status'], object | undefined]>([
+    [{ latestRef: { name: 'r/app', tag: '1.0.0', digest: 'sha256:aa' } }, { tag: '1.0.0', digest: 'sha256:aa' }],
+    [{ latestRef: { name: 'r/app', tag: '1.0.0', digest: '' } }, { tag: '1.0.0' }],
+    [{ latestImage: 'r.example:5000/app:1.0.0' }, { tag: '1.0.0' }],
+    [{ latestImage: 'r.example/app:1.0.0@sha256:aa' }, { tag: '1.0.0' }],
+    [{ latestImage: 'r.example:5000/app' }, undefined],
+    [{ latestRef: { tag: '' } }, undefined],
+    [undefined, undefined],
+  ])('of %j is %j', (status, expected) => {
+    expect(latestOf(policy(status))).toEqual(expected);
+  });
+});
+
+describe('discover', () => {
+  const known = { availableReleases: [{ tag: '1.1.0', revision: 'abc' }, { tag: '1.0.0' }] };
+
+  it('adds a new tag at the end and leaves the others as they are', () => {
+    const { rollout } = observed({}, known);
+    const { available } = discover(
+      rollout,
+      policy({ latestRef: { tag: '1.0.5' } }),
+      { '1.0.5': { version: '1' } },
+      NOW,
+    );
+    expect(available).toEqual([...known.availableReleases, { tag: '1.0.5', version: '1', firstSeen: formatTime(NOW) }]);
+  });
+
+  it('adds a known tag no second time', () => {
+    const { rollout } = observed({}, known);
+    expect(discover(rollout, policy({ latestRef: { tag: '1.0.0' } }), {}, NOW).available).toEqual(
+      known.availableReleases,
+    );
+  });
+
+  it.each(['-a', 'a b', 'a/b', 'a:b', 'x'.repeat(129), '$(rm)'])('refuses the tag %j', (tag) => {
+    const { available, problem } = discover(observed().rollout, policy({ latestRef: { tag } }), {}, NOW);
+    expect(available).toEqual([]);
+    expect(problem).toContain('not a legal tag');
+  });
+
+  it('takes a look that lies ahead for one of a clock that was set back since', () => {
+    const status = { lastReleaseUpdate: '2026-03-01T13:00:00Z' };
+    const { rollout } = observed({ releaseUpdateInterval: '1h' }, status);
+    expect(discover(rollout, policy({ latestRef: { tag: '1.0.0' } }), {}, NOW).available).toHaveLength(1);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { HistoryEntry, RolloutSpec } from '../../../../api/types.ts';
+import { LIMITS } from '../../../../core/limits.ts';
+import { specProblems } from '../../../../core/rollout/evaluation/config.ts';
+import { evaluateRolloutGates } from '../../../../core/rollout/evaluation/rolloutGates.ts';
+import { stageRefs } from '../../../../core/rollout/upstream/refs.ts';
+import { evaluateStages } from '../../../../core/rollout/upstream/stages.ts';
+import { objectOf } from '../../../support/objects.ts';
+import { NOW } from '../observedFixture.ts';
+
+type After = NonNullable<RolloutSpec['after']>;
+
+const rollout = (after: After) =>
+  objectOf('Rollout', { metadata: { name: 'app', namespace: 'team-a' }, spec: { releasesImagePolicy: {}, after } });
+const stage = (name: string, history: HistoryEntry[]) =>
+  objectOf('Rollout', {
+    metadata: { name, namespace: 'team-a' },
+    spec: { releasesImagePolicy: {} },
+    status: { history },
+  });
+const succeeded = (tag: string) => ({ version: { tag }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Succeeded' });
+const many = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `s${i}` }));
+
+describe('the stages of a Rollout', () => {
+  it('are at most as many as the limit; with more nothing is deployed, and the sentence says so', () => {
+    expect(specProblems({ after: many(LIMITS.after) })).toEqual([]);
+    expect(specProblems({ after: many(200) })).toEqual([
+      `spec.after names 200 Rollouts, more than ${LIMITS.after} (limit after): let stages be after stages`,
+    ]);
+    expect(stageRefs(rollout(many(200)))).toHaveLength(LIMITS.after);
+  });
+
+  it.each<[string, Partial<HistoryEntry>, string]>([
+    ['no bake status', { bakeStatus: undefined as never }, 'has not said that it succeeded'],
+    ['an unknown bake status', { bakeStatus: 'Fine' }, 'has not said that it succeeded'],
+    ['times that cannot be read', { timestamp: 'yesterday' }, 'has not said when it succeeded'],
+    [
+      'a far time',
+      { bakeEndTime: '9999-12-31T23:59:59Z' },
+      'succeeded at 9999-12-31T23:59:59Z, baked for 1h0m0s at 9999-12-31T23:59:59Z',
+    ],
+    [
+      'a retry',
+      { bakeStatus: 'Deploying', lastRetryTimestamp: '2026-03-01T11:30:00Z' },
+      'on its way since 2026-03-01T11:30:00Z',
+    ],
+  ])('are closed for an entry with %s', (_title, fields, why) => {
+    const found = [stage('staging', [{ ...succeeded('1.0.0'), ...fields }])];
+    const [verdict] = evaluateStages(
+      rollout([{ name: 'staging', bakedFor: '1h' }]),
+      { found },
+      [{ tag: '1.0.0' }],
+      NOW,
+    );
+    expect(verdict).toMatchObject({ allowed: [], waits: `Rollout 'staging' (${why})` });
+  });
+
+  it('with match digest let through the same manifest under any tag, and believe nothing that a manifest says', () => {
+    const staged = { ...succeeded('5.0.0'), version: { tag: '5.0.0', digest: 'sha256:a', revision: 'abc123' } };
+    const candidates = [
+      { tag: '6.6.6', digest: 'sha256:b', revision: 'abc123' },
+      { tag: '6.0.0', revision: 'abc123' },
+      { tag: '5.0.0-prod', digest: 'sha256:a' },
+    ];
+    const judged = (match: 'digest' | 'revision') =>
+      evaluateStages(
+        rollout([{ name: 'staging', match }]),
+        { found: [stage('staging', [staged])] },
+        candidates,
+        NOW,
+      )[0]!;
+    expect(judged('digest')).toMatchObject({
+      allowed: ['5.0.0-prod'],
+      waits: "Rollout 'staging' (has no deployment of its digest in its history)",
+    });
+    expect(judged('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
+    const unknown = evaluateStages(
+      rollout([{ name: 'staging', match: 'digest' }]),
+      { found: [stage('staging', [staged])] },
+      [{ tag: '6.0.0' }],
+      NOW,
+    );
+    expect(unknown[0]!.waits).toBe("Rollout 'staging' (the digest of 6.0.0 is not known here)");
+  });
+
+  it('list no more than fifty versions in the status, and judge all of them', () => {
+    const candidates = Array.from({ length: 120 }, (_, i) => ({ tag: `1.${120 - i}.0` }));
+    const found = [
+      stage(
+        'staging',
+        candidates.map(({ tag }) => succeeded(tag)),
+      ),
+    ];
+    const stages = evaluateStages(rollout([{ name: 'staging' }]), { found }, candidates, NOW);
+    const { summaries, gated } = evaluateRolloutGates([], candidates, undefined, stages);
+    expect(summaries[0]!.allowedVersions).toEqual(candidates.slice(0, 50).map(({ tag }) => tag));
+    expect(gated).toHaveLength(120);
+  });
+});
