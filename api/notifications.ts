@@ -1,3 +1,6 @@
+/** `source.component` of our Events: the Go original's, so that dashboards go on. */
+export const EVENT_COMPONENT = 'rollout-controller';
+
 /**
  * Of which Events people are told by Flux's Alerts, and how loud: by reason, and with what severity. An Alert cannot filter by reason, so that
  * what needs nobody's attention (a bake that begins, a turn that is waited for) is not sent at all; it is an Event like the others.

@@ -2,12 +2,11 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';
-import { NOTIFIED, type Severity } from '../../api/notifications.ts';
+import { EVENT_COMPONENT, NOTIFIED, type Severity } from '../../api/notifications.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { type CommandLine, withCommands } from '../../core/text/commands.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
-import { COMPONENT } from './sink.ts';
 
 /** What anybody reads in a chat. */
 const MAX_MESSAGE = 2048;
@@ -61,7 +60,7 @@ export function fluxEventOf(record: EventRecord, object: ObjectName, instance: s
       // Two events with the same text would count as one within five minutes.
       [`${group}/token`]: createHash('sha256').update(key).digest('hex').slice(0, 16),
     },
-    reportingController: COMPONENT,
+    reportingController: EVENT_COMPONENT,
     reportingInstance: instance,
   };
 }

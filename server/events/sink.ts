@@ -5,13 +5,11 @@
  */
 import { createHmac } from 'node:crypto';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import { EVENT_COMPONENT } from '../../api/notifications.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { bounded } from '../../core/text/commands.ts';
 import { createQueue } from '../queue.ts';
-
-/** What clients of kuberik's rollout-controller filter Events by. */
-export const COMPONENT = 'rollout-controller';
 
 const MAX_WAITING = 1000;
 const AT_ONCE = 4;
@@ -191,8 +189,8 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): CoreEv
     reason,
     message: bounded({ text: message, ...(commands && { commands }) }, MAX_MESSAGE),
     type,
-    source: { component: COMPONENT },
-    reportingComponent: COMPONENT,
+    source: { component: EVENT_COMPONENT },
+    reportingComponent: EVENT_COMPONENT,
     firstTimestamp: time,
     lastTimestamp: time,
     count: 1,

@@ -1,0 +1,120 @@
+/** The record for an auditor: who did what to which object, when and why. Plain data, merged from several sources. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { parseTime } from '../../core/kube/time.ts';
+
+export type AuditAction =
+  | 'Deployed'
+  | 'Requested'
+  | 'Pinned'
+  | 'Unpinned'
+  | 'Approved'
+  | 'ApprovalWithdrawn'
+  | 'Allowed'
+  | 'Rejected'
+  | 'Bypassed'
+  | 'Opened'
+  | 'Closed'
+  | 'Continued'
+  | 'RuleChanged'
+  | 'Created'
+  | 'Deleted';
+
+/** `History`: status.history of a Rollout. `Object`: what the webhook recorded on an object. `Event`: a Kubernetes Event. `AuditLog`: the API server's. */
+export type AuditSource = 'History' | 'Object' | 'Event' | 'AuditLog';
+
+export interface AuditObject {
+  kind: string;
+  /** Empty for a cluster-scoped kind. */
+  namespace: string;
+  name: string;
+}
+
+export interface AuditRecord {
+  /** RFC 3339. */
+  time: string;
+  action: AuditAction;
+  object: AuditObject;
+  /** The authenticated user. Absent for automation, and where the source names no user. */
+  user?: string;
+  /** The version that the act is about. */
+  version?: string;
+  reason?: string;
+  /** What changed, or the message of the Event. */
+  detail?: string;
+  /** metadata.resourceVersion of the object as the act left it, where the source has it. */
+  resourceVersion?: string;
+  sources: AuditSource[];
+}
+
+/** What the sources can't tell. The report says it: silence would read as "nothing happened". */
+export type AuditGap =
+  /** A history that begins after `since`: older entries were dropped. */
+  | { kind: 'HistoryBegins'; object: AuditObject; at: string }
+  /** Objects keep the newest requests, approvals and changes only; what replaced or withdrew them is in the audit log alone. */
+  | { kind: 'NoAuditLog' }
+  | { kind: 'AuditLogBegins'; at: string }
+  | { kind: 'AuditLogEmpty' }
+  /** Writes that the audit policy logged without their content. */
+  | { kind: 'WritesWithoutContent'; count: number }
+  | { kind: 'UnreadableLines'; count: number }
+  /** The API server keeps Events for an hour unless told otherwise. */
+  | { kind: 'EventsBegin'; at?: string }
+  /** Objects that the reader may not list. */
+  | { kind: 'NotRead'; what: string; why: string };
+
+export interface AuditReport {
+  /** Oldest first. */
+  records: AuditRecord[];
+  gaps: AuditGap[];
+}
+
+/** Two sources time one act differently: the webhook when it admits a write, a hook when it acts on it, Flux's clock and ours. */
+const SAME_ACT_MS = 5000;
+
+/** The records since then, oldest first, each act once with all of its sources. Linear but for sorting. */
+export function mergeRecords(records: readonly AuditRecord[], since: EpochMs): AuditRecord[] {
+  const timed = records.flatMap((record) => {
+    const at = parseTime(record.time);
+    return at === undefined || at < since ? [] : [{ record, at }];
+  });
+  // A source that names the user comes first, so that one which doesn't is merged into it.
+  timed.sort((a, b) => a.at - b.at || rank(a.record) - rank(b.record) || (keyOf(a.record) < keyOf(b.record) ? -1 : 1));
+  const merged: { record: AuditRecord; at: EpochMs }[] = [];
+  const newest = new Map<string, { record: AuditRecord; at: EpochMs }[]>();
+  for (const each of timed) {
+    const recent = (newest.get(keyOf(each.record)) ?? []).filter(({ at }) => each.at - at <= SAME_ACT_MS);
+    const same = recent.find(({ record }) => isSameAct(record, each.record));
+    if (same) {
+      same.record = { ...each.record, ...same.record, sources: union(same.record.sources, each.record.sources) };
+    } else {
+      merged.push(each);
+      recent.push(each);
+    }
+    newest.set(keyOf(each.record), recent);
+  }
+  return merged.map(({ record }) => record);
+}
+
+function keyOf({ action, object }: AuditRecord): string {
+  return JSON.stringify([action, object.kind, object.namespace, object.name]);
+}
+
+function rank({ user, sources }: AuditRecord): number {
+  return sources.includes('Event') ? 2 : user === undefined ? 1 : 0;
+}
+
+/** An act of another user, or about another version, is another one; and one source tells two acts, unless it repeats itself. */
+function isSameAct(a: AuditRecord, b: AuditRecord): boolean {
+  const isSameUser = a.user === undefined || b.user === undefined || a.user === b.user;
+  if (!isSameUser || !isSameVersion(a.version, b.version)) return false;
+  return a.time === b.time || !b.sources.some((source) => a.sources.includes(source));
+}
+
+/** `1.2.0` and `shop/web:1.2.0` may be one. */
+function isSameVersion(a: string | undefined, b: string | undefined): boolean {
+  return a === undefined || b === undefined || a === b || a.endsWith(`:${b}`) || b.endsWith(`:${a}`);
+}
+
+function union(a: readonly AuditSource[], b: readonly AuditSource[]): AuditSource[] {
+  return [...a, ...b.filter((source) => !a.includes(source))];
+}

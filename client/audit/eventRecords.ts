@@ -1,0 +1,48 @@
+/** What Kubernetes Events tell an auditor. They name no user in a field, and whoever may create Events can forge one: any other source counts for more. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { EVENT_COMPONENT } from '../../api/notifications.ts';
+import type { AuditAction, AuditRecord } from './auditRecord.ts';
+
+/** As the API server lists Events (core/v1). */
+export interface CoreEvent extends KubeObject<any, any> {
+  involvedObject: { kind?: string; namespace?: string; name?: string; resourceVersion?: string };
+  reason?: string;
+  message?: string;
+  firstTimestamp?: string;
+  lastTimestamp?: string;
+  source?: { component?: string };
+}
+
+/** Reasons that tell of an act. The others tell of states. */
+const ACTIONS: Readonly<Record<string, AuditAction>> = {
+  DeploymentSucceeded: 'Deployed',
+  DeploymentAdopted: 'Deployed',
+  AutomaticRollback: 'Deployed',
+  ReleaseRejected: 'Rejected',
+  GatesBypassed: 'Bypassed',
+  GateBypassed: 'Bypassed',
+  OpenRequested: 'Opened',
+  OpenPlanned: 'Opened',
+  CloseRequested: 'Closed',
+  ClosePlanned: 'Closed',
+  Approved: 'Approved',
+  ApprovalWithdrawn: 'ApprovalWithdrawn',
+  ApprovalsChanged: 'RuleChanged',
+  VersionContinued: 'Continued',
+};
+
+export function recordsOfEvent({ involvedObject, reason, message, firstTimestamp, source }: CoreEvent): AuditRecord[] {
+  const action = ACTIONS[reason ?? ''];
+  if (!action || !firstTimestamp || source?.component !== EVENT_COMPONENT) return [];
+  const { kind = '', namespace = '', name = '', resourceVersion } = involvedObject;
+  return [
+    {
+      time: firstTimestamp,
+      action,
+      object: { kind, namespace, name },
+      ...(message && { detail: message }),
+      ...(resourceVersion && { resourceVersion }),
+      sources: ['Event'],
+    },
+  ];
+}

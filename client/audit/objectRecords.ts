@@ -1,0 +1,210 @@
+/** What objects of the cluster tell an auditor: histories, and what the webhook recorded with the authenticated user. */
+import { ACCEPTED_REQUEST, APPROVALS, GATE_APPROVALS, LISTED } from '../../api/annotations.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
+import { parseListed } from '../../core/approval/listed.ts';
+import { pinRecordOf } from '../../core/approval/pinRecord.ts';
+import { type FieldChange, parseApprovals } from '../../core/approval/record.ts';
+import { scheduledBy } from '../../core/approval/scheduledBy.ts';
+import { type GateRequest, parseAcceptedRequests } from '../../core/gate/acceptedRequests.ts';
+import { givenReason } from '../../core/gate/bypass.ts';
+import { formatTime, parseTime } from '../../core/kube/time.ts';
+import { defined } from '../explain/defined.ts';
+import type { AuditGap, AuditObject, AuditRecord } from './auditRecord.ts';
+
+export type AuditedObject = KubeObject<any, any>;
+
+export function recordsOfObject(object: AuditedObject): AuditRecord[] {
+  switch (object.kind) {
+    case 'Rollout':
+      return recordsOfRollout(object as Rollout);
+    case 'RolloutGate':
+      return recordsOfRolloutGate(object as RolloutGate);
+    case 'Gate':
+      return recordsOfGate(object as Gate);
+    case 'RolloutBudget':
+    case 'ClusterRolloutBudget':
+      return recordsOfBudget(object as Budget);
+    default:
+      return bypassOf(object);
+  }
+}
+
+/** Where a Rollout's history doesn't reach back to `since`, though the Rollout does. */
+export function historyGap(rollout: Rollout, since: EpochMs): AuditGap[] {
+  const oldest = rollout.status?.history?.at(-1);
+  const at = parseTime(oldest?.timestamp);
+  // The first deployment of a Rollout has the id 1: nothing was dropped before it.
+  if (!oldest || at === undefined || at <= since || (oldest.id ?? 1) <= 1) return [];
+  return [{ kind: 'HistoryBegins', object: refOf(rollout), at: oldest.timestamp }];
+}
+
+function recordsOfRollout(rollout: Rollout): AuditRecord[] {
+  const object = refOf(rollout);
+  const pin = pinRecordOf(rollout);
+  const pinned: AuditRecord[] = pin
+    ? [
+        {
+          time: pin.at,
+          action: pin.version === undefined ? 'Unpinned' : 'Pinned',
+          object,
+          user: pin.by,
+          sources: ['Object'],
+          ...defined({ version: pin.version ?? pin.from, reason: pin.reason }),
+        },
+      ]
+    : [];
+  const history = rollout.status?.history ?? [];
+  return [...history.flatMap((entry) => recordsOfDeployment(entry, object)), ...pinned, ...bypassOf(rollout)];
+}
+
+function recordsOfDeployment(entry: HistoryEntry, object: AuditObject): AuditRecord[] {
+  const { version, timestamp, requestedBy, reason, message, approvals = [], bypass } = entry;
+  const deployed: AuditRecord = {
+    time: timestamp,
+    action: 'Deployed',
+    object,
+    version: version.tag,
+    sources: ['History'],
+    ...defined({ user: requestedBy, reason: reason ?? (requestedBy ? message : undefined), detail: entry.bakeStatus }),
+  };
+  const approved = approvals.map(({ gate, kind, at, by, reason: why }): AuditRecord => {
+    const [namespace = '', name = ''] = gate.includes('/') ? gate.split('/') : [object.namespace, gate];
+    const isVote = kind === 'RolloutGate';
+    return {
+      time: at,
+      action: isVote ? 'Approved' : 'Opened',
+      object: { kind: kind ?? 'Gate', namespace, name },
+      sources: ['History'],
+      // A Gate opens for all that it holds: fifty Rollouts tell of one opening.
+      ...defined({ user: by, reason: why, version: isVote ? version.tag : undefined }),
+    };
+  });
+  const bypassed: AuditRecord[] = bypass
+    ? [
+        {
+          time: bypass.at,
+          action: 'Bypassed',
+          object,
+          user: bypass.by,
+          version: version.tag,
+          reason: bypass.reason,
+          detail: bypass.gates.join(', '),
+          sources: ['History'],
+        },
+      ]
+    : [];
+  return [deployed, ...approved, ...bypassed];
+}
+
+function recordsOfRolloutGate(gate: RolloutGate): AuditRecord[] {
+  const object = refOf(gate);
+  const listed = parseListed(gate.metadata.annotations?.[LISTED]).map(
+    ({ field, version, by, at, reason }): AuditRecord => ({
+      time: formatTime(at),
+      action: LIST_ACTIONS[field] ?? ((gate.spec?.passing ?? true) ? 'Opened' : 'Closed'),
+      object,
+      user: by,
+      sources: ['Object'],
+      ...defined({ version, reason }),
+    }),
+  );
+  return [...recordsOfApprovals(gate, APPROVALS), ...listed];
+}
+
+const LIST_ACTIONS: Record<string, 'Allowed' | 'Rejected'> = {
+  allowedVersions: 'Allowed',
+  rejectedVersions: 'Rejected',
+};
+
+function recordsOfGate(gate: Gate): AuditRecord[] {
+  const object = refOf(gate);
+  const requests = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]);
+  const asked = ({ action, at, by, reason, for: version }: GateRequest, isPlanned: boolean): AuditRecord => ({
+    time: formatTime(at),
+    action: action === 'open' ? 'Opened' : 'Closed',
+    object,
+    sources: ['Object'],
+    ...defined({ user: by, version, reason, detail: isPlanned ? 'planned for this time' : undefined }),
+  });
+  const calendar = scheduledBy(gate);
+  return [
+    ...(requests?.current ? [asked(requests.current, false)] : []),
+    ...(requests?.planned ? [asked(requests.planned, true)] : []),
+    ...recordsOfApprovals(gate, GATE_APPROVALS),
+    ...(calendar
+      ? [
+          {
+            time: calendar.at,
+            action: 'RuleChanged' as const,
+            object,
+            user: calendar.by,
+            detail: 'spec.schedule',
+            sources: ['Object' as const],
+            ...defined({ reason: calendar.reason }),
+          },
+        ]
+      : []),
+    ...bypassOf(gate),
+  ];
+}
+
+function recordsOfApprovals(gate: Gate | RolloutGate, annotation: string): AuditRecord[] {
+  const object = refOf(gate);
+  const { given, changes } = parseApprovals(gate.metadata.annotations?.[annotation]);
+  const approved = given.map(
+    ({ version, rollout, by, at, reason }): AuditRecord => ({
+      time: formatTime(at),
+      action: 'Approved',
+      object,
+      user: by,
+      version: rollout === undefined ? version : `${rollout}:${version}`,
+      sources: ['Object'],
+      ...defined({ reason }),
+    }),
+  );
+  const changed = changes.map(
+    ({ by, at, fields, progress }): AuditRecord => ({
+      time: formatTime(at),
+      action: 'RuleChanged',
+      object,
+      user: by,
+      detail: [...fields.map(fieldText), ...(progress ? [`with ${progress}`] : [])].join(', '),
+      sources: ['Object'],
+    }),
+  );
+  return [...approved, ...changed];
+}
+
+function fieldText({ path, from, to }: FieldChange): string {
+  return `spec.${path}: ${from ?? 'none'} → ${to ?? 'none'}`;
+}
+
+function recordsOfBudget(budget: Budget): AuditRecord[] {
+  return (budget.status?.versions ?? []).flatMap(({ version, continuedBy, continuedAt }) =>
+    continuedBy && continuedAt
+      ? [
+          {
+            time: continuedAt,
+            action: 'Continued' as const,
+            object: refOf(budget),
+            user: continuedBy,
+            version,
+            sources: ['Object' as const],
+          },
+        ]
+      : [],
+  );
+}
+
+/** The newest bypass of an object that Gates hold. */
+function bypassOf(object: AuditedObject): AuditRecord[] {
+  const given = givenReason(object);
+  if (!given) return [];
+  const { by, at, reason } = given;
+  return [{ time: formatTime(at), action: 'Bypassed', object: refOf(object), user: by, reason, sources: ['Object'] }];
+}
+
+function refOf({ kind, metadata }: AuditedObject): AuditObject {
+  return { kind: kind ?? '', namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+}

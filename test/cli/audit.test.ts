@@ -1,0 +1,97 @@
+/** `kubectl rollouts audit`: one report of all sources, in each format. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { call } from '../support/command.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { apiServer, json, list, rollout, status } from './apiServer.ts';
+
+const NOW = () => Date.parse('2026-03-02T12:00:00Z');
+const gate = {
+  metadata: {
+    namespace: 'shop',
+    name: 'freeze',
+    annotations: {
+      'gate.fluxcd.io/accepted-request': JSON.stringify({
+        current: { action: 'close', at: '2026-03-01T13:00:00Z', by: 'sre', reason: '=HYPERLINK("x"), now' },
+      }),
+    },
+  },
+  spec: {},
+};
+const event = {
+  metadata: { namespace: 'shop', name: 'e' },
+  involvedObject: { kind: 'Gate', namespace: 'shop', name: 'freeze' },
+  reason: 'GateBypassed',
+  message: 'bypassed by sre: INC-7',
+  firstTimestamp: '2026-03-02T11:30:00Z',
+  source: { component: 'rollout-controller' },
+};
+
+async function audited(line: string) {
+  const { kubeconfig } = await apiServer((_, response, url) => {
+    if (url.pathname.endsWith('/rollouts')) return json(response, list([rollout('web')]));
+    if (url.pathname.endsWith('/gates')) return json(response, list([gate]));
+    if (url.pathname.endsWith('/events')) return json(response, list([event]));
+    if (url.pathname.endsWith('/buckets')) return status(response, 403, 'Forbidden', 'no');
+    return json(response, list([]));
+  });
+  return call(`audit -n shop ${line}`, { env: { KUBECONFIG: kubeconfig }, now: NOW });
+}
+
+it('is a table, oldest first, and says what it can’t know', async () => {
+  const { code, out, err } = await audited('--since 2d');
+  expect([code, out]).toEqual([
+    0,
+    `TIME                   USER   ACTION     OBJECT             VERSION   SOURCE    REASON
+2026-03-01T12:00:00Z   -      Deployed   Rollout shop/web   1.0.0     history   Succeeded
+2026-03-01T13:00:00Z   sre    Closed     Gate shop/freeze   -         object    =HYPERLINK("x"), now
+2026-03-02T11:30:00Z   -      Bypassed   Gate shop/freeze   -         event     bypassed by sre: INC-7
+`,
+  ]);
+  expect(err.trimEnd().split('\n')).toEqual([
+    'Objects of kind Bucket are not included: you may not read them.',
+    'Events begin at 2026-03-02T11:30:00Z: the API server deletes them after an hour by default.',
+    'No audit log was given. Objects keep the newest requests, approvals and changes only: what was withdrawn, replaced or deleted is not shown.',
+  ]);
+});
+
+it('is CSV in which no text is a formula', async () => {
+  const { out } = await audited('--since 2d -o csv');
+  expect(out.trimEnd().split('\n')).toEqual([
+    'time,user,action,kind,namespace,name,version,reason,detail,resourceVersion,sources',
+    '2026-03-01T12:00:00Z,,Deployed,Rollout,shop,web,1.0.0,,Succeeded,,History',
+    `2026-03-01T13:00:00Z,sre,Closed,Gate,shop,freeze,,"'=HYPERLINK(""x""), now",,,Object`,
+    '2026-03-02T11:30:00Z,,Bypassed,Gate,shop,freeze,,,bypassed by sre: INC-7,,Event',
+  ]);
+});
+
+it('is JSON with its gaps, and begins where it was asked to', async () => {
+  const { records, gaps, since } = JSON.parse((await audited('--since 1h -o json')).out);
+  expect(since).toBe('2026-03-02T11:00:00Z');
+  expect(records).toMatchObject([{ action: 'Bypassed', sources: ['Event'] }]);
+  expect(gaps.map(({ kind }: { kind: string }) => kind)).toEqual(['NotRead', 'EventsBegin', 'NoAuditLog']);
+});
+
+it('has what the audit log alone has: of this namespace', async () => {
+  const file = join(temporaryFolder('audit-'), 'audit.log');
+  const deletion = (namespace: string) =>
+    JSON.stringify({
+      stage: 'ResponseComplete',
+      verb: 'delete',
+      user: { username: 'mallory' },
+      objectRef: { apiGroup: 'gating.toolkit.fluxcd.io', resource: 'gates', namespace, name: 'old' },
+      responseStatus: { code: 200 },
+      requestReceivedTimestamp: '2026-03-01T09:00:00.000001Z',
+    });
+  writeFileSync(file, `${deletion('shop')}\n${deletion('elsewhere')}\n`);
+  const { out, err } = await audited(`--since 2d --audit-log ${file}`);
+  expect(out).toContain('mallory   Deleted    Gate shop/old');
+  expect(out).not.toContain('elsewhere');
+  expect(err).not.toContain('No audit log was given');
+});
+
+it('a file that can’t be read is a usage error', async () => {
+  const { code, err } = await audited('--audit-log /nowhere/audit.log');
+  expect([code, err]).toEqual([2, expect.stringContaining("--audit-log: /nowhere/audit.log can't be read")]);
+});
