@@ -20,6 +20,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'why', group: 'See', summary: 'explain why an object is waiting or blocked, and how to release it', load: async () => (await import('./why.ts')).why },
   { name: 'history', group: 'See', summary: 'deployments with outcome, who, why, and how long each phase took', load: async () => (await import('./history.ts')).history },
   { name: 'audit', group: 'See', summary: 'who deployed, approved, bypassed and changed what, when and why', load: async () => (await import('./audit.ts')).audit },
+  { name: 'mcp', group: 'See', summary: 'serve agents over standard input and output: read, and propose versions for approval', load: async () => (await import('./mcp.ts')).mcp },
   { name: 'status', group: 'See', summary: 'how far it has come, in one line and an exit code: for pipelines', load: async () => (await import('./status.ts')).status },
   { name: 'ui', group: 'See', summary: 'the same as a page in the browser, live', load: async () => (await import('./ui.ts')).ui },
   { name: 'deploy', group: 'Steer', summary: 'deploy a version now, manually', load: async () => (await import('./rolloutVerbs.ts')).deployCommand },
