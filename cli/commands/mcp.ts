@@ -102,10 +102,11 @@ propose requests a version only while a RolloutGate still lacks approvals for it
 
 /** Until the agent closes standard input, or Ctrl-C. */
 async function serve(server: McpServer, signal: AbortSignal): Promise<void> {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  server.server.onclose = end;
-  process.stdin.once('end', end);
-  signal.addEventListener('abort', () => end(), { once: true });
+  const ended = new Promise<void>((end) => {
+    server.server.onclose = end;
+    process.stdin.once('end', end);
+    signal.addEventListener('abort', () => end(), { once: true });
+  });
   await server.connect(new StdioServerTransport());
   if (!signal.aborted) await ended;
   await server.close();
