@@ -5,10 +5,10 @@ import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
 import { pinAnnotationsOf } from '../admission/managedFields/annotations.ts';
 import { sourceOf } from '../admission/managedFields/source.ts';
-import { awaitedApply, resumeLabel } from '../admission/suspend/resume.ts';
+import { awaitedApply, resumeLabel } from '../admission/suspend/applier.ts';
 import type { RequiredGate } from '../gate/refs.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
-import { observedOf } from './observed.ts';
+import { observedOf } from './arrival.ts';
 
 export const BINDING_API_VERSION = apiVersionOf(KINDS.FluxBinding);
 

@@ -11,8 +11,7 @@ import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
-import type { GateRequest } from './acceptedRequests.ts';
-import { gateRequestsOf } from './requests.ts';
+import { type GateRequest, gateRequestsOf } from './requests.ts';
 
 /** What a Rollout is about to deploy. */
 export interface NextDeployment {

@@ -15,10 +15,8 @@ import { isActive, nextTransition } from '../calendar/evaluate.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { formatTime } from '../kube/time.ts';
 import { Memo } from '../memo.ts';
-import type { GateRequest, GateRequests } from './acceptedRequests.ts';
 import { requestProblems, windowProblems } from './problems.ts';
-import { gateRequestsOf, requestTimes } from './requests.ts';
-import { after, parseWindow } from './timestamp.ts';
+import { after, type GateRequest, type GateRequests, gateRequestsOf, parseWindow, requestTimes } from './requests.ts';
 
 // Evaluations of Gates, each for as long as it cannot change: one Gate is evaluated in every write and every sync of all that it holds. Known by what
 // an evaluation looks at and not by resourceVersion, since admission sees proposed Gates. A pure function stays one: what is remembered is what

@@ -1,17 +1,19 @@
 /** Whether all the Gates that an object requires let it through. */
 
+import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import type { Approval } from '../approval/record.ts';
 import { countText, verdictText } from '../approval/verdict.ts';
+import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
+import { parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { CommandLine } from '../text/commands.ts';
-import type { GateRequest } from './acceptedRequests.ts';
 import { approvalsOn, approveForCommand, type NextDeployment } from './approved.ts';
 import { closingOf, evaluateGate } from './evaluate.ts';
 import { isTooMany } from './refs.ts';
-import { opensFor } from './requests.ts';
+import { type GateRequest, opensFor } from './requests.ts';
 
 /** A reason is anybody's text, and one message may name many gates. */
 const MAX_ASKED = 120;
@@ -155,4 +157,15 @@ export function secrets(gates: readonly GateResult[], namespace: string): Namesp
 
 function isSecret({ ref, closedBy, lacks }: GateResult, namespace: string): boolean {
   return (closedBy !== undefined || lacks?.names !== undefined) && ref.namespace !== namespace;
+}
+
+/**
+ * When a Gate opened or closed last, by its own status: `now` where that does not show it yet, 0 where it has no such condition. What is less urgent
+ * than suspending and resuming waits a while from then on.
+ * @param opened what the Gate is now
+ */
+export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {
+  const shown = findCondition(gate?.status?.conditions, OPENED);
+  if (!shown) return 0;
+  return shown.status === (opened ? 'True' : 'False') ? (parseTime(shown.lastTransitionTime) ?? 0) : now;
 }

@@ -1,13 +1,14 @@
 /** `spec.selects`: one Gate for a team, a namespace or a cluster, with nothing added to the objects it holds. */
 import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import { GATES, GOVERNED_KINDS, governedKindOf, KINDS } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
-import type { ResourceRef } from '../../api/ports.ts';
+import type { Requiring, ResourceRef } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { groupOf } from '../kube/names.ts';
+import { groupOf, identityOf } from '../kube/names.ts';
 import { matchesSelector, SelectorError, toSelectorString } from '../kube/selector.ts';
 import { LIMITS } from '../limits.ts';
+import { gateRefsOf, gatesOf } from './refs.ts';
 
 /** Values of both labels: Gates of one namespace are found there, so that many of them burden nobody else. */
 const SELECTS_OWN_NAMESPACE = 'own-namespace';
@@ -112,4 +113,47 @@ export const BEYOND_FORBIDDEN =
 
 export function reachesBeyond(selects: Gate['spec']['selects'] | undefined): boolean {
   return selects?.namespaceSelector !== undefined;
+}
+
+// What requires a Gate, open or closed: Flux objects by their bindings, and Rollouts. A closed Gate holds all of them.
+
+export type Requirer = ObjectName;
+
+/** Sorted by kind, namespace and name. */
+export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
+  return found(gate, requiring).map(({ requirer }) => requirer);
+}
+
+/**
+ * The requirers that keep a closed Gate from being deleted: those of its own namespace, and those that it selects. One of another namespace that
+ * only names it does not: anybody may name any Gate, and what names one that does not exist stays closed.
+ */
+export function holdersOf(gate: Gate, requiring: Requiring): Requirer[] {
+  const { namespace } = identityOf(gate);
+  return found(gate, requiring).flatMap(({ requirer, selected }) =>
+    selected || requirer.namespace === namespace ? [requirer] : [],
+  );
+}
+
+function found(gate: Gate, { bindings, rollouts, namespaces }: Requiring): { requirer: Requirer; selected: boolean }[] {
+  const { namespace, name } = identityOf(gate);
+  const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
+  const objects = bindings.flatMap(({ spec, metadata }) => {
+    const ref = gatesOf(spec).find(isThis);
+    if (!spec || !ref) return [];
+    const { kind, name } = spec.target;
+    return [{ requirer: { kind, namespace: metadata.namespace ?? '', name }, selected: ref.selected === true }];
+  });
+  const requiring = rollouts.flatMap((rollout) => {
+    const labels = namespaces.get(rollout.metadata.namespace ?? '') ?? {};
+    const selected = gateSelectsRollout(gate, rollout, labels);
+    const isRequired = selected || gateRefsOf(rollout).some(isThis);
+    return isRequired ? [{ requirer: { kind: KINDS.Rollout.kind, ...identityOf(rollout) }, selected }] : [];
+  });
+  return [...objects, ...requiring].sort((a, b) => (requirerText(a.requirer) < requirerText(b.requirer) ? -1 : 1));
+}
+
+/** `Kustomization apps/web`. */
+export function requirerText({ kind, namespace, name }: Requirer): string {
+  return `${kind} ${namespace}/${name}`;
 }

@@ -4,13 +4,14 @@ import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
 import { findCondition, type NewCondition, setCondition } from '../kube/conditions.ts';
 import { parseDuration } from '../kube/duration.ts';
+import type { NewEvent } from '../kube/events.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import type { GateRequest } from './acceptedRequests.ts';
 import type { GateEvaluation } from './evaluate.ts';
 import { requestText } from './evaluateGates.ts';
-import type { Requirer } from './requirers.ts';
+import type { GateRequest } from './requests.ts';
+import type { Requirer } from './selects.ts';
 
 /** How many of the objects that require it the status of a Gate names, and of those that it has not reached. */
 const NAMED = 100;
@@ -161,4 +162,45 @@ export function isSettling({ metadata }: Gate, now: EpochMs): boolean {
     const at = parseTime(text);
     return at !== undefined && Math.abs(now - at) < SETTLES_MS;
   });
+}
+
+// Events.
+
+type StoredRequest = NonNullable<GateStatus['request']>;
+
+/** @param forOthers what anybody may know of its state, whoever asked for it */
+export function gateEvents({ status: before }: Gate, after: GateStatus, forOthers: string): NewEvent[] {
+  const events: NewEvent[] = [];
+  const add = (reason: string, message: string, about: string, order = 'a') =>
+    events.push({ type: 'Normal', reason, message, about, order });
+  const { request, planned } = after;
+  if (request && !same(request, before?.request) && !same(request, before?.planned)) {
+    add(request.action === 'open' ? 'OpenRequested' : 'CloseRequested', sentence(request, 'requested'), idOf(request));
+  }
+  if (planned && !same(planned, before?.planned)) {
+    const reason = planned.action === 'open' ? 'OpenPlanned' : 'ClosePlanned';
+    add(reason, sentence(planned, `planned for ${planned.at}`), idOf(planned));
+  }
+  const was = findCondition(before?.conditions, OPENED);
+  const is = findCondition(after.conditions, OPENED);
+  if (was && is && was.status !== is.status) {
+    add(is.status === 'True' ? 'GateOpened' : 'GateClosed', is.message, is.lastTransitionTime, 'b');
+    // Its message says who asked, and why: one message for what one person did.
+    return events.map((event) => (event.order === 'b' ? { ...event, forOthers } : { ...event, quiet: true }));
+  }
+  return events;
+}
+
+function sentence({ action, by, reason, for: version }: StoredRequest, what: string): string {
+  const who = by ? ` by ${by}` : '';
+  const only = version ? ` for version '${version}'` : '';
+  return `Gate ${action} ${what}${only}${who}${reason ? `: ${reason}` : ''}`;
+}
+
+function same(a: StoredRequest, b: StoredRequest | undefined): boolean {
+  return b !== undefined && idOf(a) === idOf(b);
+}
+
+function idOf({ action, at, by = '', for: version = '' }: StoredRequest): string {
+  return [action, at, by, version].join(' ');
 }

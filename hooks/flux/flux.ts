@@ -11,19 +11,19 @@ import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '.
 import type { ClusterReader } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { withGateCondition } from '../../core/admission/conditions.ts';
-import { stateByRollouts } from '../../core/admission/gating.ts';
+import { stateByRollouts } from '../../core/admission/hold.ts';
 import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
-import { appliedOf } from '../../core/admission/suspend/applier.ts';
-import { reconcileRequest } from '../../core/admission/suspend/reconcileRequest.ts';
 import {
+  appliedOf,
   awaitedApply,
   currentAwaits,
-  MAX_ASKING,
+  MAX_REQUESTING,
   mayApplyFluxObjects,
-  mayAsk,
+  mayRequestApply,
+  reconcileRequest,
   resumedAloneAt,
   resumeLabel,
-} from '../../core/admission/suspend/resume.ts';
+} from '../../core/admission/suspend/applier.ts';
 import { withReport } from '../../core/binding/delay.ts';
 import { inputsOf } from '../../core/binding/report.ts';
 import { bindingName, bindingOf } from '../../core/binding/spec.ts';
@@ -59,8 +59,8 @@ export const fluxHook: DecoratorHook = {
 
     const inputs = inputsOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
     const awaited = awaitedApply(object);
-    const asks = awaited !== undefined && (await mayAskFor(awaited, object, observed, cluster));
-    const wanted = bindingOf(object, gating, observed, asks);
+    const asks = awaited !== undefined && (await mayRequest(awaited, object, observed, cluster));
+    const wanted = bindingOf(object, gating.binding, observed, asks);
     const reporting = wanted && withReport(wanted, observed, inputs, now);
     const answer: DecoratorResponse = { attachments: reporting ? [reporting.binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
@@ -80,9 +80,8 @@ export const fluxHook: DecoratorHook = {
 
     const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
     const awaits = currentAwaits(object, seen);
-    const closed = gating.gates.length > 0 ? gating.closed : undefined;
     const isSettled = state === undefined && gating.isMarked;
-    const status = isSettled ? withGateCondition(object, closed, now, awaits, gating.closings) : undefined;
+    const status = isSettled ? withGateCondition(object, gating, now, awaits) : undefined;
     const saysAt = gating.changedAt + FREEZE_MS;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status && saysAt <= now) answer.status = status;
@@ -110,7 +109,7 @@ const HELD_LOOK_MS = 60_000;
 const LATER_MS = 10_000;
 
 /** Not where so many ask already, and not for a Kustomization that does not apply the object, whatever its labels say. */
-async function mayAskFor(
+async function mayRequest(
   applier: NamespacedName,
   object: FluxObject,
   observed: FluxBinding | undefined,
@@ -120,12 +119,12 @@ async function mayAskFor(
   if (observed?.metadata.labels?.[RESUME_LABEL] === label) return true;
   const [found, asking] = await Promise.all([
     cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier }),
-    cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_ASKING }),
+    cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_REQUESTING }),
   ]);
-  return asking.length < MAX_ASKING && mayAsk(found, appliedOf(object));
+  return asking.length < MAX_REQUESTING && mayRequestApply(found, appliedOf(object));
 }
 
 function isAppliedBy(applier: FluxObject, { spec, metadata }: FluxBinding): boolean {
   const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
-  return mayAsk(applier, { apiVersion, kind, name, namespace: metadata.namespace ?? '' });
+  return mayRequestApply(applier, { apiVersion, kind, name, namespace: metadata.namespace ?? '' });
 }

@@ -4,7 +4,7 @@ import { GATES } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { type Gating, gatingOf } from '../../core/admission/gating.ts';
+import { type Gating, gatingOf } from '../../core/admission/hold.ts';
 import { type RefRules, recordedNames } from '../../core/admission/requiredGates.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 

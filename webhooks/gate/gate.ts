@@ -17,12 +17,19 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { openCommand } from '../../core/admission/messages.ts';
 import { notedSchedule } from '../../core/approval/scheduledBy.ts';
-import { type Acceptance, acceptRequests } from '../../core/gate/accept.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/problems.ts';
-import { holdersOf, type Requirer, requirersOf, requirerText } from '../../core/gate/requirers.ts';
-import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../../core/gate/selects.ts';
+import { type Acceptance, acceptRequests } from '../../core/gate/requests.ts';
+import {
+  BEYOND_FORBIDDEN,
+  holdersOf,
+  type Requirer,
+  reachesBeyond,
+  requirersOf,
+  requirerText,
+  selectsLabels,
+} from '../../core/gate/selects.ts';
 import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { few } from '../../core/kube/firstFew.ts';
@@ -33,8 +40,7 @@ import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { keptCalls } from '../../core/receiver/usedCalls.ts';
 import type { Saying } from '../../core/text/commands.ts';
 import { recordDeletion } from '../approvals.ts';
-import { getPast } from '../bypass.ts';
-import { passOrDenyDelete } from '../closedGates.ts';
+import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 import { openForWarnings, refuseOpening, writeGateApprovals } from './approvals.ts';
 
@@ -88,7 +94,7 @@ async function reasonCounts(
 ): Promise<boolean> {
   const reason = freshReason(gate, old);
   if (!old || reason === undefined || evaluateGate(old, call.now).opened) return false;
-  const bypass = await getPast([identityOf(old)], reason, request, call);
+  const bypass = await reviewBypass([{ ref: identityOf(old) }], reason, request, call);
   return bypass?.granted ?? false;
 }
 
@@ -176,7 +182,7 @@ async function judgeDeletion(
     `without the Gate they would stay closed. ${first.text} ` +
     `Whoever has the verb bypass on it may delete it within five minutes of giving a reason in ${BYPASS_REASON} on it.`;
   const { commands = [] } = first;
-  return passOrDenyDelete(gate, [ref], () => ({ reason: 'gate_closed', text, commands }), request, call);
+  return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
 }
 
 function strangersWarning(count: number): string[] {

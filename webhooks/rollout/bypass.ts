@@ -15,8 +15,7 @@ import { MAX_LISTED } from '../../core/kube/firstFew.ts';
 import { boundLabel, identityOf } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
-import { getPast, recordBypass } from '../bypass.ts';
-import { readClosedOfAll, readClosedThatAreDropped } from '../closedGates.ts';
+import { readClosedOfAll, readClosedThatAreDropped, recordBypass, reviewBypass } from '../closedGates.ts';
 
 export interface RolloutBypass {
   /** For the annotation BYPASSED_GATES; undefined: no bypass is in force. */
@@ -47,8 +46,7 @@ export async function bypassOf(
     readClosedOfAll(rollout, call),
     readClosedThatAreDropped(rollout, before, call),
   ]);
-  const refs = closed.map(({ ref }) => ref);
-  const bypass = await getPast(refs, reason, request, call);
+  const bypass = await reviewBypass(closed, reason, request, call);
   // The validating webhook asks for the Gates that are dropped, which may be fewer.
   const drops = left.length > 0;
   if (!bypass) return { ...none, counts: drops };
