@@ -16,7 +16,7 @@ import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, GateStatus, Rollout } from '../api/types.ts';
 import { type Refusal, refusalText } from '../core/admission/messages.ts';
-import { type Bypass, freshReason, mayAsk, recentReason } from '../core/gate/bypass.ts';
+import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypass.ts';
 import { evaluateGates, type GateResult, secrets } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/refs.ts';
 import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
@@ -153,7 +153,7 @@ export async function reviewBypass(
 ): Promise<Granted | { granted: false; refused: string } | undefined> {
   if (reason === undefined || closed.length === 0) return undefined;
   const { username } = userInfo;
-  if (!mayAsk(username, settings.bypassServiceAccounts)) {
+  if (!mayRequestBypass(username, settings.bypassServiceAccounts)) {
     return { granted: false, refused: `${username} is a ServiceAccount and not listed in BYPASS_SERVICE_ACCOUNTS` };
   }
   const gates = closed.map(({ ref }) => ref);

@@ -15,7 +15,7 @@ import { mutateRolloutGate, validateRolloutGate } from './rolloutGate.ts';
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
   // Without an annotation of ours: a Gate that selects an object, and has not marked it yet, holds it in the write that creates or changes it.
-  // It has the name of versions before, when only creations were sent: in an upgrade Pods of both versions are asked by the newer configuration.
+  // It has the name of versions before, when only creations were sent: in an upgrade Pods of both versions are called by the newer configuration.
   'mutate/flux-created': mutateFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
@@ -60,7 +60,7 @@ class ReviewError extends Error {
 }
 
 /**
- * Of a review of a Flux object: as stored and as it would become, each as large as manifests/policies/object-sizes.yaml takes it. That policy does
+ * Bytes of a review of a Flux object: as stored and as it would become, each as large as manifests/policies/object-sizes.yaml takes it. That policy does
  * not refuse all that is larger here: it sees the object as it is stored, and a review still has the status that the API server drops later.
  */
 const FLUX_BYTES = 3 * 1024 * 1024;

@@ -54,7 +54,7 @@ export interface RequiredGates {
 export interface ObjectGates extends RequiredGates, GateResults {
   /** What keeps the object from running: the closed Gates as `namespace/name`, and INVALID_REFERENCE. */
   names: string[];
-  /** The same as `names`, each with its closing: see `closingKey`. */
+  /** `names`, each with its closing: see `closingKey`. */
   closings: string[];
 }
 

@@ -103,7 +103,7 @@ export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef |
     : { rollout, id, version, uid };
 }
 
-/** See `closingKey`. */
+/** The closed Gates, each as `closingKey` has it. */
 export function closedClosings(gates: readonly GateEntry[] | undefined): string[] {
   return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closingKey({ ref: gate, closing: gate.closing }));
 }

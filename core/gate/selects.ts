@@ -10,13 +10,13 @@ import { matchesSelector, SelectorError, toSelectorString } from '../kube/select
 import { LIMITS } from '../limits.ts';
 import { gateRefsOf, gatesOf } from './refs.ts';
 
-/** Values of both labels: Gates of one namespace are found there, so that many of them burden nobody else. */
+/** Values of both labels: Gates of one namespace are found there, so that many of them burden no other namespace. */
 const SELECTS_OWN_NAMESPACE = 'own-namespace';
 const SELECTS_BEYOND = '';
 
 type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
 
-/** Which Gates may select an object of the namespace, for a customize hook: the same for all objects there. */
+/** The rules for Gates that may select an object of the namespace, for a customize hook: the same for all objects there. */
 export function selectingGateRules(namespace: string, label: SelectsLabel): RelatedResourceRule[] {
   return [
     // In one rule for all, the Gates of one namespace would be a burden to every other.
@@ -25,7 +25,7 @@ export function selectingGateRules(namespace: string, label: SelectsLabel): Rela
   ];
 }
 
-/** The same to be listed live, each one more than the limit where there are more: see isTruncated. */
+/** The lists of Gates that may select an object of the namespace, each one more than the limit where there are more: see isTruncated. */
 export function selectingGateLists(
   namespace: string,
   label: SelectsLabel,
@@ -74,7 +74,7 @@ function namesRollouts({ spec }: Gate): boolean {
 }
 
 /**
- * By namespace and labels. An absent namespaceSelector means the Gate's own namespace, an empty one all;
+ * Whether the Gate selects by namespace and labels. An absent namespaceSelector means the Gate's own namespace, an empty one all;
  * an absent labelSelector means all objects. A selector that does not compile selects nothing: the Gate itself says so
  * (admission denies it), and one such Gate must not stop the hooks of every Flux object.
  */
@@ -98,7 +98,7 @@ export function selectsFlux(gate: Gate): boolean {
   return GOVERNED_KINDS.some(({ kind }) => namesKind(gate, kind));
 }
 
-/** By which labels the Gate is found; undefined for those that it does not have. */
+/** The labels by which the Gate is found; undefined for those that it does not have. */
 export function selectsLabels(gate: Gate): Record<SelectsLabel, string | undefined> {
   const value = reachesBeyond(gate.spec?.selects) ? SELECTS_BEYOND : SELECTS_OWN_NAMESPACE;
   return {
@@ -107,7 +107,7 @@ export function selectsLabels(gate: Gate): Record<SelectsLabel, string | undefin
   };
 }
 
-/** For a Gate that reaches beyond its namespace anyway: what was stored goes on holding. */
+/** The problem of a Gate that reaches beyond its namespace: one that is stored goes on holding. */
 export const BEYOND_FORBIDDEN =
   'spec.selects.namespaceSelector: NO_CROSS_NAMESPACE_REFS forbids Gates that hold objects of other namespaces.';
 
@@ -126,7 +126,7 @@ export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
 
 /**
  * The requirers that keep a closed Gate from being deleted: those of its own namespace, and those that it selects. One of another namespace that
- * only names it does not: anybody may name any Gate, and what names one that does not exist stays closed.
+ * only names it does not: any user may name any Gate, and an object that names one that does not exist stays held.
  */
 export function holdersOf(gate: Gate, requiring: Requiring): Requirer[] {
   const { namespace } = identityOf(gate);

@@ -27,7 +27,7 @@ export async function denyDroppedGates(
  * With an owner reference to an object that is deleted, or never existed, the garbage collector deletes the Rollout. With spec.writeBack its objects take
  * any version.
  */
-export async function denyLettingGo(
+export async function denyRelease(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,

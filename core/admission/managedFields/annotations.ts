@@ -53,7 +53,7 @@ export function pinAnnotationsOf(object: Annotated): PinAnnotations {
   return { pins, problems: problems.slice(0, MAX_PROBLEMS), ...(pins.length < all.length && { tooMany: true }) };
 }
 
-/** By name: the Rollouts that own fields of the object, and the one that it follows. */
+/** Names of the Rollouts that own fields of the object, and of the one that it follows. */
 export function boundRollouts(object: Annotated): string[] {
   const { pins, follows } = pinAnnotationsOf(object);
   return [...new Set([...pins.map(({ rollout }) => rollout), ...(follows === undefined ? [] : [follows])])];

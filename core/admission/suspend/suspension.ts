@@ -55,7 +55,7 @@ export function settleSuspension(write: SuspensionCase): FluxObject {
   return finish(setSuspend(at.object, suspend), undefined, open);
 }
 
-/** What somebody sets suspend to meanwhile is what it will be. After a closed gate the applier's apply has to come as well. */
+/** Suspended until the artifact is fetched. A value that a user sets meanwhile is what suspend will be. After a closed gate the applier's apply has to come as well. */
 function untilFetched(
   at: SuspensionCase,
   memory: Memory | undefined,
@@ -70,8 +70,8 @@ function untilFetched(
 }
 
 /**
- * Several of our webhooks may be asked about one write, and Gates open or close between two of the calls. What a call before has suspended is not the
- * writer's suspension: what is stored knows nothing of it.
+ * The write without the suspension of an earlier call. Several of our webhooks may be called for one write, and Gates open or close between two of
+ * the calls. What an earlier call has suspended is not the writer's suspension, and not stored yet.
  */
 function asWritten(at: SuspensionCase): SuspensionCase {
   const { object, sent, oldObject } = at;
@@ -112,7 +112,7 @@ function behindClosedGates(
 /** It runs, and the memory stays: once the deployment has arrived it is held again. Whoever suspends it meanwhile is heard. */
 function pass(at: SuspensionCase, memory: Memory, state: StateAnnotation | undefined): FluxObject {
   const isSuspended = at.oldObject?.spec?.suspend !== true && at.object.spec?.suspend === true;
-  // Where we are asked twice about one write, the call before has suspended it until its artifact is there.
+  // Where we are called twice for one write, the first call has suspended it until its artifact is fetched.
   const isOurs = isAwaiting(at.object) && !isAwaiting(at.oldObject) && isAwaiting(at.sent);
   const isStopped = state?.is === 'passing' && isSuspended && !isOurs;
   const own = isStopped ? 'true' : memory;
