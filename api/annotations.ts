@@ -15,7 +15,7 @@ export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([^.]+)\.from$/;
 /** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` where Git sets the field (`spec.writeBack`). See core/admission/managedFields/deployment.ts. */
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
-/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/admission/managedFields/whole.ts. */
+/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/admission/managedFields/source.ts. */
 export const ARTIFACT = 'rollout.kuberik.com/artifact';
 /** Beside it, written by the webhook: the deployment that the source is fetching. The Kustomization is suspended meanwhile. */
 export const AWAITS_ARTIFACT = 'rollout.kuberik.com/awaits-artifact';
@@ -97,7 +97,7 @@ export const OPEN_FOR = 'open.gate.fluxcd.io/for';
 export const OPEN_REASON = 'open.gate.fluxcd.io/reason';
 /** On Gates: why it is closed. */
 export const CLOSE_REASON = 'close.gate.fluxcd.io/reason';
-/** On Gates, written by the webhook: the accepted requests, with their users. See core/gate/acceptedRequests.ts. */
+/** On Gates, written by the webhook: the accepted requests, with their users. See core/gate/requests.ts. */
 export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
 /** On Gates with `spec.approvals`: the version that the writer approves, `<tag>` or `<namespace>/<rollout>:<tag>`. The webhook removes it and keeps a record. */
 export const APPROVE_FOR = 'approve.gate.fluxcd.io/for';
@@ -131,7 +131,7 @@ export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
 /** Label `<hash>.slot.rollout.kuberik.com/granted` on budgets, written by the hooks: an unused slot. It wakes the Rollout, whose namespace and name are hashed. See core/budget/wake.ts. */
 export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';
 
-/** Label on the FluxBinding of an object that waits for its applier's next apply: the applier. See core/admission/suspend/resume.ts. */
+/** Label on the FluxBinding of an object that waits for its applier's next apply: the applier. See core/admission/suspend/applier.ts. */
 export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
 
 /** Of Flux. Set on the applier of an object to be resumed, to the time of the opening; and to `rollout-hooks/<generation>` on a Kustomization that waits for its source. */

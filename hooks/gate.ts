@@ -1,15 +1,13 @@
-/** CompositeController `gates`: a Gate's status, and the next look at it. No children. */
+/** CompositeController `gates`: a Gate's status, and when to compute it again. No children. */
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { HookCall, RequiringObjects } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { unheldOf, unresumedOf } from '../core/admission/unheld.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
-import { ofLiving, standingApprovals } from '../core/gate/approved.ts';
+import { standingApprovals, withoutDeletedRollouts } from '../core/gate/approved.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
-import { gateEvents } from '../core/gate/events.ts';
-import { requirersOf } from '../core/gate/requirers.ts';
-import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
-import { type GateFacts, gateStatus, isSettling, resyncSeconds } from '../core/gate/status.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond, requirersOf } from '../core/gate/selects.ts';
+import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } from '../core/gate/status.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
@@ -36,7 +34,7 @@ export const gateHook: CompositeHook = {
     const unheld = requiring && unheldOf(gate, requiring.objects, requiring.namespaces);
     const unresumed = requiring && unresumedOf(gate, requiring.objects, requiring.namespaces);
     const standing = standingApprovals(gate, call.now);
-    const record = requiring ? ofLiving(standing, requiring.rollouts) : standing;
+    const record = requiring ? withoutDeletedRollouts(standing, requiring.rollouts) : standing;
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
     const status = gateStatus(gate, evaluation, { requirers, unheld, unresumed, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);

@@ -121,9 +121,6 @@ describe('Biome lets pass', () => {
 const SMALLEST_FILE = 20;
 const SMALLER: Record<string, string> = {
   'dev/bench/hostile/inputs.ts': 'the table that a command and a test go through',
-  'webhooks/healthCheck.ts': 'a webhook',
-  'webhooks/rolloutBudget.ts': 'a webhook',
-  'webhooks/schedule.ts': 'a webhook',
 };
 
 describe('the rooms', () => {

@@ -29,7 +29,7 @@ export interface ApprovalKeys {
 interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
 
 export interface ApprovalsWritten {
-  /** Of these annotations, as they are to be stored. */
+  /** The annotations of the keys, as they are to be stored. */
   annotations: Record<string, string | undefined>;
   warnings: string[];
   /** Why the write is denied. */
@@ -37,7 +37,7 @@ export interface ApprovalsWritten {
 }
 
 /**
- * `revoked`: the stored record without what no longer counts. `targets` reads what a value may mean; asked only where somebody
+ * `revoked`: the stored record without what no longer counts. `targets` reads what a value may mean; called only where a user
  * approves. A ServiceAccount's write is never denied for it: that would stop a Git sync.
  */
 export async function writeApprovals(
@@ -69,7 +69,7 @@ export async function writeApprovals(
   return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };
 }
 
-const nothing = (): Target => ({ problem: 'nothing is asked for' });
+const nothing = (): Target => ({ problem: 'nothing is requested' });
 
 function answer(
   { problem, warnings }: Acceptance,
@@ -88,8 +88,8 @@ function answer(
 
 /**
  * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may not have seen: Events
- * once it is seen to be gone. Not in a dry run. All of it is taken from the stored object: anybody may send a request about any.
- * @param about what the Event of the deletion is about, and who is told, of the stored object
+ * once it is seen to be gone. Not in a dry run. All of it is taken from the stored object: any client may send a request about any object.
+ * @param about the object of the deletion's Event, and those that report it, by the stored object
  */
 export async function recordDeletion<Stored extends Approvable>(
   uid: string | undefined,

@@ -1,26 +1,41 @@
-/** Closed Gates in the way of a write: read, bypassed, or named in a denial. */
+/** The closed Gates that stop a write: read live, bypassed with the verb `bypass` and a reason, or named in a denial. */
 import type { AdmissionRequest } from '../api/admission.ts';
-import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
+import { BYPASS_REASON, BYPASSED_BY, SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
-import { apiVersionOf, BOUND_KINDS, FLUX_BINDINGS, GATES, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
+import {
+  apiVersionOf,
+  BOUND_KINDS,
+  FLUX_BINDINGS,
+  GATES,
+  GOVERNED_KINDS,
+  KINDS,
+  NAMESPACES,
+  resourceOf,
+} from '../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
+import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
+import type { FluxBinding, Gate, GateStatus, Rollout } from '../api/types.ts';
 import { type Refusal, refusalText } from '../core/admission/messages.ts';
-import { type Bypass, recentReason } from '../core/gate/bypass.ts';
-import { evaluateGates, type GateResult, type Readable, secrets } from '../core/gate/evaluateGates.ts';
+import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypass.ts';
+import { evaluateGates, type GateResult, secrets } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/refs.ts';
+import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { boundLabel, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
+import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { boundObjects, currentBindings } from '../core/rollout/evaluation/boundObjects.ts';
 import { closedToLeave } from '../core/rollout/evaluation/namedGates.ts';
-import { boundGates, droppedGates, gatesToPass, mayDropGates } from '../core/rollout/evaluation/requiredGates.ts';
-import { getPast, recordBypass } from './bypass.ts';
+import {
+  boundGates,
+  droppedGates,
+  gatesToPass,
+  mayDropGates,
+  type Selectors,
+} from '../core/rollout/evaluation/requiredGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
-import { readSelectors } from './selectingGates.ts';
 
-/** Live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */
+/** The closed Gates among these, live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */
 export async function readClosed(
   refs: readonly NamespacedName[],
   { cluster, now }: WebhookCall,
@@ -32,25 +47,37 @@ export async function readClosed(
   return evaluateGates(refs, (ref) => found.get(refKey(ref)), now).closed;
 }
 
-/** Those in the way of a Rollout's deployments: those that it requires itself, and those of the objects bound to it, also where these have no FluxBinding. */
+/** The closed Gates that stop a Rollout's deployments: those that it requires itself, and those of the objects bound to it, also where these have no FluxBinding. */
 export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
-  const { bindings, selectors } = await readRequirements(rollout, call);
-  return readClosed(gatesToPass(rollout, bindings, selectors), call);
+  return (await readRequired(rollout, call)).closed;
 }
 
-/** Those in the way of a write that ends the Rollout: all of these but the names in `spec.gates` that never were a Gate. */
+/** The closed Gates that stop a write that ends the Rollout: those of `readClosedOfAll` but the names in `spec.gates` that never were a Gate. */
 export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
-  const { bindings, selectors } = await readRequirements(rollout, call);
-  const closed = await readClosed(gatesToPass(rollout, bindings, selectors), call);
+  const { closed, bindings } = await readRequired(rollout, call);
   return closedToLeave(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
 }
 
-async function readRequirements(rollout: Rollout, call: WebhookCall) {
+/** The closed Gates that a write of a Rollout no longer requires, but for names that never were a Gate. Nothing is read where it can drop none. */
+export async function readClosedThatAreDropped(
+  rollout: Rollout,
+  before: Rollout,
+  call: WebhookCall,
+): Promise<GateResult[]> {
+  if (!mayDropGates(rollout, before)) return [];
+  const selectors = await readSelectors(before.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL);
+  return closedToLeave(await readClosed(droppedGates(rollout, before, selectors), call), before);
+}
+
+async function readRequired(
+  rollout: Rollout,
+  call: WebhookCall,
+): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
   const [bindings, selectors] = await Promise.all([
     readBindings(rollout, call),
     readSelectors(rollout.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL),
   ]);
-  return { bindings, selectors };
+  return { closed: await readClosed(gatesToPass(rollout, bindings, selectors), call), bindings };
 }
 
 /** As hooks/rollout/liveReads.ts has them before a deployment: a bypass must name every Gate that will hold it. */
@@ -80,68 +107,169 @@ async function listBindable(namespace: string, { cluster }: WebhookCall): Promis
   return lists.flat();
 }
 
-/** Those that a write of a Rollout no longer requires, but for names that never were a Gate. Nothing is read where it can drop none. */
-export async function readClosedThatAreDropped(
-  rollout: Rollout,
-  before: Rollout,
-  call: WebhookCall,
-): Promise<GateResult[]> {
-  if (!mayDropGates(rollout, before)) return [];
-  const selectors = await readSelectors(before.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL);
-  return closedToLeave(await readClosed(droppedGates(rollout, before, selectors), call), before);
+// Gates that may select the objects of a namespace, listed live: no annotation on the object names them.
+
+type SelectsLabel = Parameters<typeof selectingGateLists>[1];
+
+/** The Gates that may select Rollouts or Flux objects, as the label says; see isTruncated. */
+export async function listSelecting(
+  namespace: string,
+  { cluster }: WebhookCall,
+  label: SelectsLabel,
+): Promise<Gate[][]> {
+  return Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
 }
 
-/** Lets whoever may bypass the gates get past them, and denies everybody else with `refusal`. */
-export async function passOrDeny(
-  object: KubeObject<any, any>,
-  closed: readonly NamespacedName[],
+export async function readSelectors(namespace: string, call: WebhookCall, label: SelectsLabel): Promise<Selectors> {
+  const lists = await listSelecting(namespace, call, label);
+  const gates = lists.flat();
+  const reaching = gates.some(({ spec }) => reachesBeyond(spec?.selects));
+  const namespaceLabels = reaching ? await readLabels(namespace, call) : {};
+  return { gates, namespaceLabels, truncated: isTruncated(lists) };
+}
+
+/** Labels of the Namespace. */
+export async function readLabels(namespace: string, { cluster }: WebhookCall): Promise<Record<string, string>> {
+  return (await cluster.get({ ...NAMESPACES, name: namespace }))?.metadata.labels ?? {};
+}
+
+// A bypass of closed Gates, or a denial.
+
+export interface Granted {
+  granted: true;
+  /** The closed ones. */
+  gates: readonly NamespacedName[];
+  reason: string;
+  /** The version of a Rollout that may pass. */
+  version?: string | undefined;
+}
+
+/** Reviews the verb `bypass` on each of the closed gates. undefined: no reason is given, or no gate is closed. */
+export async function reviewBypass(
+  closed: readonly Pick<GateResult, 'ref'>[],
   reason: string | undefined,
+  { userInfo }: AdmissionRequest,
+  { settings, access }: WebhookCall,
+): Promise<Granted | { granted: false; refused: string } | undefined> {
+  if (reason === undefined || closed.length === 0) return undefined;
+  const { username } = userInfo;
+  if (!mayRequestBypass(username, settings.bypassServiceAccounts)) {
+    return { granted: false, refused: `${username} is a ServiceAccount and not listed in BYPASS_SERVICE_ACCOUNTS` };
+  }
+  const gates = closed.map(({ ref }) => ref);
+  const { group, resource } = KINDS.Gate;
+  const may = await Promise.all(
+    gates.map((gate) => access.may(userInfo, { verb: 'bypass', group, resource, ...gate })),
+  );
+  const refused = gates.filter((_, i) => !may[i]).map(refKey);
+  if (refused.length === 0) return { granted: true, gates, reason };
+  return { granted: false, refused: `${username} has no verb bypass on ${refused.join(', ')}` };
+}
+
+type AnyObject = KubeObject<any, any>;
+
+/**
+ * Admits a writer who may bypass the gates, and denies any other with `refusal`. Where the Namespace is deleted with all that is in it, nothing
+ * stops a DELETE.
+ * @param object as the write stores it; for a DELETE and a write of the status, which can't carry a reason, as it is stored
+ */
+export async function bypassOrDeny(
+  object: AnyObject,
+  closed: readonly Pick<GateResult, 'ref'>[],
   refusal: (bypass: Bypass | undefined) => Refusal,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
-  const bypass = await getPast(closed, reason, request, call);
+  const { operation, subResource, oldObject, userInfo } = request;
+  if (operation === 'DELETE' && (await isTerminating(namespaceOf(request), call))) return allowed();
+  const carriesReason = operation !== 'DELETE' && !subResource;
+  const reason = carriesReason
+    ? freshReason(object, oldObject ?? undefined)
+    : recentReason(object, userInfo.username, call.now);
+  const bypass = await reviewBypass(closed, reason, request, call);
   if (bypass?.granted) return { allowed: true, audit: await recordBypass(bypass, object, request, call) };
   return deny(refusal(bypass), request, call);
-}
-
-/** The same for a DELETE. Where the Namespace is deleted with all that is in it, nothing is in the way. */
-export async function passOrDenyDelete(
-  object: KubeObject<any, any>,
-  closed: readonly NamespacedName[],
-  refusal: (bypass: Bypass | undefined) => Refusal,
-  request: AdmissionRequest,
-  call: WebhookCall,
-): Promise<AdmissionDecision> {
-  if (await isTerminating(namespaceOf(request), call)) return allowed();
-  return passOrDeny(object, closed, recentReason(object, request.userInfo.username, call.now), refusal, request, call);
 }
 
 /** Reveals no more of Gates of other namespaces than the writer may read; access is reviewed only where there is something to reveal. */
 export async function deny(
   refusal: Refusal,
   request: AdmissionRequest,
-  call: WebhookCall,
+  { access }: WebhookCall,
   warnings: string[] = [],
 ): Promise<AdmissionDecision> {
   const namespace = namespaceOf(request);
-  const readable = await readableGates(secrets(refusal.closed ?? [], namespace), request, call);
+  const refs = new Map(secrets(refusal.closed ?? [], namespace).map((ref) => [refKey(ref), ref]));
+  // A denial names no more Gates than are reviewed.
+  const reviewed = [...refs].slice(0, MAX_LISTED);
+  const { group, resource } = KINDS.Gate;
+  const may = await Promise.all(
+    reviewed.map(([, ref]) => access.may(request.userInfo, { verb: 'get', group, resource, ...ref })),
+  );
+  const readable = new Set(reviewed.flatMap(([key], i) => (may[i] ? [key] : [])));
   return denied(refusal.reason, refusalText(refusal, namespace, readable), warnings);
-}
-
-/** A denial names no more of them than are asked about. */
-async function readableGates(
-  refs: readonly NamespacedName[],
-  { userInfo }: AdmissionRequest,
-  { access }: WebhookCall,
-): Promise<Readable> {
-  const requested = [...new Map(refs.map((ref) => [refKey(ref), ref])).values()].slice(0, MAX_LISTED);
-  const what = { verb: 'get', group: KINDS.Gate.group, resource: KINDS.Gate.resource };
-  const may = await Promise.all(requested.map((ref) => access.may(userInfo, { ...what, ...ref })));
-  return new Set(requested.filter((_, i) => may[i]).map(refKey));
 }
 
 async function isTerminating(name: string, { cluster }: WebhookCall): Promise<boolean> {
   const namespace = await cluster.get({ ...NAMESPACES, name });
   return !namespace || namespace.metadata.deletionTimestamp !== undefined;
+}
+
+/**
+ * Gives the audit annotation, and records the bypass when the object is seen to be stored so, or to be gone. Not in a dry run.
+ * @param regarding as the write stores it; as it is stored, for a DELETE
+ */
+export async function recordBypass(
+  { gates, reason, version }: Granted,
+  regarding: AnyObject,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Record<string, string>> {
+  const { username } = request.userInfo;
+  const what = version === undefined ? request.operation : `${request.operation}, version ${version}`;
+  const message = `${username} bypassed ${gates.map(refKey).join(', ')} (${what}): ${reason}`;
+  const fact = request.dryRun ? undefined : await factOf(regarding, request, call);
+  if (fact) {
+    // The API server calls again, under another uid, when another user's write comes between.
+    const { kind, metadata } = regarding;
+    const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
+    const key = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
+    call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
+    // Those of a Gate; other objects report for themselves, or by what is bound to them.
+    const standIns = involvedObjectsOf((regarding.status as GateStatus)?.heldObjects ?? [], fact.object.namespace);
+    const event = { type: 'Warning', reason: 'GateBypassed', message, key, at: call.now } as const;
+    call.events.recordWhen({ regarding, ...event, standIns }, fact);
+  }
+  return { bypass: message };
+}
+
+/** undefined where the stored object differs already. */
+async function factOf(
+  regarding: AnyObject,
+  { operation, namespace, userInfo }: AdmissionRequest,
+  call: WebhookCall,
+): Promise<StoredFact | undefined> {
+  const object = refOf(regarding, namespace);
+  if (!object) return undefined;
+  const annotations = recordIn(regarding);
+  if (!annotations[BYPASSED_BY]?.endsWith(` ${userInfo.username}`)) return undefined;
+  if (operation !== 'DELETE') return { object, annotations };
+  // Only the live object, which is still there, vouches for the oldObject of a request.
+  const live = await call.cluster.get(object);
+  const { uid } = regarding.metadata;
+  if (live?.metadata.uid !== uid || recordIn(live)[BYPASSED_BY] !== annotations[BYPASSED_BY]) return undefined;
+  return { object, uid, gone: true };
+}
+
+function recordIn(object: AnyObject | undefined): Record<string, string | undefined> {
+  const { [BYPASS_REASON]: reason, [BYPASSED_BY]: by } = object?.metadata.annotations ?? {};
+  return { [BYPASS_REASON]: reason, [BYPASSED_BY]: by };
+}
+
+/** In the version that we read, whatever the request has. */
+function refOf({ kind, metadata }: AnyObject, namespace = ''): (ResourceRef & { name: string }) | undefined {
+  const known = [...GOVERNED_KINDS, KINDS.Gate, KINDS.Rollout].find((row) => row.kind === kind);
+  return known && metadata.name
+    ? { ...resourceOf(known), namespace: metadata.namespace ?? namespace, name: metadata.name }
+    : undefined;
 }

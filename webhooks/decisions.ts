@@ -1,5 +1,5 @@
 /**
- * What the log says of an admission request. A dry run changes nothing, and isn't logged as a change. A line says what was admitted, which
+ * The log of admission requests. A dry run changes nothing, and isn't logged as a change. A line reports what was admitted, which
  * may still fail to be stored: another webhook may refuse it, or the API server report a conflict.
  */
 import type { AdmissionRequest } from '../api/admission.ts';
@@ -17,7 +17,7 @@ type AnyObject = KubeObject<any, any>;
 
 /** Controllers repeat what is denied until it is not. */
 const DENIED_AGAIN_MS = 600_000;
-/** A patch that meets a conflict is asked about again, at once. */
+/** A patch that meets a conflict is reviewed again, at once. */
 const CHANGED_AGAIN_MS = 2_000;
 
 export function decisionsOf(route: string, request: AdmissionRequest, decision: AdmissionDecision): Decision[] {
@@ -44,19 +44,19 @@ export function decisionsOf(route: string, request: AdmissionRequest, decision: 
     return [line('Held', message, [uid, generation, annotation(stored, GATE_STATE)], { isCheap: true })];
   }
   if (request.dryRun || request.subResource) return [];
-  const told = changesOf(route, request, decision);
-  // The API server asks again, with another uid, where another webhook changed the object after us.
+  const changes = changesOf(route, request, decision);
+  // The API server calls again, with another uid, where another webhook changed the object after us.
   const id = textAt(stored, 'metadata', 'uid') ?? textAt(request.object, 'metadata', 'name') ?? request.uid;
-  return told.map(({ reason, message }) => line(reason, message, [id, message], { againAfterMs: CHANGED_AGAIN_MS }));
+  return changes.map(({ reason, message }) => line(reason, message, [id, message], { againAfterMs: CHANGED_AGAIN_MS }));
 }
 
-interface Told {
+interface Change {
   reason: LoggedReason;
   message: string;
 }
 
-/** Of a Flux object the mutating webhook tells: the validating one isn't asked about each write (manifests/webhooks/README.md). */
-function changesOf(route: string, { object, oldObject }: AdmissionRequest, decision: AdmissionDecision): Told[] {
+/** Changes of a Flux object are logged by the mutating webhook: the validating one isn't called for each write (manifests/webhooks/README.md). */
+function changesOf(route: string, { object, oldObject }: AdmissionRequest, decision: AdmissionDecision): Change[] {
   const stored = oldObject as AnyObject | null | undefined;
   const decided = decision.allowed ? (decision.object as AnyObject | undefined) : undefined;
   if (route === 'mutate/flux') return decided ? fluxChanges(decided, stored) : [];
@@ -64,41 +64,34 @@ function changesOf(route: string, { object, oldObject }: AdmissionRequest, decis
   return [];
 }
 
-const REASONS = {
-  open: 'Released',
-  opening: 'Opening',
-  closed: 'Suspended',
-  bypassed: 'Bypassed',
-  passing: 'Passing',
+const STATES = {
+  open: ['Released', 'no closed Gate holds it: its suspension is lifted'],
+  opening: ['Opening', 'its Gates are open: it waits for the next apply of what applies it'],
+  closed: ['Suspended', 'held, suspended by closed Gates'],
+  bypassed: ['Bypassed', 'runs behind closed Gates, which were bypassed'],
+  passing: ['Passing', 'takes a deployment that passes closed Gates'],
 } as const;
 
-const WHAT = {
-  open: 'no closed Gate holds it: its suspension is lifted',
-  opening: 'its Gates are open: it waits for the next apply of what applies it',
-  closed: 'held, suspended by closed Gates',
-  bypassed: 'runs behind closed Gates, which were bypassed',
-  passing: 'takes a deployment that passes closed Gates',
-} as const;
-
-function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Told[] {
+function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Change[] {
   const [was, is] = [annotation(before, GATE_STATE), annotation(after, GATE_STATE)];
   const state = is === was ? undefined : parseState(is);
-  const told: Told[] = [];
+  const changes: Change[] = [];
   // An object that gets its first Gate, an open one, was held by nothing.
   if (state && (state.is !== 'open' || parseState(was))) {
-    const gates = 'gates' in state ? `: ${state.gates.join(', ')}` : '';
-    told.push({ reason: REASONS[state.is], message: `${WHAT[state.is]}${gates}` });
+    const [reason, text] = STATES[state.is];
+    changes.push({ reason, message: `${text}${'gates' in state ? `: ${state.gates.join(', ')}` : ''}` });
   }
-  if (is === undefined && parseState(was)) told.push({ reason: 'Released', message: 'it requires no Gate any more' });
+  if (is === undefined && parseState(was))
+    changes.push({ reason: 'Released', message: 'it requires no Gate any more' });
   const deployed = annotation(after, DEPLOYED);
   if (deployed !== undefined && deployed !== annotation(before, DEPLOYED)) {
     const versions = parseDeployments(deployed).map(deploymentText);
-    if (versions.length > 0) told.push({ reason: 'Pinned', message: `carries ${versions.join(', ')}` });
+    if (versions.length > 0) changes.push({ reason: 'Pinned', message: `carries ${versions.join(', ')}` });
   }
-  return told;
+  return changes;
 }
 
-function requestsMade(after: Rollout, before: Rollout | null | undefined): Told[] {
+function requestsMade(after: Rollout, before: Rollout | null | undefined): Change[] {
   const requested = [...ONE_SHOT, BYPASS_REASON].flatMap((key) => {
     const value = annotation(after, key);
     return value === undefined || value === annotation(before, key) ? [] : [`${key}: ${value}`];
@@ -134,7 +127,7 @@ function subjectOf(request: AdmissionRequest): Subject {
 
 const annotation = (object: unknown, key: string) => textAt(object, 'metadata', 'annotations', key);
 
-/** Some routes decide without a look at the object: a line about it must not fail on what they let be. */
+/** Some routes decide without reading the object: a line about it must not fail on what they allow. */
 function textAt(value: unknown, ...path: string[]): string | undefined {
   const found = path.reduce(childOf, value);
   return typeof found === 'string' ? found : undefined;

@@ -4,21 +4,18 @@ import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { DecisionLog, Route, UnreadBody, WebhookCall } from '../api/ports.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { considerationOf, decisionsOf } from './decisions.ts';
-import { mutateFlux, validateFlux } from './flux/flux.ts';
+import { mutateFlux, validateFlux } from './fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gate.ts';
-import { validateHealthCheck } from './healthCheck.ts';
+import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './otherKinds.ts';
 import { type AdmissionDecision, type AdmissionHandler, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout/rollout.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/status.ts';
-import { mutateRolloutBudget } from './rolloutBudget.ts';
 import { mutateRolloutGate, validateRolloutGate } from './rolloutGate.ts';
-import { validateSchedule } from './schedule.ts';
-import { denyUnread } from './unread.ts';
 
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
   // Without an annotation of ours: a Gate that selects an object, and has not marked it yet, holds it in the write that creates or changes it.
-  // It has the name of versions before, when only creations were sent: in an upgrade Pods of both versions are asked by the newer configuration.
+  // It has the name of versions before, when only creations were sent: in an upgrade Pods of both versions are called by the newer configuration.
   'mutate/flux-created': mutateFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
@@ -63,7 +60,7 @@ class ReviewError extends Error {
 }
 
 /**
- * Of a review of a Flux object: as stored and as it would become, each as large as manifests/policies/object-sizes.yaml takes it. That policy does
+ * Bytes of a review of a Flux object: as stored and as it would become, each as large as manifests/policies/object-sizes.yaml takes it. That policy does
  * not refuse all that is larger here: it sees the object as it is stored, and a review still has the status that the API server drops later.
  */
 const FLUX_BYTES = 3 * 1024 * 1024;
@@ -121,4 +118,29 @@ async function blaming<T>({ object, oldObject }: AdmissionRequest, answer: () =>
       (oldObject && shapeProblem(oldObject, '/request/oldObject'));
     throw problem ? new ReviewError(`not an AdmissionReview of admission.k8s.io/v1: ${problem}`) : error;
   }
+}
+
+// The denial of a write whose review was not read, for webhooks that fail open: the API server takes an HTTP error for permission.
+
+/** As Go writes a review: the uid comes before anything that a user has written. */
+const UID = /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}"request":\{"uid":"([^"\\]+)"/;
+
+const REMEDY: Record<UnreadBody['why'], string> = {
+  tooLarge: 'make the object smaller, and leave out its status, which counts though this write does not store it',
+  busy: 'if that keeps failing, make the object smaller',
+  slow: 'try again later, or make the object smaller',
+};
+
+/** Undefined where the body does not begin as a review of an API server. */
+export async function denyUnread({ why, message, beginning }: UnreadBody): Promise<AdmissionReview | undefined> {
+  const uid = UID.exec(await beginning)?.[1];
+  if (uid === undefined) return undefined;
+  // Neither 409 nor 422, as everywhere: docs/facts.md, F10.
+  const [code, reason] = why === 'tooLarge' ? [413, 'RequestEntityTooLarge'] : [429, 'TooManyRequests'];
+  const text = `the admission review of this object was not read, so its Gates are unknown: ${message}: ${REMEDY[why]}`;
+  return {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    response: { uid, allowed: false, status: { code: code as number, reason: reason as string, message: text } },
+  };
 }

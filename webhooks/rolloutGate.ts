@@ -45,7 +45,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
 };
 
-/** A schedule's own writes are nobody's. */
+/** The record of who changed the lists; a schedule's own writes have no user. */
 function listed(
   { metadata, spec }: RolloutGate,
   old: RolloutGate | undefined,
@@ -60,7 +60,7 @@ function listed(
   return { [REASON]: undefined, [LISTED]: formatListed(notedLists(spec, old?.spec, before, write)) };
 }
 
-/** Holds nothing: whoever may delete a RolloutGate may do so. Where it asked for approvals, its Rollout tells who did. */
+/** A RolloutGate holds nothing: a user who may delete it may do so. Where it required approvals, its Rollout reports the user. */
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const gate = request.oldObject as RolloutGate | null | undefined;
   if (request.operation !== 'DELETE' || request.subResource || !gate) return allowed();

@@ -6,7 +6,7 @@ import { heldText } from '../../client/actions/writes/held.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import { type Standing, standingOf } from '../../client/explain/standing.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { type Requirer, requirerText } from '../../core/gate/requirers.ts';
+import { type Requirer, requirerText } from '../../core/gate/selects.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { type KubeClient, unlessRefused } from '../kube/client.ts';

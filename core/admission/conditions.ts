@@ -9,8 +9,8 @@ import { isTooMany } from '../gate/refs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
 import { approvalText, passedText } from './messages.ts';
-import type { Awaits } from './suspend/applier.ts';
-import { awaitsText } from './suspend/resume.ts';
+import type { ObjectGates } from './requiredGates.ts';
+import { type Awaits, awaitsText } from './suspend/applier.ts';
 import { parseState, runsBehind } from './suspend/stateAnnotation.ts';
 
 /** Flux's CRDs refuse more than 32768 characters. */
@@ -22,22 +22,19 @@ const UNUSUAL = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
 type Status = FluxStatus & Record<string, unknown>;
 
 /**
- * The status with the condition as the gates want it; undefined when it is so already. `closed` undefined: no gate is
- * required, and the condition goes. `awaits`: what has become of the wait for the object's applier.
+ * The status with the condition as the gates want it; undefined when it is so already. Where no gate is required, the condition
+ * goes. `awaits`: the state of the wait for the object's applier.
  */
 export function withGateCondition(
   object: FluxObject,
-  closed: readonly NamespacedName[] | undefined,
+  gates: Pick<ObjectGates, 'all' | 'closed' | 'closings'>,
   now: EpochMs,
   awaits?: Awaits,
-  closings: readonly string[] = closed?.map(refKey) ?? [],
 ): Status | undefined {
   const status: Status = object.status ?? {};
-  let next = closed ? withCondition(object, status, closed, now, awaits, closings) : withoutCondition(status);
-  if (closed?.length && isSettledButForUs(object)) {
-    next = { ...(next ?? status), observedGeneration: object.metadata.generation } as Status;
-  }
-  return next;
+  const next = gates.all.length > 0 ? withCondition(object, status, gates, now, awaits) : withoutCondition(status);
+  if (gates.closed.length === 0 || !isSettledButForUs(object)) return next;
+  return { ...(next ?? status), observedGeneration: object.metadata.generation } as Status;
 }
 
 /**
@@ -58,22 +55,22 @@ function isSettledButForUs({ metadata, spec, status }: FluxObject): boolean {
 function withCondition(
   object: FluxObject,
   status: Status,
-  closed: readonly NamespacedName[],
+  { closed, closings }: Pick<ObjectGates, 'closed' | 'closings'>,
   now: EpochMs,
   awaits: Awaits | undefined,
-  closings: readonly string[],
 ): Status | undefined {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const holds = closed.length > 0;
   const isRunning = runsBehind(parseState(object.metadata.annotations?.[GATE_STATE]), closings);
+  const text = isRunning ? passedText : isSource ? blockedText : approvalText;
   const condition = {
     type: isSource ? BLOCKED : APPROVED,
     status: holds === isSource ? ('True' as const) : ('False' as const),
     reason: holds ? GATE_CLOSED : GATES_OPEN,
     message: holds
       ? closed
-          .map(isRunning ? passedText : isSource ? blocked : (gate) => approvalText(gate))
+          .map(({ ref }) => text(ref))
           .join(' ')
           .slice(0, MAX_MESSAGE)
       : `All gates are open.${awaits && UNUSUAL.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
@@ -92,7 +89,7 @@ function withoutCondition(status: Status): Status | undefined {
   return conditions?.length === status.conditions?.length ? undefined : { ...status, conditions: conditions ?? [] };
 }
 
-function blocked(gate: NamespacedName): string {
+function blockedText(gate: NamespacedName): string {
   if (isTooMany(gate)) return `Reconciliation is blocked: ${TOO_MANY_TEXT}.`;
   return `Reconciliation is blocked as gate '${refKey(gate)}' is closed.`;
 }

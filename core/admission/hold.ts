@@ -5,18 +5,22 @@
 import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { GateResult } from '../gate/evaluateGates.ts';
-import { TOO_MANY } from '../gate/refs.ts';
+import type { FluxBindingStatus, Gate } from '../../api/types.ts';
+import { changedAt, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { type RequiredGate, TOO_MANY } from '../gate/refs.ts';
 import { refKey } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
 import {
-  evaluateRequired,
   type GateContext,
-  type RequiredGates,
-  requiredGates,
+  type ObjectGates,
+  objectGates,
+  type RefRules,
+  recordedGates,
   selectedByText,
 } from './requiredGates.ts';
-import { awaitedApply } from './suspend/resume.ts';
-import { closingKey, formatState, INVALID_REFERENCE, parseState, runsBehind } from './suspend/stateAnnotation.ts';
+import { awaitedApply, currentAwaits, resumedAloneAt } from './suspend/applier.ts';
+import { isSeenPassing } from './suspend/bypassGrant.ts';
+import { formatState, isBypassed, parseState, runsBehind } from './suspend/stateAnnotation.ts';
 
 export interface Hold {
   /** To be written. Each only triggers the webhook, which works out from live Gates what is stored. */
@@ -27,51 +31,36 @@ export interface Hold {
   until?: EpochMs | undefined;
 }
 
-/** @param world every Gate that the object names, and every one that may select it */
+/** @param context has every Gate that the object names, and every one that may select it */
 export function holdOf(object: FluxObject, context: GateContext): Hold {
-  const required = requiredGates(object, context);
-  const { closed, all } = evaluateRequired(required, context);
-  const marks = marksOf(required, closed);
+  const gates = objectGates(object, context);
   const { annotations: stored = {} } = object.metadata;
-  const state = parseState(stored[GATE_STATE]);
-  const isPassing = state?.is === 'passing' && isMarkedAsHeld(object, marks);
+  const isMarked = isMarkedAsHeld(object, gates);
+  const isPassing = isMarked && parseState(stored[GATE_STATE])?.is === 'passing';
   const annotations: Hold['annotations'] = {};
-  const selectedBy = selectedByText(required, context.truncated);
+  const selectedBy = selectedByText(gates, context.truncated);
   if (stored[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
-  // One that passes is written too: where its deployment has arrived, the webhook suspends it again.
-  if (marks.names.length > 0 && (!isMarkedAsHeld(object, marks) || isPassing))
-    annotations[GATE_STATE] = formatState({ is: 'closed', gates: marks.names });
-  const released = marks.names.length > 0 ? undefined : releasedState(object, all.length > 0);
-  if (released !== undefined) annotations[GATE_STATE] = released;
-  const edges = all.flatMap(({ until }) => until ?? []);
+  const state = gates.names.length > 0 ? heldState(gates, isMarked && !isPassing) : releasedState(object, gates);
+  if (state !== undefined) annotations[GATE_STATE] = state;
+  const edges = gates.all.flatMap(({ until }) => until ?? []);
   return { annotations, isPassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
 }
 
-/** With its Gates open; null: no gate is required any more. Resumed is what waits for no apply: that it need not is the other decorator's to say. */
-function releasedState(object: FluxObject, isGated: boolean): string | null | undefined {
-  const text = object.metadata.annotations?.[GATE_STATE];
-  if (!isGated && object.metadata.annotations?.[SUSPENDED] === undefined) return text === undefined ? undefined : null;
+/** Behind closed Gates. An object that passes them is written too: once its deployment is applied, the webhook suspends it again. */
+function heldState({ names }: ObjectGates, isHeld: boolean): string | undefined {
+  return isHeld ? undefined : formatState({ is: 'closed', gates: names });
+}
+
+/** With open Gates; null: no gate is required any more. An object that waits for its applier is left to `stateByRollouts`. */
+function releasedState(object: FluxObject, { all }: ObjectGates): string | null | undefined {
+  const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
+  if (all.length === 0 && suspended === undefined) return text === undefined ? undefined : null;
   const open = formatState({ is: 'open' });
   return text === open || awaitedApply(object) ? undefined : open;
 }
 
-/** What keeps an object from running: the closed gates, and text that names none. */
-export interface Marks {
-  names: string[];
-  /** See `closingKey`. */
-  closings: string[];
-}
-
-export function marksOf({ problems }: Pick<RequiredGates, 'problems'>, closed: readonly GateResult[]): Marks {
-  const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
-  return {
-    names: [...closed.map(({ ref }) => refKey(ref)), ...invalid],
-    closings: [...closed.map(closingKey), ...invalid],
-  };
-}
-
 /** Whether the object's annotation GATE_STATE is what its Gates want: held by just these, past all of these, or not held. */
-export function isMarkedAsHeld(object: FluxObject, { names, closings }: Marks): boolean {
+function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGates): boolean {
   const text = object.metadata.annotations?.[GATE_STATE];
   const state = parseState(text);
   if (names.length > 0) return text === formatState({ is: 'closed', gates: names }) || runsBehind(state, closings);
@@ -86,3 +75,63 @@ export const UNSEEN: Hold['annotations'] = {
   [SELECTED_BY]: TOO_MANY.name,
   [GATE_STATE]: formatState({ is: 'closed', gates: [refKey(TOO_MANY)] }),
 };
+
+/** The Gates of an object as the decorator that reports on it reads them. */
+export interface Gating extends ObjectGates {
+  /** For the spec of the FluxBinding. */
+  binding: { gates: RequiredGate[]; problems: string[] };
+  /** When the newest Gate opened or closed. */
+  changedAt: EpochMs;
+  /** Whether the object is marked as these Gates want it. If not, one of the two is about to change. */
+  isMarked: boolean;
+}
+
+/** @param byName by `namespace/name`: the Gates of `recordedNames` that exist */
+export function gatingOf(
+  object: FluxObject,
+  byName: ReadonlyMap<string, Gate>,
+  now: EpochMs,
+  rules: RefRules = {},
+): Gating {
+  const gates = recordedGates(object, byName, rules, now);
+  const { named, selecting, problems, tooMany } = gates;
+  const selected = new Set(selecting.map(refKey));
+  const all = [
+    ...(tooMany ? [TOO_MANY] : []),
+    ...named.filter((ref) => !selected.has(refKey(ref))),
+    ...selecting.map((ref) => ({ ...ref, selected: true })),
+  ];
+  const changes = gates.all.map(({ ref, open }) => changedAt(byName.get(refKey(ref)), open, now));
+  return {
+    ...gates,
+    binding: {
+      gates: all.slice(0, LIMITS.requiredGates),
+      problems: tooMany ? [...problems, TOO_MANY_TEXT] : problems,
+    },
+    changedAt: Math.max(0, ...changes),
+    isMarked: isMarkedAsHeld(object, gates),
+  };
+}
+
+/**
+ * The annotation GATE_STATE to write where it depends on a Rollout or on the applier, which the decorator `hold` doesn't have; undefined: leave
+ * it. It only triggers the webhook, which works out what is stored.
+ */
+export function stateByRollouts(
+  object: FluxObject,
+  { names, closings }: ObjectGates,
+  observed: FluxBindingStatus | undefined,
+  now: EpochMs,
+): string | undefined {
+  const text = object.metadata.annotations?.[GATE_STATE];
+  const state = parseState(text);
+  if (names.length === 0) {
+    const end = resumedAloneAt(currentAwaits(object, observed));
+    return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
+  }
+  if (isBypassed(state, closings)) return undefined;
+  if (!isSeenPassing(object, observed, closings))
+    return state?.is === 'passing' ? formatState({ is: 'closed', gates: names }) : undefined;
+  const passing = formatState({ is: 'passing', gates: closings });
+  return text === passing ? undefined : passing;
+}

@@ -1,4 +1,4 @@
-/** What people read about closed gates: in denials, warnings and conditions. */
+/** Texts about closed gates in denials, warnings and conditions. */
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
@@ -14,7 +14,7 @@ import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
 import { pinPath } from './managedFields/annotations.ts';
 import { deployCommand } from './managedFields/deployment.ts';
 
-/** Which gate, why it is closed, until when, and how to open it; all gates that are in the way, or the first and how many more. */
+/** The closed gates, each with why and until when it is closed, and the commands that open them; of many the first, and how many more. */
 export function closedGatesText(all: readonly GateResult[]): Saying {
   const closed = all.slice(0, MAX_LISTED);
   const more = all.length > closed.length ? `; and ${all.length - closed.length} more gates are closed` : '';
@@ -29,19 +29,19 @@ export function closedGatesText(all: readonly GateResult[]): Saying {
   return { text: `${gates.join('; ')}${more}.`, commands };
 }
 
-/** What opens a Gate now. */
+/** The command that opens a Gate now. */
 export function openCommand({ namespace, name }: NamespacedName): CommandLine {
   const line = shell`kubectl -n ${nameWord(namespace)} annotate --overwrite gate/${nameWord(name)} ${OPEN_REQUESTED_AT}=${NOW}`;
   return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
 
-/** Of a closed gate, for conditions; `limit` is the sentence where it is not a Gate, but the limit on how many are looked at. */
+/** The condition's text about a closed gate; `limit` is the sentence where it is not a Gate, but the limit on how many are evaluated. */
 export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
   if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
 }
 
-/** The same where the gate was bypassed. */
+/** The condition's text about a closed gate that was bypassed. */
 export function passedText(gate: NamespacedName): string {
   return `Reconciliation goes on although gate '${refKey(gate)}' is closed: it was bypassed.`;
 }
@@ -57,8 +57,8 @@ export function subjectOf(object: FluxObject): string {
   return `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
 }
 
-/** For whoever lets a version of a Rollout past. */
-export function pastText(version: string, closed: readonly GateResult[]): string {
+/** The Warning for a user who lets a version of a Rollout bypass closed gates. */
+export function bypassWarning(version: string, closed: readonly GateResult[]): string {
   const gates =
     closed.length > 1
       ? `${closed.length} closed gates`
@@ -73,19 +73,19 @@ const BYPASS_HOW = {
   status: ', then write the status within five minutes',
 };
 
-/** For those who have tried, or may want, to get past a closed gate. */
+/** How to bypass a closed gate, or why the bypass was refused. */
 export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): Saying {
   if (bypass && !bypass.granted) return { text: ` Bypass refused: ${bypass.refused}.` };
   const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
   return { text: ` To bypass the gate, which takes the verb bypass on it, ${how}.` };
 }
 
-/** How a version gets past the closed gates of an application. */
+/** How a version bypasses the closed gates of an application. */
 export const HOTFIX_HINT: Saying = {
   text: ` Whoever has the verb bypass on each of them gets past, for this version only: with a reason in ${BYPASS_REASON} in the same write.`,
 };
 
-/** For those who edit what is pinned and frozen: neither an open gate nor a bypass of the object lets that edit through. */
+/** How to change a managed field behind a closed gate: neither an open gate nor a bypass of the object lets the edit through. */
 export function pinnedText({ metadata: { namespace } }: FluxObject, pin: Pin, value: string | undefined): Saying {
   const reason = { expanded: shell` ${BYPASS_REASON}=${WHY}` };
   return {
@@ -100,7 +100,7 @@ export function pinnedText({ metadata: { namespace } }: FluxObject, pin: Pin, va
   };
 }
 
-/** Why a write is refused: `text`, the gates as far as the reader may know of them, `hint`. */
+/** Why a write is refused: `text`, the gates as far as the reader may see them, `hint`. */
 export interface Refusal {
   /** For the metric. */
   reason: DenialReason;
@@ -110,7 +110,7 @@ export interface Refusal {
   commands?: readonly CommandLine[];
 }
 
-/** For a reader in `namespace` who may read these Gates of other namespaces. */
+/** The refusal's text for a reader in `namespace` who may read these Gates of other namespaces. */
 export function refusalText(
   { text, closed, hint, commands = [] }: Refusal,
   namespace: string,

@@ -1,6 +1,6 @@
 /**
- * What a Gate has not reached: what it requires to stand still and runs, and what it lets run and stands still. The object's own annotations tell: the webhook alone writes them, in the write that
- * suspends. Whatever else reports of the object may be late, or may have failed for the same reason.
+ * The objects that a Gate has not reached: those that run although it is closed, and those that are suspended although it is open. The object's own annotations show it: the
+ * webhook alone writes them, in the write that suspends. Any other report on the object may be late, or may have failed for the same reason.
  */
 import { GATE_STATE, GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -22,7 +22,7 @@ const MAX_ANNOTATIONS = 256 * 1024;
 /** What it takes to mark an object with its Gates. */
 const ROOM = 64 * 1024;
 
-/** An object that an open Gate has not let go yet. */
+/** An object that an open Gate has not released yet. */
 export interface Unresumed extends ObjectName {
   reason: 'WaitsForApplier' | 'NotResumed';
   message: string;
@@ -32,7 +32,7 @@ export interface Unresumed extends ObjectName {
 type Namespaces = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 /**
- * Those that a closed Gate does not hold, sorted by kind, namespace and name.
+ * The objects that a closed Gate does not hold, sorted by kind, namespace and name.
  * @param objects metadata of the governed Flux objects, with their kinds
  */
 export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unheld[] {
@@ -40,13 +40,13 @@ export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces:
     const { annotations = {}, deletionTimestamp } = object.metadata;
     if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
     const state = parseState(annotations[GATE_STATE]);
-    // Somebody with the right has let it run.
+    // A user with the right lets it run.
     if (state?.is === 'bypassed' || state?.is === 'passing') return undefined;
     return requires(object, gate, namespaces) ? whyUnheld(annotations, state !== undefined) : undefined;
   });
 }
 
-/** The same of those that an open Gate has not let go, and that no other Gate holds. */
+/** The objects that an open Gate has not released, and that no other Gate holds. */
 export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unresumed[] {
   const key = refKey(identityOf(gate));
   return reported(objects, (object) => {

@@ -1,54 +1,58 @@
-/** The validating half of the rules in write.ts: nobody changed what our mutating webhook had settled. */
-import { AWAITS_ARTIFACT, GATE_STATE } from '../../api/annotations.ts';
+/** The validating half of the rules in write.ts: nothing has changed what our mutating webhook had settled. And when an object may be deleted. */
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { Pin } from '../../api/types.ts';
-import { freshReason } from '../gate/bypass.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { DeploymentRef, Rollout } from '../../api/types.ts';
+import { type Bypass, freshReason } from '../gate/bypass.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
+import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
-import { FewPaths } from './freeze/changedPaths.ts';
-import { governedChanges } from './freeze/changes.ts';
-import { pinAnnotationsOf, pinPath } from './managedFields/annotations.ts';
-import { strongerRefs } from './managedFields/field.ts';
-import { verifyPins } from './managedFields/validate.ts';
-import { type Refusal, subjectOf } from './messages.ts';
-import { closingsOf, passingRollouts } from './passing.ts';
-import { closedGates, requiredGates } from './requiredGates.ts';
+import { parseTime } from '../kube/time.ts';
+import { writeBackName } from '../policy/writeBack.ts';
+import { FewPaths, governedChanges } from './heldWrite.ts';
+import { pinAnnotationsOf, pinPath, readPin, strongerRefs } from './managedFields/annotations.ts';
+import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';
+import { bypassText, type Refusal, subjectOf } from './messages.ts';
+import { objectGates } from './requiredGates.ts';
+import { applierOf } from './suspend/applier.ts';
+import { passingRollouts } from './suspend/bypassGrant.ts';
 import { parseState } from './suspend/stateAnnotation.ts';
 import type { FluxWrite } from './write.ts';
 
 /** undefined when all is well. */
-export function verifyWrite(write: Omit<FluxWrite, 'bypass' | 'fieldManager'>): Refusal | undefined {
+export function verifyWrite(write: FluxWrite): Refusal | undefined {
   const { object, oldObject, context } = write;
-  const behind = oldObject ?? object;
-  const closed = closedGates(requiredGates(behind, context), context);
-  const held = verifySuspended(object) ?? verifyHeld(write, closed);
+  const { closed, closings } = objectGates(oldObject ?? object, context);
+  const passing = passingRollouts(oldObject, closings, context);
+  const held = verifySuspended(object) ?? verifyHeld(write, closed, passing);
   if (held) return held;
   // Behind a closed gate a pin keeps what it had, whatever its Rollout says, but for a deployment that passes it.
-  const rollouts =
-    closed.length > 0 ? passingRollouts(oldObject, closingsOf(behind, context), context) : context.rollouts;
-  const problems = verifyPins(object, oldObject, rollouts, context.now);
+  const problems = verifyPins(object, oldObject, closed.length > 0 ? passing : context.rollouts, context.now);
   return problems.length > 0 ? { reason: 'overwritten', text: `${problems.join('. ')}.` } : undefined;
 }
 
 function verifySuspended(object: FluxObject): Refusal | undefined {
-  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
-  const mustStandStill = state?.is === 'closed' || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
-  const isRunning = mustStandStill && object.spec?.suspend !== true;
-  return isRunning ? { reason: 'overwritten', text: changedAfterwards(object, 'spec.suspend') } : undefined;
+  const { [GATE_STATE]: state, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
+  const mustBeSuspended = parseState(state)?.is === 'closed' || awaits !== undefined;
+  if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
+  return { reason: 'overwritten', text: changedAfterwards(object, 'spec.suspend') };
 }
 
 function verifyHeld(
-  { object, oldObject, user, context }: Omit<FluxWrite, 'bypass'>,
+  { object, oldObject, user }: FluxWrite,
   closed: readonly GateResult[],
+  passing: ReadonlyMap<string, Rollout>,
 ): Refusal | undefined {
-  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const state = parseState(object.metadata.annotations?.[GATE_STATE])?.is;
   // A gate that closed between the two calls of one request: the write came before it.
-  if (state?.is !== 'closed' && state?.is !== 'bypassed' && state?.is !== 'passing') return undefined;
+  if (state !== 'closed' && state !== 'bypassed' && state !== 'passing') return undefined;
   if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
-  const passing = passingRollouts(oldObject, closingsOf(oldObject, context), context);
-  const moves = (pin: Pin) => state.is === 'passing' || passing.has(pin.rollout);
-  const moved = pinAnnotationsOf(oldObject).pins.filter(moves);
-  const ours = new Set(['spec.suspend', ...moved.flatMap((pin) => pinnedPaths(oldObject, pin))]);
+  const moved = pinAnnotationsOf(oldObject).pins.filter((pin) => state === 'passing' || passing.has(pin.rollout));
+  const paths = moved.flatMap((pin) => [
+    pinPath(pin).join('.'),
+    ...strongerRefs(oldObject, pin).map((ref) => `spec.ref.${ref}`),
+  ]);
+  const ours = new Set(['spec.suspend', ...paths]);
   const foreign = new FewPaths();
   governedChanges(object, oldObject, ({ path }) => {
     if (!ours.has(path.join('.'))) foreign.add(path);
@@ -57,10 +61,83 @@ function verifyHeld(
   return { reason: 'overwritten', text: `${changedAfterwards(object, foreign.text)} `, closed };
 }
 
-function pinnedPaths(oldObject: FluxObject, pin: Pin): string[] {
-  return [pinPath(pin).join('.'), ...strongerRefs(oldObject, pin).map((ref) => `spec.ref.${ref}`)];
-}
-
 function changedAfterwards(object: FluxObject, paths: string): string {
   return `${subjectOf(object)}: another webhook changed ${paths} after rollout-hooks had held it.`;
+}
+
+// Managed fields: nothing changed one after our mutating webhook had set it (docs/reference/writes.md, W8).
+
+/** Both webhooks of one request answer within this time. A head younger than it may have come between them: then the value is that of the head before or of the stored object. */
+const BETWEEN_CALLS_MS = 10_000;
+
+/** A sentence for each pinned field that is not what its Rollout has deployed; empty when all is well. */
+function verifyPins(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  rollouts: ReadonlyMap<string, Rollout>,
+  now: EpochMs,
+): string[] {
+  const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
+  // The variables of an atomic update are those of what the source has, which may be any deployment before, or none yet.
+  const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
+  return pinAnnotationsOf(object).pins.flatMap((pin) => {
+    const rollout = rollouts.get(pin.rollout);
+    const head = deploymentOf(rollout);
+    const value = readPin(object, pin);
+    if (!head || value === head.version || writeBackName(rollout)) return [];
+    const carried = deployments.find((deployment) => deployment.rollout === pin.rollout);
+    const before = deploymentOf(rollout, 1);
+    const isKept = oldObject !== undefined && value === readPin(oldObject, pin);
+    if (isAtomic && (isKept || (carried && value === carried.version && isEarlier(carried, rollout)))) return [];
+    if (before && carried?.id === before.id && carried.uid === before.uid && value === before.version) return [];
+    const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
+    if (now - committed < BETWEEN_CALLS_MS && (before === undefined || isKept)) return [];
+    return [
+      `${pinPath(pin).join('.')} must be '${head.version}', which Rollout '${pin.rollout}' has deployed, but is ` +
+        `'${value ?? ''}': another webhook changed it after rollout-hooks had set it`,
+    ];
+  });
+}
+
+/** The history may have forgotten it: a source may fail to fetch what came after for a long time. */
+function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undefined): boolean {
+  const entry = rollout?.status?.history?.find((each) => each.id === id);
+  return rollout?.metadata.uid === uid && (!entry || entry.version?.tag === version);
+}
+
+// Deletion (docs/reference/writes.md, W19 to W22 and W30).
+
+/**
+ * Why the object may not be deleted; undefined where it may. Closed Gates of the Rollouts that it follows are among `closed`: to be deleted and
+ * created again without annotations is a way to leave them. A writer who may bypass the gates is not stopped here.
+ */
+export function refuseDeletion(
+  oldObject: FluxObject,
+  closed: readonly GateResult[],
+  bypass?: Bypass,
+): Refusal | undefined {
+  const subject = subjectOf(oldObject);
+  const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = oldObject.metadata.annotations ?? {};
+  if (closed.length > 0) {
+    const hint = bypassText(bypass, 'delete');
+    return { reason: 'gate_closed', text: `${subject} cannot be deleted: `, closed, hint };
+  }
+  if (suspended === undefined) return undefined;
+  if (awaits !== undefined) {
+    const fetching = parseDeployments(awaits).map(deploymentText).join(', ');
+    return {
+      reason: 'pinned',
+      text:
+        `${subject} cannot be deleted yet: it is suspended until its source has fetched ${fetching}; what it applied ` +
+        'would stay in the cluster forever. To delete it now, suspend its source.',
+    };
+  }
+  const applier = applierOf(oldObject);
+  const end = applier ? ` when Kustomization ${refKey(applier)} has applied everything again` : ' in a moment';
+  return {
+    reason: 'gate_closed',
+    text:
+      `${subject} cannot be deleted yet: the gates are open, but its suspension is still on the object; ` +
+      `what it applied would stay in the cluster forever. The suspension is lifted${end}; to lift it now, set spec.suspend to false.`,
+  };
 }

@@ -1,14 +1,27 @@
-/** Whether a deployment has arrived: fetched and applied by Flux, not merely written into the object. */
-import { DEPLOYED } from '../../api/annotations.ts';
+/**
+ * Whether Flux has fetched and applied a deployment, which is more than that it is written into the object; and the proof of it from the
+ * object's status, which its FluxBinding reports.
+ *
+ * No field of a HelmRelease is pinned: the Rollout pins the OCIRepository of its `spec.chartRef`, helm-controller releases whatever that
+ * has fetched, and reports of which artifact (docs/facts.md, F14).
+ */
+import { AWAITS_ARTIFACT, DEPLOYED, ROLLOUT } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
-import type { DeploymentRef, FluxBinding } from '../../api/types.ts';
+import { KINDS } from '../../api/kinds.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
 import { pinAnnotationsOf } from '../admission/managedFields/annotations.ts';
-import { isSameDeployment, parseDeployments } from '../admission/managedFields/deployment.ts';
-import { fetchedRevision, isOfTag } from '../admission/managedFields/fetched.ts';
-import { TRACKING_KIND } from './helmRelease.ts';
+import { isSameDeployment, isSameVersion, parseDeployments } from '../admission/managedFields/deployment.ts';
+import { bounded, fetchedRevision, isCurrent, isOfTag } from '../admission/managedFields/source.ts';
+import { findCondition } from '../kube/conditions.ts';
+import { isMap } from '../kube/json.ts';
+
+/** The kind that follows a Rollout without a managed field. */
+export const TRACKING_KIND: string = KINDS.HelmRelease.kind;
+
+type Observed = NonNullable<FluxBindingSpec['observed']>;
 
 export function carries(deployments: readonly DeploymentRef[] | undefined, deployment: DeploymentRef): boolean {
-  return (deployments ?? []).some((s) => isSameDeployment(s, deployment));
+  return (deployments ?? []).some((each) => isSameDeployment(each, deployment));
 }
 
 /**
@@ -31,23 +44,88 @@ export function hasArrived(
   if (!spec.source) return true;
   if (!source) return false;
   const sameNamespace = spec.source.namespace === metadata.namespace;
-  if (sameNamespace && pinsSource(source, deployment) && !hasFetched(source, deployment)) return false;
+  if (sameNamespace && isPinnedBy(source, deployment.rollout) && !hasFetched(source, deployment)) return false;
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
 }
 
-/** helm-controller has of `<tag>@<digest>` the digest, and the whole where the tag is no version. */
-function isArtifactOf(source: FluxObject, named: string | undefined): boolean {
+/** helm-controller reports of `<tag>@<digest>` the digest, and the whole where the tag is no version. */
+function isArtifactOf(source: FluxObject, applied: string | undefined): boolean {
   const revision = fetchedRevision(source);
-  return revision !== undefined && named !== undefined && [revision, revision.split('@')[1]].includes(named);
+  return revision !== undefined && applied !== undefined && [revision, revision.split('@')[1]].includes(applied);
 }
 
-function pinsSource(source: FluxObject, deployment: DeploymentRef): boolean {
-  return pinAnnotationsOf(source).pins.some((pin) => pin.rollout === deployment.rollout);
+function isPinnedBy(object: FluxObject, rollout: string): boolean {
+  return pinAnnotationsOf(object).pins.some((pin) => pin.rollout === rollout);
 }
 
 function hasFetched(source: FluxObject, deployment: DeploymentRef): boolean {
   return (
     carries(parseDeployments(source.metadata.annotations?.[DEPLOYED]), deployment) &&
     isOfTag(fetchedRevision(source), deployment.version)
+  );
+}
+
+/** Why no version of the Rollout can come to a HelmRelease that tracks this source. */
+export function whyNothingComes(
+  { source: ref }: Pick<FluxBindingSpec, 'source'>,
+  source: FluxObject | undefined,
+  rollout: string,
+): string | undefined {
+  if (!ref) return undefined;
+  const name = `${ref.kind} '${ref.name}'`;
+  if (!source) return `${name} does not exist`;
+  if (isPinnedBy(source, rollout)) return undefined;
+  return `${name} does not follow that Rollout: annotate it with ${ROLLOUT}=${rollout}`;
+}
+
+/**
+ * What a FluxBinding reports of its object's deployments: one together with Flux's proof of it, or when the object is suspended and no proof will come.
+ * Each change is a write and a sync of everything related, so the last report stands while Flux is at work, and once the proof is latched in the
+ * status: a new commit changes nothing.
+ */
+export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
+  const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
+  const proof = proofOf(object);
+  // Nothing on it says which deployment it carries, to tell an old proof from a new one: a proof goes with what it proves.
+  if (object.kind === TRACKING_KIND) return proof ?? {};
+  const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
+  // A binding of an earlier object of this name says nothing about this one.
+  if (binding?.spec?.target.uid !== object.metadata.uid) return seen;
+
+  const before = binding?.spec?.observed ?? {};
+  const isAsBefore = areSame(before.deployed ?? [], deployed);
+  if (proof) {
+    const isLatched = deployed.every((deployment) => carries(binding?.status?.applied, deployment));
+    return isAsBefore && isLatched ? before : seen;
+  }
+  const isComing = object.spec?.suspend !== true || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
+  return isAsBefore || isComing ? before : seen;
+}
+
+/** What the object has fetched, or applied with its current spec and found ready (docs/facts.md, F8). A suspended object only looks ready. */
+function proofOf(object: FluxObject): Observed | undefined {
+  const { kind, metadata, spec, status } = object;
+  if (kind === 'OCIRepository') {
+    const fetched = fetchedRevision(object);
+    return fetched === undefined ? undefined : { fetched };
+  }
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (spec?.suspend === true || !isCurrent(object)) return undefined;
+  if (ready?.status !== 'True' || ready.observedGeneration !== metadata.generation) return undefined;
+  const revision = kind === 'Kustomization' ? bounded(status?.lastAppliedRevision) : undefined;
+  const applied = kind === TRACKING_KIND ? releasedDigest(status) : revision;
+  return applied === undefined ? undefined : { applied };
+}
+
+/** The digest of the OCI artifact whose chart was released last. */
+function releasedDigest(status: FluxObject['status']): string | undefined {
+  const history = status?.history;
+  const newest: unknown = Array.isArray(history) ? history[0] : undefined;
+  return isMap(newest) && newest.status === 'deployed' ? bounded(newest.ociDigest) : undefined;
+}
+
+function areSame(before: readonly DeploymentRef[], now: readonly DeploymentRef[]): boolean {
+  return (
+    before.length === now.length && now.every((deployment) => before.some((each) => isSameVersion(each, deployment)))
   );
 }

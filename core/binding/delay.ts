@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, FluxBindingStatus } from '../../api/types.ts';
-import { changedAt } from '../gate/changed.ts';
+import { changedAt } from '../gate/evaluateGates.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
@@ -13,7 +13,7 @@ import { bindingStatus } from './status.ts';
 
 /** From a deployment until its report. Longer than a burst of thousands, which reports in its midst would double. */
 const DEPLOYMENT_DELAY_MS = 600_000;
-/** The same of a first deployment: until then the FluxBinding reports that its Rollout has deployed nothing, which is false. */
+/** From a first deployment until its report: until then the FluxBinding reports that its Rollout has deployed nothing, which is false. */
 const FIRST_DEPLOYMENT_DELAY_MS = 60_000;
 /** From the opening or closing of a Gate until its report. Longer than the suspension of a thousand objects takes. */
 const GATE_DELAY_MS = 15_000;
@@ -46,23 +46,15 @@ export function withReport(
   };
 }
 
-/** The source is not among the inputs: what depends on it stays as observed. */
+/** Source and applier are not among the inputs: what depends on them stays as observed. */
 function statusWith(
   binding: FluxBinding,
   observed: FluxBindingStatus | undefined,
   report: Report,
   now: EpochMs,
 ): FluxBindingStatus {
-  const before = { ...binding, ...(observed && { status: observed }) };
-  const { deployed, pins, passing, gates } = bindingStatus(before, { report }, now);
-  const { deployed: _, pins: __, passing: ___, gates: ____, ...rest } = observed ?? {};
-  return {
-    ...rest,
-    ...(deployed !== undefined && { deployed }),
-    ...(pins && { pins }),
-    ...(passing && { passing }),
-    ...(gates && { gates }),
-  };
+  const { source: _, awaits: __, ...status } = bindingStatus({ ...binding, status: observed }, { report }, now);
+  return { ...status, source: observed?.source, awaits: observed?.awaits };
 }
 
 /** When the next report has to be written; undefined: now. */

@@ -13,7 +13,7 @@ import { gatesOf } from '../gate/refs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { writeBackName } from '../policy/writeBack.ts';
-import { TRACKING_KIND } from './helmRelease.ts';
+import { TRACKING_KIND } from './arrival.ts';
 
 /** The Rollouts and Gates that one hook has for an object. Others may exist. */
 export interface Inputs {
@@ -103,7 +103,7 @@ export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef |
     : { rollout, id, version, uid };
 }
 
-/** See `closingKey`. */
+/** The closed Gates, each as `closingKey` has it. */
 export function closedClosings(gates: readonly GateEntry[] | undefined): string[] {
   return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closingKey({ ref: gate, closing: gate.closing }));
 }
@@ -117,7 +117,7 @@ export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
 const MAX_GATES = 16;
 
 /**
- * Whether the inputs contain every Rollout and Gate that the object names. An atomic update of tag and variable (core/admission/managedFields/whole.ts) depends on the
+ * Whether the inputs contain every Rollout and Gate that the object names. An atomic update of tag and variable (core/admission/managedFields/source.ts) depends on the
  * object's source as well, which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {

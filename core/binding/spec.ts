@@ -1,14 +1,14 @@
-/** The FluxBinding of one Flux object: what it asks for and what it carries. */
+/** The FluxBinding of one Flux object: what it requires and what it carries. */
 import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
 import { pinAnnotationsOf } from '../admission/managedFields/annotations.ts';
 import { sourceOf } from '../admission/managedFields/source.ts';
-import { awaitedApply, resumeLabel } from '../admission/suspend/resume.ts';
+import { awaitedApply, resumeLabel } from '../admission/suspend/applier.ts';
 import type { RequiredGate } from '../gate/refs.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
-import { observedOf } from './observed.ts';
+import { observedOf } from './arrival.ts';
 
 export const BINDING_API_VERSION = apiVersionOf(KINDS.FluxBinding);
 
@@ -23,13 +23,13 @@ export function bindingName(object: FluxObject): string {
 
 /**
  * undefined for an object that names no Rollout and no Gate, that no Gate selects, that has no problem, and that waits for
- * no applier. `asks`: whether it may ask its applier for an apply.
+ * no applier. `mayRequest`: whether it may request an apply of its applier.
  */
 export function bindingOf(
   object: FluxObject,
   { gates, problems: gateProblems }: BindingGates,
   before: FluxBinding | undefined,
-  asks = true,
+  mayRequest = true,
 ): FluxBinding | undefined {
   const { pins: own, follows, problems: pinProblems } = pinAnnotationsOf(object);
   const pins = follows === undefined ? own : [{ rollout: follows }];
@@ -54,7 +54,7 @@ export function bindingOf(
     ...(Object.keys(observed).length > 0 && { observed }),
   };
   const labels = Object.fromEntries(pins.map((pin) => [boundLabel(pin.rollout), '']));
-  if (awaits && asks) labels[RESUME_LABEL] = resumeLabel(awaits);
+  if (awaits && mayRequest) labels[RESUME_LABEL] = resumeLabel(awaits);
   return {
     apiVersion: BINDING_API_VERSION,
     kind: 'FluxBinding',

@@ -1,23 +1,25 @@
-/** What a FluxBinding says: which deployment its object should carry, what it has, and why it waits. */
+/** The status of a FluxBinding: which deployment its object should carry, what it has, and why it waits. */
+import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout } from '../../api/types.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../admission/managedFields/deployment.ts';
-import { type Whole, wholeVersion } from '../admission/managedFields/whole.ts';
-import type { Applied } from '../admission/suspend/applier.ts';
-import { awaitsOf } from '../admission/suspend/resume.ts';
+import { type AtomicUpdate, atomicUpdate } from '../admission/managedFields/source.ts';
+import { approvalText, passedText } from '../admission/messages.ts';
+import { type Applied, awaitsOf, awaitsText } from '../admission/suspend/applier.ts';
+import { isTooMany } from '../gate/refs.ts';
+import { setCondition } from '../kube/conditions.ts';
+import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
-import { carries, hasArrived } from './arrival.ts';
-import { bindingConditions } from './conditions.ts';
-import { TRACKING_KIND, whyNothingComes } from './helmRelease.ts';
-import { headOf, type Report, rolloutsOf } from './report.ts';
+import { carries, hasArrived, TRACKING_KIND, whyNothingComes } from './arrival.ts';
+import { type GateEntry, headOf, type Report, rolloutsOf } from './report.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
 
 export interface RelatedToBinding {
   report: Report;
-  /** Where a version arrives with its source. */
-  whole?: Whole | undefined;
+  /** Present where variables and source are updated together. */
+  atomic?: AtomicUpdate | undefined;
   /** The source named in the binding's spec, where it exists. */
   source?: FluxObject | undefined;
   /** The Kustomization that the binding's spec awaits, where it exists. */
@@ -28,7 +30,7 @@ export interface RelatedToBinding {
 export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, now: EpochMs): FluxBindingStatus {
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
-  const { report, whole } = related;
+  const { report, atomic } = related;
   const { gates = [], passing = [] } = report;
   const held = gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
@@ -42,7 +44,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
       summary: desired.map(deploymentText).join(', '),
     }),
     ...(pins.length > 0 && { pins }),
-    ...(whole && { source: sourceEntry(whole) }),
+    ...(atomic && { source: sourceEntry(atomic) }),
     ...(applied.length > 0 && { applied }),
     ...(gates.length > 0 && { gates }),
     ...(passing.length > 0 && { passing }),
@@ -57,17 +59,17 @@ function appliedBy({ spec, metadata }: FluxBinding): Applied {
   return { apiVersion, kind, namespace: metadata.namespace ?? '', name };
 }
 
-/** Where the object's source is pinned by one of its Rollouts too. */
-export function wholeOf(
+/** Defined where the object's source is pinned by one of its Rollouts too. */
+export function atomicUpdateOf(
   { spec, metadata }: FluxBinding,
   rollouts: ReadonlyMap<string, Rollout>,
   source: FluxObject | undefined,
-): Whole | undefined {
+): AtomicUpdate | undefined {
   const isOwn = spec?.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace;
-  return isOwn && spec.target.kind !== TRACKING_KIND ? wholeVersion(spec?.pins ?? [], rollouts, source) : undefined;
+  return isOwn && spec.target.kind !== TRACKING_KIND ? atomicUpdate(spec?.pins ?? [], rollouts, source) : undefined;
 }
 
-function sourceEntry({ artifact, awaits, stuck }: Whole): NonNullable<FluxBindingStatus['source']> {
+function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<FluxBindingStatus['source']> {
   return {
     ...(artifact !== undefined && { artifact }),
     ...(awaits && { awaits: formatDeployments([awaits]) }),
@@ -78,12 +80,12 @@ function sourceEntry({ artifact, awaits, stuck }: Whole): NonNullable<FluxBindin
 /** Behind a closed gate, and for a Rollout with nothing to say, the object keeps what it carries. */
 function desiredDeployments(
   spec: FluxBindingSpec,
-  { report, whole }: RelatedToBinding,
+  { report, atomic }: RelatedToBinding,
   held: boolean,
 ): DeploymentRef[] {
   return rolloutsOf(spec).flatMap((name) => {
     const carried = spec.observed?.deployed?.find((deployment) => deployment.rollout === name);
-    const next = whole?.rollout === name ? whole.fetched : headOf(report, name);
+    const next = atomic?.rollout === name ? atomic.fetched : headOf(report, name);
     const stays = held && !report.passing?.some(({ rollout }) => rollout === name);
     const deployment = stays ? carried : (next ?? carried);
     return deployment ? [deployment] : [];
@@ -129,4 +131,68 @@ function pinState(
       ? `the object does not have it from Git yet; ImagePolicy '${writeBack}' selects it`
       : undefined;
   return { ...has, state: 'Waiting', ...(why !== undefined && { message: why }) };
+}
+
+// Conditions.
+
+const MAX_MESSAGE = 32_000;
+
+type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+const ALL_OPEN: Finding = { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
+
+/** Ready: each pin is applied, no gate holds the object and no suspension is left over. Approved: only where gates are required. */
+function bindingConditions(
+  status: FluxBindingStatus,
+  spec: FluxBindingSpec,
+  before: Condition[] | undefined,
+  now: EpochMs,
+): Condition[] {
+  const set = (conditions: Condition[] | undefined, type: string, { message, ...finding }: Finding) =>
+    setCondition(conditions, { type, ...finding, message: message.slice(0, MAX_MESSAGE) }, now);
+  const closed = (status.gates ?? []).filter((gate) => !gate.opened);
+  const conditions = set(before, READY, ready(status, spec, closed));
+  return status.gates?.length
+    ? set(conditions, APPROVED, approved(status, closed))
+    : conditions.filter(({ type }) => type !== APPROVED);
+}
+
+function ready(status: FluxBindingStatus, spec: FluxBindingSpec, closed: GateEntry[]): Finding {
+  const { pins = [], passing, awaits } = status;
+  const gateText = (gate: GateEntry) =>
+    isTooMany(gate) ? `held: ${gate.message}` : `waiting for gate ${refKey(gate)}: ${gate.message}`;
+  const waits: [reason: string, messages: string[]][] = [
+    ['InvalidAnnotations', spec.problems ?? []],
+    [GATE_CLOSED, passing ? [] : closed.map(gateText)],
+    ['Resuming', awaits ? [`suspended ${awaitsText(awaits)}`] : []],
+    ['RolloutNotDeployed', pins.flatMap((pin) => (pin.state === 'Missing' && pin.message ? [pin.message] : []))],
+  ];
+  const [first] = waits.filter(([, messages]) => messages.length > 0);
+  if (first) {
+    return { status: 'False', reason: first[0], message: unique(waits.flatMap(([, list]) => list)).join('; ') };
+  }
+  if (pins.length === 0) return ALL_OPEN;
+  const waiting = pins.filter((pin) => pin.state === 'Waiting');
+  if (waiting.length > 0) {
+    const why = waiting.map((pin) => (pin.message === undefined ? '' : `: ${pin.message}`)).join('');
+    const message = `waiting for ${waitingFor(status, spec)} ${unique(waiting.map(deploymentText)).join(', ')}${why}`;
+    return { status: 'Unknown', reason: 'Progressing', message };
+  }
+  return { status: 'True', reason: 'Applied', message: `${unique(pins.map(deploymentText)).join(', ')} applied` };
+}
+
+function waitingFor({ source }: FluxBindingStatus, spec: FluxBindingSpec): string {
+  const name = `${spec.source?.kind} ${spec.source?.name}`;
+  if (source?.stuck !== undefined) return `${name}, which ${source.stuck}, while the object keeps what it has:`;
+  return source?.awaits === undefined ? 'Flux to apply' : `${name}, suspended until it has fetched`;
+}
+
+function approved({ passing }: FluxBindingStatus, closed: GateEntry[]): Finding {
+  if (closed.length === 0) return ALL_OPEN;
+  const text = passing ? passedText : (gate: GateEntry) => approvalText(gate, gate.message);
+  return { status: 'False', reason: GATE_CLOSED, message: closed.map(text).join(' ') };
+}
+
+function unique(texts: string[]): string[] {
+  return [...new Set(texts)];
 }

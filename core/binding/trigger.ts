@@ -2,8 +2,8 @@
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
+import { readPin } from '../admission/managedFields/annotations.ts';
 import { parseDeployments } from '../admission/managedFields/deployment.ts';
-import { readPin } from '../admission/managedFields/field.ts';
 import { hasRun } from '../admission/suspend/bypassGrant.ts';
 import { carries } from './arrival.ts';
 import type { PinState } from './status.ts';

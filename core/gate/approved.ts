@@ -11,20 +11,19 @@ import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
-import type { GateRequest } from './acceptedRequests.ts';
-import { gateRequestsOf } from './requests.ts';
+import { type GateRequest, gateRequestsOf } from './requests.ts';
 
 /** What a Rollout is about to deploy. */
 export interface NextDeployment {
   version: string;
   /** `namespace/name`. */
   rollout: string;
-  /** Of that Rollout. */
+  /** That Rollout's. */
   uid: string | undefined;
   background: Background;
 }
 
-/** undefined for a Gate that asks for none. */
+/** The verdict on the version's approvals; undefined for a Gate without `spec.approvals`. */
 export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): ApprovalVerdict | undefined {
   const rule = gate.spec.approvals;
   if (!rule) return undefined;
@@ -35,15 +34,15 @@ export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): App
   return evaluateApprovals(rule, meant, next.background, now);
 }
 
-/** The record, without what a closing has revoked. */
+/** The record of approvals, without those that a closing has revoked. */
 export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
   const record = parseApprovals(gate.metadata.annotations?.[GATE_APPROVALS]);
-  const closing = closingOf(gate, now);
+  const closing = closeRequestOf(gate, now);
   return closing ? { ...record, given: record.given.filter(({ at }) => at > closing.at) } : record;
 }
 
-/** The record, without what was approved for a Rollout that is gone or was made anew under its name. */
-export function ofLiving(record: ApprovalRecord, rollouts: readonly Rollout[]): ApprovalRecord {
+/** The record, without approvals for a Rollout that was deleted, or deleted and created again. */
+export function withoutDeletedRollouts(record: ApprovalRecord, rollouts: readonly Rollout[]): ApprovalRecord {
   const uids = new Map(rollouts.map((rollout) => [refKey(identityOf(rollout)), rollout.metadata.uid]));
   return {
     ...record,
@@ -51,18 +50,20 @@ export function ofLiving(record: ApprovalRecord, rollouts: readonly Rollout[]): 
   };
 }
 
-/** The request that closed it last, if it is the newest one; it may be over. */
-export function closingOf(gate: Gate, now: EpochMs): GateRequest | undefined {
+/** The request that closed the Gate last, if it is the newest one; it may be over. */
+export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefined {
   const { current } = gateRequestsOf(gate, now);
   return current?.action === 'close' ? current : undefined;
 }
 
-/** Whether a request to open means anything: with approvals it only ends a closing, or calls off what is planned. */
+/** Whether a request to open has an effect: with approvals it only ends a closing, or calls off a planned one. */
 export function takesOpening(gate: Gate, now: EpochMs): boolean {
-  return !gate.spec.approvals || closingOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined;
+  return (
+    !gate.spec.approvals || closeRequestOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined
+  );
 }
 
-/** What a refusal or a condition tells others to run. Without `rollout`, for whichever Rollout has the version. */
+/** The command in a refusal or condition that approves a version. Without `rollout`, for whichever Rollout has the version. */
 export function approveForCommand(
   { metadata }: Pick<Gate, 'metadata'>,
   version?: string,

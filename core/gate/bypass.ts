@@ -1,4 +1,4 @@
-/** A bypass of closed Gates: a reason that is new in the write, and the record of who gave it. */
+/** A bypass of closed Gates: a reason that is new in the write, and the record of its author. */
 import { BYPASS_REASON, BYPASSED_BY } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
@@ -12,7 +12,7 @@ type AnyObject = KubeObject<any, any>;
 
 const SERVICE_ACCOUNT = 'system:serviceaccount:';
 
-/** Whether somebody who asks to get past closed Gates may; where not, why. */
+/** Whether the writer may bypass the closed Gates; where not, why. */
 export type Bypass = { granted: true } | { granted: false; refused: string };
 
 /** The reason that this write gives for the first time; undefined for none. */
@@ -27,7 +27,7 @@ export function recentReason(oldObject: AnyObject, user: string, now: EpochMs): 
   return given?.by === user && now - given.at <= COUNTS_FOR_MS && now >= given.at - 1000 ? given.reason : undefined;
 }
 
-/** The reason on the stored object, with who gave it and when. */
+/** The reason on the stored object, with its author and time. */
 export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; reason: string } | undefined {
   const [, time, by] = /^(\S+) (.*)$/s.exec(oldObject.metadata.annotations?.[BYPASSED_BY] ?? '') ?? [];
   const at = parseTime(time);
@@ -36,8 +36,8 @@ export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; re
 }
 
 /**
- * The object with the record of who gave its reason and when; only the webhook's own record counts. A reason that gets nobody past
- * anything (`granted` is false) has none.
+ * The object with the record of its reason's author and time; only the webhook's own record counts. A reason that bypasses nothing
+ * (`granted` is false) has none.
  */
 export function recordReason<T extends AnyObject>(
   object: T,
@@ -54,7 +54,7 @@ export function recordReason<T extends AnyObject>(
 }
 
 /** A bypass is for people, and for the ServiceAccounts that the installation lists. */
-export function mayAsk(user: string, bypassServiceAccounts: readonly string[]): boolean {
+export function mayRequestBypass(user: string, bypassServiceAccounts: readonly string[]): boolean {
   return !user.startsWith(SERVICE_ACCOUNT) || bypassServiceAccounts.includes(user);
 }
 

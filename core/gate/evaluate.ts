@@ -15,16 +15,14 @@ import { isActive, nextTransition } from '../calendar/evaluate.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { formatTime } from '../kube/time.ts';
 import { Memo } from '../memo.ts';
-import type { GateRequest, GateRequests } from './acceptedRequests.ts';
 import { requestProblems, windowProblems } from './problems.ts';
-import { gateRequestsOf, requestTimes } from './requests.ts';
-import { after, parseWindow } from './timestamp.ts';
+import { after, type GateRequest, type GateRequests, gateRequestsOf, parseWindow, requestTimes } from './requests.ts';
 
-// Evaluations of Gates, each for as long as it cannot change: one Gate is evaluated in every write and every sync of all that it holds. Known by what
-// an evaluation looks at and not by resourceVersion, since admission sees proposed Gates. A pure function stays one: what is remembered is what
+// Evaluations of Gates are kept for as long as they cannot change: one Gate is evaluated in every write and every sync of all that it holds. The key is what
+// an evaluation reads and not the resourceVersion, since admission sees proposed Gates. A pure function stays one: what is kept is what
 // would be computed, also for a clock that goes back.
 
-/** All that is looked at. Whoever makes an evaluation look at more adds it here; a property test compares. */
+/** All that an evaluation reads. Add here what it is to read; a property test compares. */
 const ANNOTATIONS = [ACCEPTED_REQUEST, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_FOR, OPEN_REASON, OPEN_REQUESTED_AT];
 const MAX_GATES = 1000;
 /** Sixty-four rules take 8 kB. A longer text is no real calendar: it is evaluated each time. */
@@ -70,22 +68,22 @@ export interface GateEvaluation {
   /** The RFC's words: `Gate closed by default`, `Gate scheduled for closing at 2021-03-26T11:00:00Z`, … */
   message: string;
   /** The next instant at which this answer changes by itself. */
-  until?: EpochMs;
-  requestedAt?: EpochMs;
-  resetToDefaultAt?: EpochMs;
+  until?: EpochMs | undefined;
+  requestedAt?: EpochMs | undefined;
+  resetToDefaultAt?: EpochMs | undefined;
   /** The newest request whose time has come; it may be over. */
-  request?: GateRequest;
-  /** The same, while it is why the gate is as it is. */
-  cause?: GateRequest;
+  request?: GateRequest | undefined;
+  /** The newest request whose time has come, while it is why the gate is as it is. */
+  cause?: GateRequest | undefined;
   /** A request whose time has not come. */
-  planned?: GateRequest;
+  planned?: GateRequest | undefined;
   /** What was ignored because it does not parse. */
-  stalled?: string;
+  stalled?: string | undefined;
   /** Open for a Rollout about to deploy this tag; everything else sees the gate closed (`opened` is false). */
-  openFor?: string;
+  openFor?: string | undefined;
 }
 
-/** Remembered as long as it cannot change. */
+/** The evaluation, kept as long as it cannot change. */
 export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   return remembered(gate, now, () => evaluateAfresh(gate, now));
 }
@@ -99,21 +97,22 @@ export function evaluateAfresh(gate: Gate, now: EpochMs): { value: GateEvaluatio
 function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs): GateEvaluation {
   const state = stateAt(timeline, now);
   const until = nextChange(timeline, now);
-  const reset = resetAt(timeline);
   const { current, planned } = timeline.requests;
+  // Infinity: only the opposite request ends the effect of the current one.
+  const reset = current && overrideOf(timeline, current).to;
   const cause = isCause(state, reset, current) ? current : undefined;
-  const evaluation: GateEvaluation = { opened: state.opened, message: messageOf(state, cause, until) };
-  if (state.for) evaluation.openFor = state.for;
-  if (until !== undefined) evaluation.until = until;
-  if (current) {
-    evaluation.request = current;
-    evaluation.requestedAt = current.at;
-    if (reset !== undefined && Number.isFinite(reset)) evaluation.resetToDefaultAt = reset;
-  }
-  if (cause) evaluation.cause = cause;
-  if (planned) evaluation.planned = planned;
-  if (problems.length > 0) evaluation.stalled = problems.map(problemText).join('; ');
-  return evaluation;
+  return {
+    opened: state.opened,
+    message: messageOf(state, cause, until),
+    openFor: state.for,
+    until,
+    request: current,
+    requestedAt: current?.at,
+    resetToDefaultAt: Number.isFinite(reset) ? reset : undefined,
+    cause,
+    planned,
+    stalled: problems.length > 0 ? problems.map(problemText).join('; ') : undefined,
+  };
 }
 
 function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: FieldProblem[] } {
@@ -213,12 +212,6 @@ function nextChange(timeline: Timeline, now: EpochMs): EpochMs | undefined {
   return undefined;
 }
 
-/** When the current request's effect ends: Infinity when only the opposite request ends it. undefined without a request. */
-function resetAt(timeline: Timeline): EpochMs | undefined {
-  const { current } = timeline.requests;
-  return current && overrideOf(timeline, current).to;
-}
-
 /** The request in force at that instant; before a gate's first planned request there is none. */
 function overrideAt(timeline: Timeline, at: EpochMs): Override | undefined {
   const { current, planned } = timeline.requests;
@@ -242,7 +235,7 @@ function standing({ gate, calendar }: Timeline, at: EpochMs): GateState {
   return { opened: gate.spec.default === 'opened', cause: 'default' };
 }
 
-/** A calendar whose windows say what the default says has no steps: its windows change nothing. */
+/** A calendar whose windows do what the default does has no steps: its windows change nothing. */
 function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
   const { gate, calendar, requests } = timeline;
   const override = overrideAt(timeline, at);

@@ -1,22 +1,23 @@
 /** Whether all the Gates that an object requires let it through. */
-
+import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import type { Approval } from '../approval/record.ts';
 import { countText, verdictText } from '../approval/verdict.ts';
+import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
+import { parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { CommandLine } from '../text/commands.ts';
-import type { GateRequest } from './acceptedRequests.ts';
 import { approvalsOn, approveForCommand, type NextDeployment } from './approved.ts';
 import { closingOf, evaluateGate } from './evaluate.ts';
 import { isTooMany } from './refs.ts';
-import { opensFor } from './requests.ts';
+import { type GateRequest, opensFor } from './requests.ts';
 
-/** A reason is anybody's text, and one message may name many gates. */
-const MAX_ASKED = 120;
+/** Any user can write a reason, and one message may name many gates. */
+const MAX_BY = 120;
 
-/** The sentence that stands for the Gates beyond the limit, which are not looked at. */
+/** The sentence for the Gates beyond the limit, which are not evaluated. */
 export const TOO_MANY_TEXT =
   `it requires more than ${LIMITS.requiredGates} Gates (those it names and those that select it) or follows more than ` +
   `${LIMITS.boundRollouts} Rollouts, which are the limits of one object, and counts as closed: name fewer`;
@@ -26,31 +27,31 @@ export interface GateResult {
   open: boolean;
   message: string;
   /** When the gate changes next by itself. */
-  until?: EpochMs;
-  missing?: boolean;
-  /** Not a Gate, but the limit on how many are looked at; the message is the sentence. */
-  isLimit?: boolean;
-  /** Which closing it is: see closingOf. */
-  closing?: string;
+  until?: EpochMs | undefined;
+  missing?: boolean | undefined;
+  /** Not a Gate, but the limit on how many are evaluated; the message is the sentence. */
+  isLimit?: boolean | undefined;
+  /** Identifies the closing: see closingOf. */
+  closing?: string | undefined;
   /** The request that closed it, where one did. */
-  closedBy?: GateRequest;
+  closedBy?: GateRequest | undefined;
   /** When it opens by itself: not where only an opening for another version ends. */
-  opensAt?: EpochMs;
+  opensAt?: EpochMs | undefined;
   /** The request that opened it, where one did. */
-  openedBy?: GateRequest;
+  openedBy?: GateRequest | undefined;
   /** With `spec.approvals`: no request opens it. */
-  takesApprovals?: boolean;
+  takesApprovals?: boolean | undefined;
   /** The approvals that let the version through, the oldest first. */
-  approvedBy?: Approval[];
-  /** Of a version that lacks approvals: `1 of 2 approvals`, and the same with who gave them. */
-  lacks?: { have: number; need: number; count: string; names?: string; how: CommandLine };
+  approvedBy?: Approval[] | undefined;
+  /** Where the version lacks approvals: `1 of 2 approvals`, and the same with their users. */
+  lacks?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
   /** When an approval expires. */
-  approvalsUntil?: EpochMs;
+  approvalsUntil?: EpochMs | undefined;
 }
 
 export interface GateResults {
   open: boolean;
-  /** Every gate in the way, not only the first. */
+  /** Every closed gate, not only the first. */
   closed: GateResult[];
   all: GateResult[];
 }
@@ -85,15 +86,18 @@ function evaluate(
   }
   const evaluation = evaluateGate(gate, now);
   const { opened, openFor, message, until, cause } = evaluation;
-  const closing = opened ? '' : closingOf(evaluation);
-  const isFor = openFor !== undefined && next !== undefined && opensFor(openFor, next);
-  const evaluated: GateResult = { ref, open: opened || isFor, message };
-  if (until !== undefined) evaluated.until = until;
-  if (closing) evaluated.closing = closing;
-  if (evaluated.open && cause?.action === 'open') evaluated.openedBy = cause;
-  if (!opened && cause?.action === 'close') evaluated.closedBy = cause;
-  if (!opened && openFor === undefined && until !== undefined) evaluated.opensAt = until;
-  if (gate.spec.approvals) evaluated.takesApprovals = true;
+  const open = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));
+  const evaluated: GateResult = {
+    ref,
+    open,
+    message,
+    until,
+    closing: opened ? undefined : closingOf(evaluation) || undefined,
+    openedBy: open && cause?.action === 'open' ? cause : undefined,
+    closedBy: !opened && cause?.action === 'close' ? cause : undefined,
+    opensAt: !opened && openFor === undefined ? until : undefined,
+    takesApprovals: gate.spec.approvals !== undefined,
+  };
   return opened || !next ? evaluated : withApprovals(evaluated, gate, next, now);
 }
 
@@ -111,8 +115,8 @@ function withApprovals(evaluated: GateResult, gate: Gate, next: NextDeployment, 
 
 /** `closed by alice: INC-42`. */
 export function requestText({ action, by = 'somebody', reason }: GateRequest): string {
-  const who = `${action === 'open' ? 'opened' : 'closed'} by ${by.slice(0, MAX_ASKED)}`;
-  return reason ? `${who}: ${reason.slice(0, MAX_ASKED)}` : who;
+  const who = `${action === 'open' ? 'opened' : 'closed'} by ${by.slice(0, MAX_BY)}`;
+  return reason ? `${who}: ${reason.slice(0, MAX_BY)}` : who;
 }
 
 /** Each closed Gate in a few words, for a condition that everybody in the namespace reads. */
@@ -123,21 +127,21 @@ export function closedText(closed: readonly GateResult[]): string {
   return texts.join(', ');
 }
 
-/** What lets the version through those of them that ask for approvals. */
+/** The commands that approve the version at the closed Gates with approvals. */
 export function approvalCommands(closed: readonly GateResult[]): CommandLine[] {
   return closed.flatMap(({ lacks }) => (lacks ? [lacks.how] : []));
 }
 
-/** What the gate says, who closed it and why, and which approvals the version lacks. */
+/** The gate's message, the user who closed it and why, and which approvals the version lacks. */
 export function fullMessage({ message, closedBy, lacks }: GateResult): string {
-  const said = closedBy ? `${message}, ${requestText(closedBy)}` : message;
-  return lacks ? `${said}; ${lacks.names ?? lacks.count}` : said;
+  const text = closedBy ? `${message}, ${requestText(closedBy)}` : message;
+  return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
 }
 
 /** Keys of the Gates that the reader of a sentence may read. */
 export type Readable = ReadonlySet<string>;
 
-/** The gates as a reader in `namespace` may see them: who closed or approved on a Gate of another namespace, and why, is for those who may read it. */
+/** The gates as a reader in `namespace` may see them: the users who closed a Gate of another namespace, or approved on it, and why, only where the reader may read it. */
 export function reveal(gates: GateResult[], namespace: string, readable: Readable = new Set()): GateResult[] {
   return gates.map((gate) => {
     if (!isSecret(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
@@ -148,11 +152,22 @@ export function reveal(gates: GateResult[], namespace: string, readable: Readabl
   });
 }
 
-/** Those for which that has to be asked. */
+/** The Gates of other namespaces of which `reveal` may hide something: whether the reader may read them has to be reviewed. */
 export function secrets(gates: readonly GateResult[], namespace: string): NamespacedName[] {
   return gates.filter((gate) => isSecret(gate, namespace)).map(({ ref }) => ref);
 }
 
 function isSecret({ ref, closedBy, lacks }: GateResult, namespace: string): boolean {
   return (closedBy !== undefined || lacks?.names !== undefined) && ref.namespace !== namespace;
+}
+
+/**
+ * When a Gate opened or closed last, by its own status: `now` where that does not show it yet, 0 where it has no such condition. What is less urgent
+ * than suspending and resuming waits a while from then on.
+ * @param opened what the Gate is now
+ */
+export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {
+  const shown = findCondition(gate?.status?.conditions, OPENED);
+  if (!shown) return 0;
+  return shown.status === (opened ? 'True' : 'False') ? (parseTime(shown.lastTransitionTime) ?? 0) : now;
 }

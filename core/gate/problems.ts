@@ -8,11 +8,17 @@ import { formatDuration } from '../kube/duration.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';
 import { formatTime } from '../kube/time.ts';
-import { acceptRequests } from './accept.ts';
 import { takesOpening } from './approved.ts';
-import { isOpenFor, REASON, REQUESTED_AT } from './requests.ts';
+import {
+  acceptRequests,
+  CLOCK_TOLERANCE_MS,
+  isOpenFor,
+  parseRequestTime,
+  parseWindow,
+  REASON,
+  REQUESTED_AT,
+} from './requests.ts';
 import { selectsFlux } from './selects.ts';
-import { CLOCK_TOLERANCE_MS, parseRequestTime, parseWindow } from './timestamp.ts';
 
 export function gateProblems(gate: Gate): FieldProblem[] {
   return [

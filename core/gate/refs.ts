@@ -7,7 +7,7 @@ import { splitNames } from '../kube/names.ts';
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** Stands for the Gates of an object that requires more than are looked at. No Gate can have the name; it is always closed. */
+/** Stands for the Gates of an object that requires more than are evaluated. No Gate can have the name; it is always closed. */
 export const TOO_MANY: NamespacedName = { namespace: '', name: BEYOND };
 
 export function isTooMany({ namespace, name }: NamespacedName): boolean {
@@ -27,7 +27,7 @@ export interface RequiredGate extends NamespacedName {
 /** No Gate can have the name, and one that does not exist counts as closed. */
 const UNKNOWN = '(unknown)';
 
-/** Those that its object requires. What an older version wrote is not known, until the object's decorator writes it again. */
+/** The Gates that the object of a FluxBinding requires. Those that an older version wrote are unknown, until the object's decorator writes them again. */
 export function gatesOf(spec: FluxBindingSpec | undefined): RequiredGate[] {
   return (spec?.gates ?? []).map(({ namespace, gate, selected }) => ({
     namespace,
@@ -47,7 +47,7 @@ export function parseGateRefs(
   const refs = new Map<string, NamespacedName>();
   const problems: string[] = [];
   const parts = splitNames(annotation ?? '');
-  // One that is not read to its end names nothing: what stands there could be a closed Gate.
+  // An annotation that is not read to its end names nothing: the rest could be a closed Gate.
   for (const part of parts ?? []) {
     if (part === '') continue;
     const [name, ns = namespace, ...rest] = part.split('/').reverse();

@@ -1,16 +1,17 @@
-/** A Gate's status: the RFC's fields, and who, why and what next. And when to look at it again. */
+/** A Gate's status: the RFC's fields; the user, reason and next transition; its Events; and when to compute it again. */
 import { GATE_CLOSED, OPENED, READY, RECEIVER_READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
 import { findCondition, type NewCondition, setCondition } from '../kube/conditions.ts';
 import { parseDuration } from '../kube/duration.ts';
+import type { NewEvent } from '../kube/events.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import type { GateRequest } from './acceptedRequests.ts';
 import type { GateEvaluation } from './evaluate.ts';
 import { requestText } from './evaluateGates.ts';
-import type { Requirer } from './requirers.ts';
+import type { GateRequest } from './requests.ts';
+import type { Requirer } from './selects.ts';
 
 /** How many of the objects that require it the status of a Gate names, and of those that it has not reached. */
 const NAMED = 100;
@@ -21,7 +22,7 @@ const REACHES_MS = 10_000;
 
 /** For Gates without `spec.interval`: the count of what requires them is at most this old. */
 const DEFAULT_MS = 60_000;
-/** What a Gate selects says so some seconds after the Gate has changed: until then it is counted more often. */
+/** Objects that a Gate selects report it some seconds after the Gate has changed: until then they are counted more often. */
 const SETTLES_MS = 60_000;
 const SETTLING_MS = 5000;
 const SHORTEST_MS = 1000;
@@ -29,13 +30,13 @@ const LONGEST_MS = LIMITS.resyncAfterSeconds * 1000;
 /** Gates created together do not stay in step: an interval is cut short by up to a tenth, always the same for one Gate. */
 const SPREAD = 0.1;
 
-/** What the hook has found out in the cluster. */
+/** What the hook has read of the cluster. */
 export interface GateFacts {
   /** undefined: not known now, the last count stays. */
   requirers?: readonly Requirer[] | undefined;
-  /** Of these, the Flux objects that nothing suspends. */
+  /** The Flux objects among the requirers that nothing suspends. */
   unheld?: GateStatus['notHeldObjects'] | undefined;
-  /** Of an open Gate: those that are still suspended. */
+  /** The Flux objects that are still suspended although the Gate is open. */
   unresumed?: GateStatus['notResumedObjects'] | undefined;
   /** What was approved; undefined where nothing asks for approvals. */
   approvals?: ApprovalsStatus | undefined;
@@ -80,8 +81,8 @@ function firstOf<Each extends object>(all: readonly Each[]): Each[] | undefined 
 
 /** Whether the Gate has been open, or closed, for so long that everything that requires it should have followed. */
 function hasLasted({ status }: Gate, { opened }: GateEvaluation, now: EpochMs): boolean {
-  const said = findCondition(status?.conditions, OPENED);
-  const since = said?.status === (opened ? 'True' : 'False') ? parseTime(said.lastTransitionTime) : undefined;
+  const shown = findCondition(status?.conditions, OPENED);
+  const since = shown?.status === (opened ? 'True' : 'False') ? parseTime(shown.lastTransitionTime) : undefined;
   return since !== undefined && now - since >= REACHES_MS;
 }
 
@@ -161,4 +162,48 @@ export function isSettling({ metadata }: Gate, now: EpochMs): boolean {
     const at = parseTime(text);
     return at !== undefined && Math.abs(now - at) < SETTLES_MS;
   });
+}
+
+// Events.
+
+type StoredRequest = NonNullable<GateStatus['request']>;
+
+/**
+ * The Events of a Gate: what has changed since its last status.
+ * @param forOthers the part of its state that every user may see
+ */
+export function gateEvents({ status: before }: Gate, after: GateStatus, forOthers: string): NewEvent[] {
+  const events: NewEvent[] = [];
+  const add = (reason: string, message: string, about: string, order = 'a') =>
+    events.push({ type: 'Normal', reason, message, about, order });
+  const { request, planned } = after;
+  if (request && !same(request, before?.request) && !same(request, before?.planned)) {
+    add(request.action === 'open' ? 'OpenRequested' : 'CloseRequested', sentence(request, 'requested'), idOf(request));
+  }
+  if (planned && !same(planned, before?.planned)) {
+    const reason = planned.action === 'open' ? 'OpenPlanned' : 'ClosePlanned';
+    add(reason, sentence(planned, `planned for ${planned.at}`), idOf(planned));
+  }
+  const was = findCondition(before?.conditions, OPENED);
+  const is = findCondition(after.conditions, OPENED);
+  if (was && is && was.status !== is.status) {
+    add(is.status === 'True' ? 'GateOpened' : 'GateClosed', is.message, is.lastTransitionTime, 'b');
+    // Its message has user and reason: one message for what one user did.
+    return events.map((event) => (event.order === 'b' ? { ...event, forOthers } : { ...event, quiet: true }));
+  }
+  return events;
+}
+
+function sentence({ action, by, reason, for: version }: StoredRequest, what: string): string {
+  const who = by ? ` by ${by}` : '';
+  const only = version ? ` for version '${version}'` : '';
+  return `Gate ${action} ${what}${only}${who}${reason ? `: ${reason}` : ''}`;
+}
+
+function same(a: StoredRequest, b: StoredRequest | undefined): boolean {
+  return b !== undefined && idOf(a) === idOf(b);
+}
+
+function idOf({ action, at, by = '', for: version = '' }: StoredRequest): string {
+  return [action, at, by, version].join(' ');
 }

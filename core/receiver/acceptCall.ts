@@ -2,10 +2,8 @@
 import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import type { Action } from '../gate/acceptedRequests.ts';
 import { takesOpening } from '../gate/approved.ts';
-import { annotated, isOpenFor, REASON, REQUESTED_AT } from '../gate/requests.ts';
-import { CLOCK_TOLERANCE_MS } from '../gate/timestamp.ts';
+import { type Action, annotated, CLOCK_TOLERANCE_MS, isOpenFor, REASON, REQUESTED_AT } from '../gate/requests.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { CALLS_PER_MINUTE, formatUsedCalls, parseUsedCalls } from './usedCalls.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, has the webhook set what its Rollouts deploy,
- * and says on the object what its Gates do. What suspends and resumes it is hold.ts: Gates don't wake this one, which has nothing to do in a
+ * Decorator of every governed Flux kind: publishes what the object requires as its FluxBinding, has the webhook set what its Rollouts deploy,
+ * and reports on the object what its Gates do. The decorator in hold.ts suspends and resumes it: Gates don't wake this one, which has nothing to do in a
  * freeze before the object is written.
  */
 import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED } from '../../api/annotations.ts';
@@ -8,31 +8,33 @@ import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
-import type { ClusterReader } from '../../api/ports.ts';
-import type { FluxBinding, Rollout } from '../../api/types.ts';
+import type { ClusterReader, HookCall } from '../../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { withGateCondition } from '../../core/admission/conditions.ts';
-import { stateByRollouts } from '../../core/admission/gating.ts';
+import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/hold.ts';
 import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
-import { appliedOf } from '../../core/admission/suspend/applier.ts';
-import { reconcileRequest } from '../../core/admission/suspend/reconcileRequest.ts';
+import { recordedNames } from '../../core/admission/requiredGates.ts';
 import {
+  appliedOf,
   awaitedApply,
   currentAwaits,
-  MAX_ASKING,
+  MAX_REQUESTING,
   mayApplyFluxObjects,
-  mayAsk,
+  mayRequestApply,
+  reconcileRequest,
   resumedAloneAt,
   resumeLabel,
-} from '../../core/admission/suspend/resume.ts';
+} from '../../core/admission/suspend/applier.ts';
 import { withReport } from '../../core/binding/delay.ts';
 import { inputsOf } from '../../core/binding/report.ts';
 import { bindingName, bindingOf } from '../../core/binding/spec.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { namedRules } from '../namedRules.ts';
-import { readGating } from './gates.ts';
+import { readGates } from './hold.ts';
 
 export const fluxHook: DecoratorHook = {
   /** Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the FluxBinding until then. */
@@ -55,12 +57,12 @@ export const fluxHook: DecoratorHook = {
     const { object, attachments, related } = request as DecoratorRequest<FluxObject>;
     const { namespace } = object.metadata;
     const observed = objectAt<FluxBinding>(attachments, KINDS.FluxBinding, namespace, bindingName(object));
-    const { gating, gates } = await readGating(object, call, { ownNamespaceOnly: call.settings.noCrossNamespaceRefs });
+    const { gating, gates } = await readGating(object, call);
 
     const inputs = inputsOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
     const awaited = awaitedApply(object);
-    const asks = awaited !== undefined && (await mayAskFor(awaited, object, observed, cluster));
-    const wanted = bindingOf(object, gating, observed, asks);
+    const asks = awaited !== undefined && (await mayRequest(awaited, object, observed, cluster));
+    const wanted = bindingOf(object, gating.binding, observed, asks);
     const reporting = wanted && withReport(wanted, observed, inputs, now);
     const answer: DecoratorResponse = { attachments: reporting ? [reporting.binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
@@ -80,37 +82,54 @@ export const fluxHook: DecoratorHook = {
 
     const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
     const awaits = currentAwaits(object, seen);
-    const closed = gating.gates.length > 0 ? gating.closed : undefined;
     const isSettled = state === undefined && gating.isMarked;
-    const status = isSettled ? withGateCondition(object, closed, now, awaits, gating.closings) : undefined;
-    const saysAt = gating.changedAt + FREEZE_MS;
+    const status = isSettled ? withGateCondition(object, gating, now, awaits) : undefined;
+    const reportAt = gating.changedAt + FREEZE_MS;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
-    if (status && saysAt <= now) answer.status = status;
-    const looks = [
+    if (status && reportAt <= now) answer.status = status;
+    const requeues = [
       reporting?.requeueAt,
-      status && saysAt > now ? saysAt : undefined,
+      status && reportAt > now ? reportAt : undefined,
       resumedAloneAt(awaits),
       (awaited && !asks) || !gating.isMarked ? now + LATER_MS : undefined,
-      isSuspendedByUs ? now + HELD_LOOK_MS : undefined,
+      isSuspendedByUs ? now + HELD_MS : undefined,
     ].filter((at) => at !== undefined);
-    // Metacontroller swallows a conflict of either write: look again soon.
+    // Metacontroller swallows a conflict of either write: sync again soon.
     if (answer.annotations || answer.status) answer.resyncAfterSeconds = 1;
-    else if (looks.length > 0) answer.resyncAfterSeconds = secondsUntil(Math.min(...looks), now);
+    else if (requeues.length > 0) answer.resyncAfterSeconds = secondsUntil(Math.min(...requeues), now);
     return answer;
   },
 };
 
-/** First a freeze suspends, then the objects say so: each status that is written costs two writes of Metacontroller, in the way of the next suspension. */
+/** A freeze suspends before it reports: each status that is written costs two writes of Metacontroller, which delay the next suspension. */
 const FREEZE_MS = 5000;
 
-/** How often what is reported of a held object is read again: its Gates wake the decorator that holds it, and not this one. */
-const HELD_LOOK_MS = 60_000;
+/** How often the report on a held object is computed again: its Gates wake the decorator that holds it, and not this one. */
+const HELD_MS = 60_000;
 
-/** When an object looks again whether it may ask for its applier, or still has to; and at Gates that want it otherwise than it is. */
+/** Until the next sync of an object that may not request its applier's apply yet, or is not marked as its Gates want. */
 const LATER_MS = 10_000;
 
-/** Not where so many ask already, and not for a Kustomization that does not apply the object, whatever its labels say. */
-async function mayAskFor(
+/** How long one read of a Gate serves all objects, in milliseconds. */
+const SHARED_MS = 1000;
+/** How old a read may be where the object's marks contradict it: a freeze may have marked the object since. */
+const DOUBTED_MS = 200;
+
+/** The object's Gates, which this decorator doesn't relate, at most a second old. */
+async function readGating(object: FluxObject, call: HookCall): Promise<{ gating: Gating; gates: Gate[] }> {
+  const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
+  const refs = recordedNames(object, rules);
+  const read = async (maxAgeMs: number) => {
+    const gates = await readGates(refs, maxAgeMs, call);
+    const byName = new Map(gates.map((gate) => [refKey(identityOf(gate)), gate]));
+    return { gates, gating: gatingOf(object, byName, call.now, rules) };
+  };
+  const known = await read(SHARED_MS);
+  return known.gating.isMarked || refs.length === 0 ? known : read(DOUBTED_MS);
+}
+
+/** Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor of a Kustomization that does not apply it, whatever its labels say. */
+async function mayRequest(
   applier: NamespacedName,
   object: FluxObject,
   observed: FluxBinding | undefined,
@@ -120,12 +139,12 @@ async function mayAskFor(
   if (observed?.metadata.labels?.[RESUME_LABEL] === label) return true;
   const [found, asking] = await Promise.all([
     cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier }),
-    cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_ASKING }),
+    cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_REQUESTING }),
   ]);
-  return asking.length < MAX_ASKING && mayAsk(found, appliedOf(object));
+  return asking.length < MAX_REQUESTING && mayRequestApply(found, appliedOf(object));
 }
 
 function isAppliedBy(applier: FluxObject, { spec, metadata }: FluxBinding): boolean {
   const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
-  return mayAsk(applier, { apiVersion, kind, name, namespace: metadata.namespace ?? '' });
+  return mayRequestApply(applier, { apiVersion, kind, name, namespace: metadata.namespace ?? '' });
 }

@@ -1,11 +1,11 @@
-/** Composite of FluxBindings: what the Rollouts and Gates of one Flux object say now, and whether the object has it. */
+/** Composite of FluxBindings: what the Rollouts and Gates of one Flux object demand now, and whether the object has it. */
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
 import { sourceResource } from '../../core/admission/managedFields/source.ts';
 import { decodeReport, inputsOf, reportOf, rolloutsOf } from '../../core/binding/report.ts';
-import { bindingStatus, wholeOf } from '../../core/binding/status.ts';
+import { atomicUpdateOf, bindingStatus } from '../../core/binding/status.ts';
 import { gatesOf, isTooMany } from '../../core/gate/refs.ts';
 import { groupOf } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
@@ -51,9 +51,9 @@ export const fluxBindingHook: CompositeHook = {
     const { report, until } = written
       ? { report: decodeReport(written), until: undefined }
       : reportOf(binding, inputs, now);
-    const whole = written ? undefined : wholeOf(binding, inputs.rollouts, source);
+    const atomic = written ? undefined : atomicUpdateOf(binding, inputs.rollouts, source);
     const answer: CompositeResponse = {
-      status: bindingStatus(binding, { report, whole, source, applier }, now),
+      status: bindingStatus(binding, { report, atomic, source, applier }, now),
       children: [],
     };
     // A Gate's own status triggers a sync of this binding at an edge; this is for when that comes late.

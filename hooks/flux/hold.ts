@@ -2,9 +2,9 @@
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
-import type { Settings } from '../../api/ports.ts';
+import type { HookCall, Settings } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { type Hold, holdOf, UNSEEN } from '../../core/admission/hold.ts';
 import { type GateContext, namedGates, type RefRules } from '../../core/admission/requiredGates.ts';
@@ -16,7 +16,6 @@ import { secondsUntil } from '../../core/kube/time.ts';
 import { homeLabels, homeRules } from '../home.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { namedRules } from '../namedRules.ts';
-import { readGates } from './gates.ts';
 
 /** One object must not burden each event with as many rules as it can name namespaces: the Gates of the others are read. */
 const MAX_GATE_NAMESPACES = 3;
@@ -26,10 +25,10 @@ const RETRY_SECONDS = 2;
 /** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/facts.md, M6). */
 const UNRELATED_SECONDS = 2;
 /**
- * The longest until the next look at an object that a Gate may hold. Metacontroller drops an event where it can't ask which Gates concern the
+ * The longest until the next sync of an object that a Gate may hold. Metacontroller drops an event where it can't ask which Gates concern the
  * object, as while this server restarts.
  */
-const NEXT_LOOK_SECONDS = 60;
+const LONGEST_SECONDS = 60;
 /** After a Gate's edge its own status is an event for all it holds; this is for when that does not come. */
 const AFTER_EDGE_MS = 1000;
 
@@ -67,9 +66,9 @@ export const holdHook: DecoratorHook = {
     return answerOf(holdOf(object, context), { sent: sent.length, unsent: unsent.length, read: read.length }, now);
   },
 
-  /** Of a request too large to be read: the webhook lists the Gates itself. */
+  /** The answer to a request too large to be read: the webhook lists the Gates itself. */
   unseen(): DecoratorResponse {
-    return { attachments: [], annotations: UNSEEN, resyncAfterSeconds: NEXT_LOOK_SECONDS };
+    return { attachments: [], annotations: UNSEEN, resyncAfterSeconds: LONGEST_SECONDS };
   },
 };
 
@@ -82,14 +81,36 @@ function answerOf(
   now: EpochMs,
 ): DecoratorResponse {
   const isWritten = Object.keys(annotations).length > 0;
-  const looks = [
+  const requeues = [
     ...(isWritten && !isPassing ? [RETRY_SECONDS] : []),
-    ...(gates.read > 0 ? [UNRELATED_SECONDS] : gates.sent + gates.unsent > 0 ? [NEXT_LOOK_SECONDS] : []),
+    ...(gates.read > 0 ? [UNRELATED_SECONDS] : gates.sent + gates.unsent > 0 ? [LONGEST_SECONDS] : []),
     ...(until === undefined ? [] : [secondsUntil(until + AFTER_EDGE_MS, now)]),
   ];
   return {
     attachments: [],
     ...(isWritten && { annotations }),
-    ...(looks.length > 0 && { resyncAfterSeconds: Math.min(...looks) }),
+    ...(requeues.length > 0 && { resyncAfterSeconds: Math.min(...requeues) }),
   };
+}
+
+/** Gates that are read one by one. For objects that name more, all are listed. */
+const MAX_READS = 3;
+/** How old a list of all Gates may be, in milliseconds. */
+const LIST_MS = 1000;
+
+/** The Gates that exist, at most `maxAgeMs` old (0: as they are now). A list of all may be a second old. */
+export async function readGates(
+  refs: readonly NamespacedName[],
+  maxAgeMs: number,
+  { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
+): Promise<Gate[]> {
+  if (refs.length > MAX_READS) {
+    // Whatever age is requested: a tenant can name many Gates on many objects.
+    const wanted = new Set(refs.map(refKey));
+    const all = await recent.within(LIST_MS, 'gates', () => cluster.list<Gate>(GATES));
+    return all.filter((gate) => wanted.has(refKey(identityOf(gate))));
+  }
+  const get = (ref: NamespacedName) => () => cluster.get<Gate>({ ...GATES, ...ref });
+  const found = await Promise.all(refs.map((ref) => recent.within(maxAgeMs, `gate ${refKey(ref)}`, get(ref))));
+  return found.filter((gate) => gate !== undefined);
 }

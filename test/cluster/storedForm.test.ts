@@ -1,6 +1,6 @@
 /** A client with Flux's Go types behind a closed gate. */
 import { describe, expect, it } from 'vitest';
-import { DURATIONS } from '../../core/admission/freeze/storedForm.ts';
+import { DURATIONS } from '../../core/admission/storedForm.ts';
 import type { ObjectRef } from '../../dev/client/resources.ts';
 import { type AnyObject, gate, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isHeld } from './support/gates.ts';

@@ -6,8 +6,7 @@ import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
 import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/metrics.ts';
-import { webhookRoutes } from '../../webhooks/index.ts';
-import { denyUnread } from '../../webhooks/unread.ts';
+import { denyUnread, webhookRoutes } from '../../webhooks/index.ts';
 
 const FAILS_OPEN = '/admission/mutate/flux-created';
 

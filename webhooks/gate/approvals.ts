@@ -7,11 +7,10 @@ import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { namedIn, type Target, versionProblem } from '../../core/approval/accept.ts';
 import { isServiceAccount } from '../../core/approval/persons.ts';
-import type { Acceptance } from '../../core/gate/accept.ts';
-import { approveForCommand, closingOf, standingApprovals, takesOpening } from '../../core/gate/approved.ts';
+import { approveForCommand, closeRequestOf, standingApprovals, takesOpening } from '../../core/gate/approved.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { requirersOf } from '../../core/gate/requirers.ts';
-import { reachesBeyond } from '../../core/gate/selects.ts';
+import type { Acceptance } from '../../core/gate/requests.ts';
+import { reachesBeyond, requirersOf } from '../../core/gate/selects.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -30,9 +29,9 @@ export function writeGateApprovals(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<ApprovalsWritten> {
-  const newest = closingOf(gate, call.now);
+  const newest = closeRequestOf(gate, call.now);
   const closes = newest && accepted.some(({ action, at }) => action === 'close' && at === newest.at);
-  const closing = old && closingOf(old, call.now);
+  const closing = old && closeRequestOf(old, call.now);
   // A closing may be dated up to a minute ahead: what is approved after it counts all the same.
   const now = closing ? Math.max(call.now, closing.at + 1000) : call.now;
   return writeApprovals(
@@ -78,7 +77,7 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   ];
 }
 
-/** Of a version in a Warning, which may have 120 characters. */
+/** Characters of a version in a Warning, which may have 120. */
 const MAX_NAMED = 32;
 
 /** A Rollout that requires the Gate, as far as an approval of one version asks. */
@@ -95,7 +94,7 @@ const READ_MS = 2500;
 
 /**
  * Live: an approval is rare. A value that names its Rollout costs that one read, and depends on no other Rollout; without a name all
- * of the cluster are looked at, whoever wrote them.
+ * of the cluster are read, whoever wrote them.
  */
 async function targetsOf(
   gate: Gate,

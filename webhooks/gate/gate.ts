@@ -1,11 +1,9 @@
-/** Admission of Gates: who asked for what, and no Gate that nobody can evaluate or that others still wait for. */
-
+/** Admission of Gates: records the users of requests; refuses Gates that can't be evaluated, and the deletion of one that others still wait for. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import {
   ACCEPTED_REQUEST,
   APPROVALS,
   BYPASS_REASON,
-  BYPASSED_BY,
   GATE_APPROVALS,
   REASON,
   SCHEDULED_BY,
@@ -17,12 +15,19 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { openCommand } from '../../core/admission/messages.ts';
 import { notedSchedule } from '../../core/approval/scheduledBy.ts';
-import { type Acceptance, acceptRequests } from '../../core/gate/accept.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/problems.ts';
-import { holdersOf, type Requirer, requirersOf, requirerText } from '../../core/gate/requirers.ts';
-import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../../core/gate/selects.ts';
+import { acceptRequests } from '../../core/gate/requests.ts';
+import {
+  BEYOND_FORBIDDEN,
+  holdersOf,
+  type Requirer,
+  reachesBeyond,
+  requirersOf,
+  requirerText,
+  selectsLabels,
+} from '../../core/gate/selects.ts';
 import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { few } from '../../core/kube/firstFew.ts';
@@ -31,10 +36,8 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { keptCalls } from '../../core/receiver/usedCalls.ts';
-import type { Saying } from '../../core/text/commands.ts';
 import { recordDeletion } from '../approvals.ts';
-import { getPast } from '../bypass.ts';
-import { passOrDenyDelete } from '../closedGates.ts';
+import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 import { openForWarnings, refuseOpening, writeGateApprovals } from './approvals.ts';
 
@@ -44,42 +47,35 @@ const SELECT_NAMESPACES = 'select-namespaces';
 /** Keeps the records of accepted requests, approvals and webhook calls, and the labels; all from oldObject, never from the writer's text. */
 export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { now } = call;
+  const { username } = request.userInfo;
   const { gate, old } = gatesOf(request);
   if (!gate || request.subResource) return allowed();
-  const mine = gate.metadata.annotations ?? {};
-  const before = old?.metadata.annotations ?? {};
+  const [mine, before] = [gate, old].map((each) => each?.metadata.annotations ?? {});
   const counts = await reasonCounts(gate, old, request, call);
-  const acceptance = acceptRequests(gate, old, request.userInfo.username, now);
-  const written = await writeGateApprovals(recorded(gate, acceptance), old, acceptance, request, call);
+  const acceptance = acceptRequests(gate, old, username, now);
+  // As it will be stored: the approvals depend on which of its requests counts.
+  const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
+  const written = await writeGateApprovals(recorded, old, acceptance, request, call);
   const denial = refuseOpening(gate, old, acceptance, request, call) ?? written.denial;
   if (denial !== undefined) {
     const { text, commands } = typeof denial === 'string' ? { text: denial } : denial;
     return denied('invalid', { text: `Gate '${refKey(identityOf(gate))}': ${text}`, ...(commands && { commands }) });
   }
-  const noted = annotateAll(gate, {
+  // A signed call comes with a request, also where the same second has one already: other writes have no calls to record.
+  const isRequest = acceptance.accepted.length + acceptance.ignored.length > 0;
+  const stored = annotateAll(recordReason(gate, old, username, now, counts), {
     ...written.annotations,
     [ACCEPTED_REQUEST]: acceptance.record,
-    [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now, counts).metadata.annotations?.[BYPASSED_BY],
-    [SCHEDULED_BY]: notedSchedule(gate, old, request.userInfo.username, now),
+    [SCHEDULED_BY]: notedSchedule(gate, old, username, now),
     [REASON]: undefined,
-    [USED_CALLS]: keptCalls(callsOf(gate, acceptance), before[USED_CALLS], now),
-    // The record of a RolloutGate: on a Gate it is nobody's.
-    [APPROVALS]: before[APPROVALS] === undefined ? undefined : mine[APPROVALS],
+    [USED_CALLS]: keptCalls(isRequest ? mine![USED_CALLS] : undefined, before![USED_CALLS], now),
+    // The record of a RolloutGate: on a Gate it means nothing.
+    [APPROVALS]: before![APPROVALS] === undefined ? undefined : mine![APPROVALS],
   });
-  return { allowed: true, object: label(noted, selectsLabels(gate)), warnings: written.warnings };
+  return { allowed: true, object: label(stored, selectsLabels(gate)), warnings: written.warnings };
 }
 
-/** A signed call comes with a request, also where the same second has one already: other writes have no calls to note. */
-function callsOf({ metadata }: Gate, { accepted, ignored }: Acceptance): string | undefined {
-  return accepted.length + ignored.length > 0 ? metadata.annotations?.[USED_CALLS] : undefined;
-}
-
-/** As it will be stored, for what asks which of its requests counts. */
-function recorded(gate: Gate, { record }: Acceptance): Gate {
-  return annotate(gate, ACCEPTED_REQUEST, record);
-}
-
-/** It is for the deletion of a closed Gate, by somebody who may bypass it. */
+/** Whether a new reason lets its author, who may bypass the closed Gate, delete it. */
 async function reasonCounts(
   gate: Gate,
   old: Gate | undefined,
@@ -88,7 +84,7 @@ async function reasonCounts(
 ): Promise<boolean> {
   const reason = freshReason(gate, old);
   if (!old || reason === undefined || evaluateGate(old, call.now).opened) return false;
-  const bypass = await getPast([identityOf(old)], reason, request, call);
+  const bypass = await reviewBypass([{ ref: identityOf(old) }], reason, request, call);
   return bypass?.granted ?? false;
 }
 
@@ -112,7 +108,7 @@ function gatesOf({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: 
 
 /**
  * A Gate that selects beyond its own namespace holds what belongs to others: that takes a right given for the whole cluster.
- * Asked whenever such a selection is made or changed: what was there before stays.
+ * Reviewed whenever such a selection is made or changed: what is stored stays.
  */
 async function refuseReach(
   gate: Gate,
@@ -137,8 +133,8 @@ async function refuseReach(
   );
 }
 
-// DELETE of a Gate. A closed one that holds something stays: what names it would wait for a Gate that nobody can open, and what it selects would be
-// free. The deletion of one with approvals is told.
+// DELETE of a Gate. A closed one that holds something stays: what names it would wait for a Gate that no user can open, and what it selects would be
+// free. The deletion of one with approvals is reported.
 
 /** Held objects that a denial names. */
 const NAMED = 3;
@@ -148,7 +144,7 @@ async function validateGateDelete(request: AdmissionRequest, call: WebhookCall):
   if (!stored || request.subResource || isSystemDeleter(request.userInfo.username)) return allowed();
   const ref = { namespace: namespaceOf(request), name: stored.metadata.name ?? '' };
   const gate = { ...stored, metadata: { ...stored.metadata, ...ref } };
-  const decision = await judgeDeletion(gate, ref, request, call);
+  const decision = await decideDeletion(gate, ref, request, call);
   if (decision.allowed) {
     const about = async (regarding: Gate) => {
       return { regarding, standIns: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
@@ -159,7 +155,7 @@ async function validateGateDelete(request: AdmissionRequest, call: WebhookCall):
   return decision;
 }
 
-async function judgeDeletion(
+async function decideDeletion(
   gate: Gate,
   ref: NamespacedName,
   request: AdmissionRequest,
@@ -169,31 +165,24 @@ async function judgeDeletion(
   if (opened) return allowed();
   const { holders, strangers } = await readRequirers(gate, ref.namespace, call);
   const held = holders.map(requirerText).sort();
-  if (held.length === 0) return allowed(strangersWarning(strangers));
-  const first = openFirst(gate, ref);
+  if (held.length === 0) {
+    const warning = `of other namespaces ${strangers} still name this Gate: closed until there is one of this name`;
+    return allowed(strangers === 0 ? [] : [warning]);
+  }
+  // Approvals let versions through, and open nothing else.
+  const [first, commands] = gate.spec.approvals
+    ? ['It is opened by no request: let nothing require it any more.', []]
+    : ['Open it first.', [openCommand(ref)]];
   const text =
     `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, NAMED)}; ` +
-    `without the Gate they would stay closed. ${first.text} ` +
+    `without the Gate they would stay closed. ${first} ` +
     `Whoever has the verb bypass on it may delete it within five minutes of giving a reason in ${BYPASS_REASON} on it.`;
-  const { commands = [] } = first;
-  return passOrDenyDelete(gate, [ref], () => ({ reason: 'gate_closed', text, commands }), request, call);
-}
-
-function strangersWarning(count: number): string[] {
-  return count === 0
-    ? []
-    : [`of other namespaces ${count} still name this Gate: closed until there is one of this name`];
-}
-
-function openFirst({ spec }: Gate, ref: NamespacedName): Saying {
-  // Approvals let versions through, and open nothing else.
-  if (spec.approvals) return { text: 'It is opened by no request: let nothing require it any more.' };
-  return { text: 'Open it first.', commands: [openCommand(ref)] };
+  return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
 }
 
 /**
  * Live: a delete is rare, and what it would lock is not to be guessed from a cache. Rollouts of other namespaces are read as far as the Gate
- * may select them, by metadata: large ones must not keep anybody from deleting a Gate. Those that only name it are counted in its status.
+ * may select them, by metadata: large ones must not keep a user from deleting a Gate. Those that only name it are counted in its status.
  */
 async function readRequirers(
   gate: Gate,

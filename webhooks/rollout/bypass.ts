@@ -1,4 +1,4 @@
-/** A bypass on a Rollout: one deployment gets past the Gates that are closed now, its own and those of the objects bound to it. */
+/** A bypass on a Rollout: one deployment bypasses the Gates that are closed now, its own and those of the objects bound to it. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_FOR, BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
@@ -7,25 +7,24 @@ import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
 import { sourceResource } from '../../core/admission/managedFields/source.ts';
-import { pastText, type Refusal } from '../../core/admission/messages.ts';
+import { bypassWarning, type Refusal } from '../../core/admission/messages.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
-import { freshReason, mayAsk, recordReason } from '../../core/gate/bypass.ts';
+import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypass.ts';
 import { MAX_LISTED } from '../../core/kube/firstFew.ts';
 import { boundLabel, identityOf } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
-import { getPast, recordBypass } from '../bypass.ts';
-import { readClosedOfAll, readClosedThatAreDropped } from '../closedGates.ts';
+import { readClosedOfAll, readClosedThatAreDropped, recordBypass, reviewBypass } from '../closedGates.ts';
 
 export interface RolloutBypass {
   /** For the annotation BYPASSED_GATES; undefined: no bypass is in force. */
   grant?: string | undefined;
-  /** Whether the reason that this write gives gets its author past anything. */
+  /** Whether the reason in this write bypasses anything. */
   counts: boolean;
   warnings: string[];
   audit?: Record<string, string>;
-  /** Somebody who may not bypass all of the Gates in the way gets past none. */
+  /** A user who may not bypass all of the closed Gates bypasses none. */
   refusal?: Refusal;
 }
 
@@ -47,15 +46,14 @@ export async function bypassOf(
     readClosedOfAll(rollout, call),
     readClosedThatAreDropped(rollout, before, call),
   ]);
-  const refs = closed.map(({ ref }) => ref);
-  const bypass = await getPast(refs, reason, request, call);
+  const bypass = await reviewBypass(closed, reason, request, call);
   // The validating webhook asks for the Gates that are dropped, which may be fewer.
   const drops = left.length > 0;
   if (!bypass) return { ...none, counts: drops };
   if (!bypass.granted) {
     const refused = `Bypass refused: ${bypass.refused}`;
     // A Git sync that brings a reason along is not denied: that would stop everything else in it.
-    const isPerson = mayAsk(request.userInfo.username, call.settings.bypassServiceAccounts);
+    const isPerson = mayRequestBypass(request.userInfo.username, call.settings.bypassServiceAccounts);
     if (drops || !isPerson) return { ...none, counts: drops, warnings: [refused] };
     const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates. ${refused}. In the way: `;
     return { ...none, refusal: { reason: 'gate_closed', text, closed } };
@@ -73,7 +71,7 @@ export async function bypassOf(
   if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
   const grant = formatBypassGrant({ ...deployment, closings: closed.map(closingKey) });
   // Of a version that the write asks for, webhooks/rollout/warnings.ts says so.
-  const past = target.is === 'deployment' && !target.asks ? [pastText(deployment.version, closed)] : [];
+  const past = target.is === 'deployment' && !target.asks ? [bypassWarning(deployment.version, closed)] : [];
   return { grant, counts: true, audit, warnings: [...past, ...(await newerSources(rollout, call))] };
 }
 
@@ -82,7 +80,7 @@ const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in
 
 /**
  * It counts for as long as its reason is there, and once its deployment is on its way until that has arrived: Flux takes what
- * kubectl has added off a Rollout that comes from Git. A text that somebody writes into our annotations makes none.
+ * kubectl has added off a Rollout that comes from Git. Text that a user writes into our annotations makes none.
  */
 function keptGrant(rollout: Rollout, before: Rollout | undefined): string | undefined {
   const old = before?.metadata.annotations;

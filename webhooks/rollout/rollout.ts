@@ -1,4 +1,4 @@
-/** Admission of Rollouts: who asked for what, and whether it can be understood. */
+/** Admission of Rollouts: records the users of requests, and refuses specs that make no sense. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import {
   BYPASS_FOR,
@@ -44,7 +44,7 @@ import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';
 import { warnings } from './warnings.ts';
-import { denyDelete, denyDroppedGates, denyLettingGo } from './waysAround.ts';
+import { denyDelete, denyDroppedGates, denyRelease } from './waysAround.ts';
 
 /** Notes beside each one-shot request which admission request made it, so that each is acted on once; and labels the Rollout for HealthChecks. */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
@@ -95,7 +95,7 @@ const isNew = (rollout: Rollout, before: Rollout | undefined, annotation: string
 const wantedChanged = (rollout: Rollout, before: Rollout | undefined) =>
   rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
 
-/** The newer request wins: whoever pins a version does not mean what was asked for before and still waits. */
+/** The newer request wins: a user who pins a version replaces a force-deploy that still waits. */
 function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { rollout: Rollout; calledOff?: string } {
   const waiting = before && requestsOf(before).forceDeploy;
   if (
@@ -150,13 +150,13 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
     ...newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []),
     ...(initial === undefined ? [] : [initial]),
   ];
-  const order = problems.length > 0 ? undefined : await judgeOrder(rollout, before ?? undefined, call);
+  const order = problems.length > 0 ? undefined : await checkOrder(rollout, before ?? undefined, call);
   const wrong = order?.problem === undefined ? problems : [order.problem];
   if (wrong.length > 0)
     return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${wrong.join('; ')}`);
   const denial =
     before &&
-    ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyLettingGo(rollout, before, request, call)));
+    ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyRelease(rollout, before, request, call)));
   return denial ?? allowed([...(order?.warnings ?? []), ...(await warnings(rollout, before ?? undefined, call))]);
 };
 
@@ -179,7 +179,7 @@ interface Order {
 }
 
 /** An order that was let in before may stay: otherwise nothing else on the object could change. */
-async function judgeOrder(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<Order> {
+async function checkOrder(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<Order> {
   if (!rollout.spec?.after?.length || sameJson(rollout.spec.after, before?.spec?.after)) return { warnings: [] };
   const read = new Map<string, Rollout | undefined>();
   for (let next = unreadStages(rollout, read); next.length > 0; next = unreadStages(rollout, read)) {
@@ -198,8 +198,8 @@ async function missing(
 ): Promise<string[]> {
   const refs = stageRefs(rollout);
   const found = refs.flatMap((ref) => read.get(refKey(ref)) ?? []);
-  const asked = settings.watchWithoutConsent ? [] : namespacesToAsk(rollout, found);
-  const namespaces = await Promise.all(asked.map((name) => cluster.get({ ...NAMESPACES, name })));
+  const names = settings.watchWithoutConsent ? [] : namespacesToAsk(rollout, found);
+  const namespaces = await Promise.all(names.map((name) => cluster.get({ ...NAMESPACES, name })));
   const seen = settings.watchWithoutConsent ? found : consenting(rollout, found, namespaces);
   const known = new Set(seen.map((stage) => refKey(identityOf(stage))));
   const { namespace: home } = rollout.metadata;

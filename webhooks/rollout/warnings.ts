@@ -3,7 +3,7 @@ import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
 import { HEALTH_CHECKS, ROLLOUT_GATES } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
-import { pastText } from '../../core/admission/messages.ts';
+import { bypassWarning } from '../../core/admission/messages.ts';
 import { closingsPassed } from '../../core/admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
 import { countText } from '../../core/approval/verdict.ts';
@@ -106,20 +106,20 @@ async function absentGates(rollout: Rollout, before: Rollout | undefined, call: 
   );
 }
 
-/** Gates hold what is asked for by hand too. */
+/** Gates hold manual deployments too. */
 async function closedGate(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
   if (!requested || requested === rollout.status?.history?.[0]?.version.tag) return [];
   const passes = closingsPassed(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedOfAll(rollout, call);
   const [first, ...others] = closed.filter((gate) => !passes.has(closingKey(gate)));
-  if (!first && closed[0]) return [pastText(requested, closed)];
+  if (!first && closed[0]) return [bypassWarning(requested, closed)];
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
   return [`version ${requested} waits: gate ${refKey(first.ref)}${more} closed`];
 }
 
-/** RolloutGates hold by hand what they want approvals for. */
+/** RolloutGates hold manual deployments that lack approvals. */
 async function lacksApprovals(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
   const { history, releaseAuthors = [] } = rollout.status ?? {};

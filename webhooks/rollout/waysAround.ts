@@ -1,93 +1,80 @@
-/** Writes of a Rollout that would get around a closed Gate: denied, unless the writer may bypass it. undefined: nothing is in the way. */
+/** Denies writes of a Rollout that would evade a closed Gate, unless the writer may bypass it. undefined: no closed Gate is evaded. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { bypassText, type Refusal } from '../../core/admission/messages.ts';
-import { type Bypass, freshReason, recentReason } from '../../core/gate/bypass.ts';
+import { bypassText } from '../../core/admission/messages.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { writeBackName } from '../../core/policy/writeBack.ts';
 import { addsDeployment } from '../../core/rollout/evaluation/requiredGates.ts';
-import {
-  passOrDeny,
-  passOrDenyDelete,
-  readClosedOfAll,
-  readClosedThatAreDropped,
-  readClosedToLeave,
-} from '../closedGates.ts';
+import { bypassOrDeny, readClosedOfAll, readClosedThatAreDropped, readClosedToLeave } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
+
+type Denial = Promise<AdmissionDecision | undefined>;
 
 export async function denyDroppedGates(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<AdmissionDecision | undefined> {
+): Denial {
   const closed = await readClosedThatAreDropped(rollout, before, call);
-  if (closed.length === 0) return undefined;
-  const refusal = refusalOf(rollout, 'stop requiring a closed Gate', closed);
-  return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);
+  return denyBehind(closed, rollout, 'stop requiring a closed Gate', 'write', request, call);
 }
 
 /**
- * With an owner reference to what is deleted, or never existed, the garbage collector deletes the Rollout. With spec.writeBack its objects take
+ * With an owner reference to an object that is deleted, or never existed, the garbage collector deletes the Rollout. With spec.writeBack its objects take
  * any version.
  */
-export async function denyLettingGo(
+export async function denyRelease(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<AdmissionDecision | undefined> {
+): Denial {
   const leavesToGit = writeBackName(rollout) !== undefined && writeBackName(before) === undefined;
   const what = gainsOwner(rollout, before) ? 'get an owner reference' : leavesToGit ? 'get spec.writeBack' : undefined;
   if (what === undefined) return undefined;
   const closed = await readClosedToLeave(before, call);
-  if (closed.length === 0) return undefined;
-  const refusal = refusalOf(rollout, `${what} while a Gate it requires is closed`, closed);
-  return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);
+  return denyBehind(closed, rollout, `${what} while a Gate it requires is closed`, 'write', request, call);
 }
 
-/** Deleting and re-creating it would be a way around its Gates. */
-export async function denyDelete(
-  rollout: Rollout,
-  request: AdmissionRequest,
-  call: WebhookCall,
-): Promise<AdmissionDecision | undefined> {
+/** Deleting and re-creating it would evade its Gates. */
+export async function denyDelete(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Denial {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
   const closed = await readClosedToLeave(rollout, call);
-  if (closed.length === 0) return undefined;
-  const refusal = refusalOf(rollout, 'be deleted while a Gate it requires is closed', closed, 'delete');
-  return passOrDenyDelete(rollout, refs(closed), refusal, request, call);
+  return denyBehind(closed, rollout, 'be deleted while a Gate it requires is closed', 'delete', request, call);
 }
 
-/** A deployment that somebody writes into the status goes where the Rollout's own would. */
+/** A deployment that a user writes into the status is rolled out as the Rollout's own would be. */
 export async function denyDeployment(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<AdmissionDecision | undefined> {
+): Denial {
   if (!addsDeployment(rollout, before)) return undefined;
   const closed = await readClosedOfAll(before, call);
-  if (closed.length === 0) return undefined;
   const what = 'get a new deployment in its status while a Gate it requires is closed';
-  const refusal = refusalOf(rollout, what, closed, 'status');
-  const reason = recentReason(before, request.userInfo.username, call.now);
-  return passOrDeny(before, refs(closed), reason, refusal, request, call);
+  return denyBehind(closed, before, what, 'status', request, call);
 }
 
-function refusalOf(
-  { metadata }: Rollout,
-  what: string,
+async function denyBehind(
   closed: GateResult[],
-  operation: Parameters<typeof bypassText>[1] = 'write',
-): (bypass?: Bypass) => Refusal {
-  const text = `Rollout '${metadata.name}' cannot ${what}: `;
-  return (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, operation) });
-}
-
-function refs(closed: readonly GateResult[]) {
-  return closed.map(({ ref }) => ref);
+  rollout: Rollout,
+  what: string,
+  operation: Parameters<typeof bypassText>[1],
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Denial {
+  if (closed.length === 0) return undefined;
+  const text = `Rollout '${rollout.metadata.name}' cannot ${what}: `;
+  return bypassOrDeny(
+    rollout,
+    closed,
+    (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, operation) }),
+    request,
+    call,
+  );
 }

@@ -6,7 +6,7 @@ import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate } from '../../../api/types.ts';
 import { deploymentText, parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
-import { awaitsText } from '../../../core/admission/suspend/resume.ts';
+import { awaitsText } from '../../../core/admission/suspend/applier.ts';
 import { parseState } from '../../../core/admission/suspend/stateAnnotation.ts';
 import { closedText, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { parseGateRefs } from '../../../core/gate/refs.ts';

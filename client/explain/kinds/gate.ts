@@ -6,7 +6,7 @@ import { scheduledBy } from '../../../core/approval/scheduledBy.ts';
 import { verdictText } from '../../../core/approval/verdict.ts';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
 import { requestText } from '../../../core/gate/evaluateGates.ts';
-import { type Requirer, requirerText } from '../../../core/gate/requirers.ts';
+import { type Requirer, requirerText } from '../../../core/gate/selects.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';

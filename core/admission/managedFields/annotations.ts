@@ -1,9 +1,10 @@
-/** The pin annotations of a Flux object: which Rollout owns which of its fields, or is followed by it. docs/rollouts.md has their table. */
+/** The managed fields of a Flux object, and the annotations that bind them to Rollouts. docs/rollouts.md has their table. */
 import { ROLLOUT, ROLLOUT_PREFIX, SUBSTITUTE } from '../../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../../api/flux.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Pin } from '../../../api/types.ts';
+import { childOf, isMap } from '../../kube/json.ts';
 import { splitNames } from '../../kube/names.ts';
 import { gainsOwner } from '../../kube/ownerReferences.ts';
 import { LIMITS } from '../../limits.ts';
@@ -52,7 +53,7 @@ export function pinAnnotationsOf(object: Annotated): PinAnnotations {
   return { pins, problems: problems.slice(0, MAX_PROBLEMS), ...(pins.length < all.length && { tooMany: true }) };
 }
 
-/** By name: the Rollouts that own fields of the object, and the one that it follows. */
+/** Names of the Rollouts that own fields of the object, and of the one that it follows. */
 export function boundRollouts(object: Annotated): string[] {
   const { pins, follows } = pinAnnotationsOf(object);
   return [...new Set([...pins.map(({ rollout }) => rollout), ...(follows === undefined ? [] : [follows])])];
@@ -92,7 +93,7 @@ function ties(object: FluxObject): { rollout: string; key: string }[] {
   return follows === undefined ? pinned : [...pinned, { rollout: follows, key: follows }];
 }
 
-/** The same field of the same Rollout. */
+/** Identifies a field together with its Rollout. */
 export function pinKey(pin: Pin): string {
   return [pin.rollout, ...pinPath(pin)].join(' ');
 }
@@ -124,31 +125,27 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
 
 /** One Rollout per field, or none. `unnamed`: what is claimed where no variable is. */
 function settle(claims: Claim[], problems: string[], unnamed: string): Pin[] {
-  const claimed = new Map<string, { variable?: string; rollouts: Set<string> }>();
-  for (const { annotation, rollouts, variable } of claims) {
+  const claimed = new Map<string, Set<string>>();
+  for (const { annotation, rollouts, variable = '' } of claims) {
     const names = splitNames(rollouts) ?? [];
     const illegal = names.filter((name) => !isObjectName(name));
     for (const name of illegal) problems.push(`${annotation}: '${cut(name)}' is not the name of a Rollout`);
     if (names.length === 0) {
       problems.push(`${annotation} has more than ${LIMITS.namesInAnnotation} names: the field is left as it is`);
-      illegal.push(rollouts);
     }
-    const field = variable ?? '';
-    const claim = claimed.get(field) ?? { ...(variable !== undefined && { variable }), rollouts: new Set<string>() };
     // An illegal claim is still a claim: the field is left alone, not given to the other claimant.
-    for (const name of names) claim.rollouts.add(name);
-    if (illegal.length > 0) claim.rollouts.add('');
-    claimed.set(field, claim);
+    const isIllegal = illegal.length > 0 || names.length === 0;
+    claimed.set(variable, new Set([...(claimed.get(variable) ?? []), ...names, ...(isIllegal ? [''] : [])]));
   }
   const pins: Pin[] = [];
-  for (const [field, { variable, rollouts }] of [...claimed].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const names = [...rollouts].filter((name) => name !== '');
+  for (const [variable, rollouts] of [...claimed].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (rollouts.has('')) continue;
-    if (names.length === 1) pins.push({ rollout: names[0]!, ...(variable !== undefined && { variable }) });
-    else
-      problems.push(
-        `${field || unnamed} is claimed by Rollouts ${cut(names.sort().join(' and '))}: it is left as it is`,
-      );
+    const [rollout, ...others] = [...rollouts].sort();
+    if (others.length === 0) pins.push({ rollout: rollout!, ...(variable !== '' && { variable }) });
+    else {
+      const names = cut([rollout, ...others].join(' and '));
+      problems.push(`${variable || unnamed} is claimed by Rollouts ${names}: it is left as it is`);
+    }
   }
   return pins;
 }
@@ -170,4 +167,55 @@ function isObjectName(name: string): boolean {
 
 function cut(text: string): string {
   return text.length <= MAX_QUOTE ? text : `${text.slice(0, MAX_QUOTE)}…`;
+}
+
+// The managed fields themselves. Objects go in and come out; nothing is changed in place.
+
+/** source-controller prefers these to `spec.ref.tag`, in this order; a pinned tag beside them would mean nothing. */
+const STRONGER_THAN_TAG = ['digest', 'semver'] as const;
+
+type Json = Record<string, unknown>;
+
+/** The value the object has for the field, undefined when it has none (or none that is text). */
+export function readPin(object: FluxObject, pin: Pin): string | undefined {
+  const value = pinPath(pin).reduce<unknown>(childOf, object);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** `digest`, `semver`: the fields beside the pinned tag that Flux would prefer to it. */
+export function strongerRefs(object: FluxObject, pin: Pin): string[] {
+  const ref = object.spec?.ref;
+  if (pin.variable !== undefined || !isMap(ref)) return [];
+  return STRONGER_THAN_TAG.filter((key) => ref[key] !== undefined);
+}
+
+/**
+ * The object with the fields set to these values (undefined: without it) and nothing else changed, but that a pinned tag
+ * loses what is stronger than it. The same object when it is so already. All pins of one object have one parent.
+ */
+export function writePins<T extends FluxObject>(object: T, values: readonly [Pin, string | undefined][]): T {
+  const without = new Set<string>();
+  const set = new Map<string, string>();
+  for (const [pin, value] of values) {
+    const key = pinPath(pin).at(-1)!;
+    if (value !== undefined) for (const stronger of strongerRefs(object, pin)) without.add(stronger);
+    if (readPin(object, pin) === value) continue;
+    if (value === undefined) without.add(key);
+    else set.set(key, value);
+  }
+  if (without.size === 0 && set.size === 0) return object;
+  return update(object as unknown as Json, pinPath(values[0]![0]).slice(0, -1), set, without) as unknown as T;
+}
+
+/** An absent parent is created; one that is not a map is left for the schema to refuse. */
+function update(at: Json, [key, ...rest]: string[], set: Map<string, string>, without: Set<string>): Json {
+  if (key === undefined) {
+    const kept = Object.entries(at).filter(([name]) => !without.has(name));
+    return { ...Object.fromEntries(kept), ...Object.fromEntries(set) };
+  }
+  const child = Object.hasOwn(at, key) ? at[key] : undefined;
+  if (child === undefined || child === null) {
+    return set.size === 0 ? at : { ...at, [key]: update({}, rest, set, without) };
+  }
+  return isMap(child) ? { ...at, [key]: update(child, rest, set, without) } : at;
 }

@@ -66,17 +66,17 @@ export function deployCommand(
   return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite rollout/${nameWord(rollout)} ${FORCE_DEPLOY}=${tagWord(value)}${more}`;
 }
 
-/** The same deployment of the same Rollout. */
+/** Whether both are one deployment of one Rollout. */
 export function isSameDeployment(a: DeploymentRef, b: DeploymentRef): boolean {
   return a.rollout === b.rollout && a.id === b.id && a.uid === b.uid;
 }
 
-/** And of the same version: a hand-written annotation may name another one. */
+/** Whether both are one deployment and name one version: a hand-written annotation may name another one. */
 export function isSameVersion(a: DeploymentRef, b: DeploymentRef): boolean {
   return isSameDeployment(a, b) && a.version === b.version;
 }
 
-/** For people: `my-app 1.1.0 (7)`. */
+/** The text for messages: `my-app 1.1.0 (7)`. */
 export function deploymentText(deployment: { rollout: string; version?: string; id?: number }): string {
   return `${deployment.rollout} ${deployment.version ?? ''} (${deployment.id ?? 0})`;
 }

@@ -2,13 +2,13 @@
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../../api/types.ts';
-import { annotate } from '../../kube/annotate.ts';
+import { annotate, annotateAll } from '../../kube/annotate.ts';
 import { newProblems } from '../../kube/fieldProblem.ts';
 import { sameJson } from '../../kube/json.ts';
 import { type Writers, writersOf } from '../../kube/managedFields.ts';
 import { writeBackName } from '../../policy/writeBack.ts';
 import type { Saying } from '../../text/commands.ts';
-import { pinAnnotationsOf, pinKey, pinPath } from './annotations.ts';
+import { pinAnnotationsOf, pinKey, pinPath, readPin, strongerRefs, writePins } from './annotations.ts';
 import {
   deployCommand,
   deploymentOf,
@@ -19,8 +19,7 @@ import {
   parseDeployments,
   setByGit,
 } from './deployment.ts';
-import { readPin, strongerRefs, writePins } from './field.ts';
-import { artifactBefore, type Whole, wholeVersion } from './whole.ts';
+import { type AtomicUpdate, artifactBefore, atomicUpdate } from './source.ts';
 
 export interface PinWrite {
   /** As the writer wants it. */
@@ -57,9 +56,10 @@ interface Decision {
   byGit?: true;
 }
 
-/** Context shared by the checks of all managed fields in one write: an object may have thousands of pins, and each text is read once. */
+/** Context shared by the decisions on all managed fields in one write: an object may have thousands of pins, and each text is read once. */
 interface Case extends PinWrite {
-  whole: Whole | undefined;
+  pins: readonly Pin[];
+  atomic: AtomicUpdate | undefined;
   wasPinned(pin: Pin): boolean;
   /** Carried by the old object, or by the new one on CREATE; by Rollout. */
   deployments: ReadonlyMap<string, DeploymentRef>;
@@ -69,45 +69,48 @@ interface Case extends PinWrite {
 }
 
 export function pinFields(write: PinWrite): PinOutcome {
-  const { pins, problems } = pinAnnotationsOf(write.object);
-  const before = write.oldObject ? pinAnnotationsOf(write.oldObject) : { pins: [], problems: [] };
-  const { source } = write;
-  const whole = source === 'settled' ? undefined : wholeVersion(pins, write.rollouts, source);
-  const at = caseOf(write, before.pins, whole);
-  const warnings = newProblems(problems, before.problems);
+  const { object: written, oldObject, source } = write;
+  const { pins, problems } = pinAnnotationsOf(written);
+  const before = oldObject && pinAnnotationsOf(oldObject);
+  const at = caseOf(write, pins, before?.pins ?? []);
+  const warnings = newProblems(problems, before?.problems);
   const denials: Saying[] = [];
   const held: string[] = [];
   const deployments = new Map<string, DeploymentRef>();
   const byGit = new Set<string>();
   const values: [Pin, string | undefined][] = [];
   for (const pin of pins) {
-    const decision = decide(pin, at, pins);
+    const decision = decide(pin, at);
     if (decision.held) held.push(decision.held);
     if (decision.warning) warnings.push(decision.warning);
     if (decision.denial) denials.push(decision.denial);
     if (decision.deployment && !deployments.has(pin.rollout)) deployments.set(pin.rollout, decision.deployment);
     if (decision.byGit) byGit.add(pin.rollout);
     if (decision.byGit || (!decision.deployment && decision.held === undefined)) continue;
-    const stronger = strongerRefs(write.object, pin);
+    const stronger = strongerRefs(written, pin);
     if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref: it would override the tag`);
     values.push([pin, decision.value]);
   }
-  let object = writePins(write.object, values);
   if (held.length > 0) warnings.unshift(held.join('; '));
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
-  object = annotate(object, DEPLOYED, carried);
-  const marked = source === 'settled' ? object : withArtifact(object, write, whole);
-  return { object: marked, warnings, held: held.length > 0, denials };
+  const marked = annotate(writePins(written, values), DEPLOYED, carried);
+  const object = source === 'settled' ? marked : withArtifact(marked, oldObject, source, at.atomic);
+  return { object, warnings, held: held.length > 0, denials };
 }
 
-/** Our annotations of a version that has to arrive whole; none where nothing has to. */
-function withArtifact(object: FluxObject, { oldObject, source }: PinWrite, whole: Whole | undefined): FluxObject {
-  if (!whole || source === 'settled')
-    return annotate(annotate(object, ARTIFACT, undefined), AWAITS_ARTIFACT, undefined);
-  const before = oldObject ? oldObject.metadata.annotations?.[ARTIFACT] : whole.head?.version;
-  const artifact = whole.artifact ?? before ?? artifactBefore(source);
-  const awaits = whole.awaits && formatDeployments([whole.awaits]);
-  const next = annotate(annotate(object, ARTIFACT, artifact), AWAITS_ARTIFACT, awaits);
+/** With our annotations of an atomic update; without them where there is none. */
+function withArtifact(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  source: FluxObject | undefined,
+  atomic: AtomicUpdate | undefined,
+): FluxObject {
+  if (!atomic) return annotateAll(object, { [ARTIFACT]: undefined, [AWAITS_ARTIFACT]: undefined });
+  const before = oldObject ? oldObject.metadata.annotations?.[ARTIFACT] : atomic.head?.version;
+  const next = annotateAll(object, {
+    [ARTIFACT]: atomic.artifact ?? before ?? artifactBefore(source),
+    [AWAITS_ARTIFACT]: atomic.awaits && formatDeployments([atomic.awaits]),
+  });
   if (!oldObject) return next;
   const notice = mustBeSeen(next, oldObject) ? noticeOf(oldObject) : unseenNotice(oldObject);
   return notice === undefined ? next : annotate(next, RECONCILE_REQUESTED_AT, notice);
@@ -135,7 +138,7 @@ function unseenNotice({ metadata, status }: FluxObject): string | undefined {
 }
 
 /**
- * Whether a write need not look at the object's source: it carries what its Rollouts have deployed, its source had it
+ * Whether a write can be decided without the object's source: it carries what its Rollouts have deployed, its source had it
  * when that was written, and the write touches none of this.
  */
 export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: ReadonlyMap<string, Rollout>): boolean {
@@ -159,16 +162,18 @@ export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: R
   );
 }
 
-function caseOf(write: PinWrite, before: readonly Pin[], whole: Whole | undefined): Case {
-  const { object, oldObject } = write;
+function caseOf(write: PinWrite, pins: readonly Pin[], before: readonly Pin[]): Case {
+  const { object, oldObject, rollouts, source } = write;
   const pinned = new Set(before.map(pinKey));
+  const stored = oldObject ?? object;
   let writers: Writers | undefined;
   return {
     ...write,
-    whole,
+    pins,
+    atomic: source === 'settled' ? undefined : atomicUpdate(pins, rollouts, source),
     wasPinned: (pin) => pinned.has(pinKey(pin)),
-    deployments: deploymentsOn(oldObject ?? object),
-    byGit: setByGit((oldObject ?? object).metadata.annotations?.[DEPLOYED]),
+    deployments: deploymentsOn(stored),
+    byGit: setByGit(stored.metadata.annotations?.[DEPLOYED]),
     isApply(pin) {
       writers ??= writersOf(object, oldObject);
       return pinPath(pin)
@@ -178,24 +183,21 @@ function caseOf(write: PinWrite, before: readonly Pin[], whole: Whole | undefine
   };
 }
 
-function decide(pin: Pin, at: Case, pins: readonly Pin[]): Decision {
+function decide(pin: Pin, at: Case): Decision {
   const rollout = at.rollouts.get(pin.rollout);
-  if (rollout ? writeBackName(rollout) : at.byGit.has(pin.rollout)) return leaveToGit(pin, at, pins);
+  if (rollout ? writeBackName(rollout) : at.byGit.has(pin.rollout)) return leaveToGit(pin, at);
   const live = deploymentOf(rollout);
-  if (!live || at.whole?.rollout !== pin.rollout) return live ? follow(pin, live, at) : keep(pin, at);
-  const target = ofSource(pin, at.whole, at);
+  if (!live) return keep(pin, at);
+  if (at.atomic?.rollout !== pin.rollout) return follow(pin, live, at);
+  // What the source has, or else what the object was given while it had that. A new object runs nothing yet that could be mixed.
+  const target = at.atomic.fetched ?? (at.oldObject ? at.deployments.get(pin.rollout) : at.atomic.head);
   return target ? follow(pin, target, at) : stayUntilFetched(pin, live, at);
 }
 
-/** What the source has, or else what the object was given while it had that. A new object runs nothing yet that could be mixed. */
-function ofSource(pin: Pin, { fetched, head }: Whole, { oldObject, deployments }: Case): DeploymentRef | undefined {
-  return fetched ?? (oldObject ? deployments.get(pin.rollout) : head);
-}
-
 /** Only which deployment the value is gets noted: none where the object's fields of this Rollout differ. */
-function leaveToGit(pin: Pin, at: Case, pins: readonly Pin[]): Decision {
+function leaveToGit(pin: Pin, at: Case): Decision {
   const value = readPin(at.object, pin);
-  const own = pins.filter(({ rollout }) => rollout === pin.rollout);
+  const own = at.pins.filter(({ rollout }) => rollout === pin.rollout);
   if (value === undefined || own.some((each) => readPin(at.object, each) !== value)) return { value, byGit: true };
   const kept = at.deployments.get(pin.rollout);
   const rollout = at.rollouts.get(pin.rollout);
@@ -203,7 +205,7 @@ function leaveToGit(pin: Pin, at: Case, pins: readonly Pin[]): Decision {
   return { value, deployment, byGit: true };
 }
 
-/** The Rollout says what the value is. */
+/** The value becomes that of the deployment. */
 function follow(pin: Pin, live: DeploymentRef, at: Case): Decision {
   const value = readPin(at.object, pin);
   const wasPinned = at.wasPinned(pin);
@@ -214,17 +216,15 @@ function follow(pin: Pin, live: DeploymentRef, at: Case): Decision {
   // The old value: the Rollout has moved on since, and the writer did not touch the field.
   if (at.oldObject && value === readPin(at.oldObject, pin)) return decision;
   if (!wasPinned || at.isApply(pin)) return { ...decision, held: stays };
-  return { ...decision, denial: denialOf(pin, live, value, at.object.metadata.namespace) };
+  return { ...decision, denial: denialOf(pin, live, value, at.object) };
 }
 
-/** The first deployment is on its way: the value stays what it was before it. */
+/** The source is fetching the first deployment: the value stays what it was before it. */
 function stayUntilFetched(pin: Pin, live: DeploymentRef, at: Case): Decision {
   const value = readPin(at.object, pin);
   const old = at.oldObject && readPin(at.oldObject, pin);
   if (value === old || !at.wasPinned(pin)) return { value };
-  if (value !== undefined && !at.isApply(pin)) {
-    return { value, denial: denialOf(pin, live, value, at.object.metadata.namespace) };
-  }
+  if (value !== undefined && !at.isApply(pin)) return { value, denial: denialOf(pin, live, value, at.object) };
   const held = `${shortName(pin)} stays ${old ?? 'unset'} until its source has fetched ${deploymentText(live)}`;
   return { value: old, held };
 }
@@ -246,24 +246,21 @@ function keep(pin: Pin, at: Case): Decision {
   return { value, deployment: { ...kept, version: value ?? kept.version }, warning };
 }
 
-/** The first of each Rollout. */
-function deploymentsOn(object: FluxObject): Map<string, DeploymentRef> {
-  return new Map(
-    parseDeployments(object.metadata.annotations?.[DEPLOYED])
-      .reverse()
-      .map((deployment) => [deployment.rollout, deployment]),
-  );
+/** The first deployment of each Rollout on the object. */
+function deploymentsOn({ metadata }: FluxObject): Map<string, DeploymentRef> {
+  const deployments = parseDeployments(metadata.annotations?.[DEPLOYED]);
+  return new Map(deployments.reverse().map((deployment) => [deployment.rollout, deployment]));
 }
 
 function shortName(pin: Pin): string {
   return pin.variable ?? 'spec.ref.tag';
 }
 
-function denialOf(pin: Pin, live: DeploymentRef, value: string, namespace: string | undefined): Saying {
+function denialOf(pin: Pin, live: DeploymentRef, value: string, { metadata }: FluxObject): Saying {
   return {
     text:
       `${pinPath(pin).join('.')} cannot be set to '${value}': it is held by Rollout '${pin.rollout}', which has deployed ` +
       `'${live.version}'. To stay on another version, set spec.wantedVersion on that Rollout.`,
-    commands: [['To deploy another version', deployCommand(namespace, pin.rollout, value)]],
+    commands: [['To deploy another version', deployCommand(metadata.namespace, pin.rollout, value)]],
   };
 }

@@ -1,17 +1,19 @@
 /**
- * One deployment of a Rollout that may pass closed Gates, its own and those of the objects bound to it: somebody who may bypass
- * each of them has let it. The webhook notes it in the annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, and
- * nobody else's text counts there. It is good for these closings and this deployment, so that nothing has to use it up.
+ * A bypass grant lets one deployment of a Rollout pass closed Gates, its own and those of the objects bound to it, which then run. The webhook
+ * records it in the annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, for a user who may bypass each of these Gates; text of
+ * others doesn't count there. It is good for these closings and this deployment, so that nothing has to use it up.
  */
 import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { HistoryEntry, Rollout } from '../../../api/types.ts';
+import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { parseTime } from '../../kube/time.ts';
+import { boundRollouts } from '../managedFields/annotations.ts';
+import { closingKey } from './stateAnnotation.ts';
 
 export interface BypassGrant {
   version: string;
-  /** Of the deployment. */
+  /** The deployment's. */
   id: number;
   /** See `closingKey`. */
   closings: readonly string[];
@@ -20,7 +22,7 @@ export interface BypassGrant {
 /** A deployment that never arrives must not keep its objects running for ever. */
 const LASTS_MS = 3_600_000;
 
-const PASSAGE = /^(\S{1,128}) \((\d{1,15})\): (.+)$/;
+const GRANT = /^(\S{1,128}) \((\d{1,15})\): (.+)$/;
 
 export function formatBypassGrant({ version, id, closings }: BypassGrant): string {
   return `${version} (${id}): ${[...closings].sort().join(',')}`;
@@ -28,7 +30,7 @@ export function formatBypassGrant({ version, id, closings }: BypassGrant): strin
 
 /** undefined where there is none, or the text is not ours. */
 export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
-  const [, version, id, closings] = PASSAGE.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
+  const [, version, id, closings] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
   if (version === undefined || closings === undefined) return undefined;
   return { version, id: Number(id), closings: closings.split(',') };
 }
@@ -70,4 +72,30 @@ export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
 export function hasRun({ status }: FluxObject): boolean {
   const { artifact, lastAppliedRevision, history } = (status ?? {}) as Record<string, unknown>;
   return Boolean(artifact ?? lastAppliedRevision ?? (Array.isArray(history) && history.length > 0));
+}
+
+/** The bound Rollouts, by name, whose deployment the stored object may take past these closings. */
+export function passingRollouts(
+  oldObject: FluxObject | undefined,
+  closings: readonly string[],
+  { rollouts, now }: { rollouts: ReadonlyMap<string, Rollout>; now: EpochMs },
+): Map<string, Rollout> {
+  const names = oldObject && hasRun(oldObject) ? boundRollouts(oldObject) : [];
+  return new Map(
+    names.flatMap((name) => {
+      const rollout = rollouts.get(name);
+      return rollout && isPassing(rollout, closings, now) ? [[name, rollout] as const] : [];
+    }),
+  );
+}
+
+/** Whether the object passes these closings by its FluxBinding, which may not have the newest closing yet: a decorator is sent no Rollouts. */
+export function isSeenPassing(
+  object: FluxObject,
+  observed: FluxBindingStatus | undefined,
+  closings: readonly string[],
+): boolean {
+  if (!observed?.passing?.length || !hasRun(object)) return false;
+  const known = new Set((observed.gates ?? []).map((gate) => closingKey({ ref: gate, closing: gate.closing })));
+  return closings.every((closing) => known.has(closing));
 }

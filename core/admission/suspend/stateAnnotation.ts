@@ -15,7 +15,7 @@ export type StateAnnotation =
 /** Stands in the list of closed gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
 
-/** Stands for gates that are too many to be looked at or listed. No Gate can have the name. */
+/** Stands for gates that are too many to be evaluated or listed. No Gate can have the name. */
 export const BEYOND = '(too-many)';
 
 /** Characters of a list of closed gates: what is written on an object has to fit beside everything else there. */
@@ -49,7 +49,7 @@ export function isBypassed(state: StateAnnotation | undefined, closings: readonl
   return state?.is === 'bypassed' && runsBehind(state, closings);
 }
 
-/** The same, or a deployment passes them all. */
+/** Whether the object runs behind all these closings, by a bypass of its own or with a deployment that passes them. */
 export function runsBehind(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
   // Beyond the limit it is not known which closings those are: a bypass is for the write that makes it, and no other.

@@ -20,20 +20,14 @@ export interface SuspensionCase {
   oldObject: FluxObject | undefined;
   /** The stored object was behind a closed gate already: its spec is what counts. */
   held: boolean;
-  /** Whether any Gate is required. */
-  gated: boolean;
-  /** `namespace/name` of the closed ones. */
-  closed: string[];
-  /** The same with which closing it is: see `closingKey`. */
-  closings: string[];
-  /** The version that the object is to have is still being fetched: see core/admission/managedFields/whole.ts. */
-  awaitsArtifact: boolean;
+  /** `all` Gates that `object` requires; what keeps it from running, without and with the closings (see `closingKey`). */
+  gates: { all: readonly unknown[]; names: string[]; closings: string[] };
   fieldManager: string | undefined;
-  /** The writer gets past the closed gates. */
+  /** The writer bypasses the closed gates. */
   bypass: boolean;
-  /** A deployment of one of its Rollouts goes past the closed gates: see bypassGrant.ts. */
+  /** A deployment of one of its Rollouts passes the closed gates: see bypassGrant.ts. */
   passing: boolean;
-  /** The Kustomization that applies the object, where it exists; looked at only where `asksToResume`. */
+  /** The Kustomization that applies the object, where it exists; read only where `asksToResume`. */
   applier?: FluxObject | undefined;
   now: EpochMs;
 }
@@ -45,12 +39,12 @@ export function settleSuspension(write: SuspensionCase): FluxObject {
   const state = parseState(at.oldObject?.metadata.annotations?.[GATE_STATE]);
   // Suspended only now that it is being deleted, it would leave behind what it applied.
   if (at.object.metadata.deletionTimestamp && memory === undefined) return finish(at.object, undefined, state);
-  if (at.closed.length > 0) return behindClosedGates(at, memory, state);
-  const open: StateAnnotation | undefined = at.gated ? { is: 'open' } : undefined;
-  if (at.awaitsArtifact) return untilFetched(at, memory, state, open);
+  if (at.gates.names.length > 0) return behindClosedGates(at, memory, state);
+  const open: StateAnnotation | undefined = at.gates.all.length > 0 ? { is: 'open' } : undefined;
+  if (isAwaiting(at.object)) return untilFetched(at, memory, state, open);
   if (memory === undefined) return finish(at.object, undefined, open);
   // Suspended for its artifact only: nothing of its spec was held, so no apply has to come first.
-  if (wasAwaiting(at) && state?.is !== 'opening' && state?.is !== 'closed') {
+  if (isAwaiting(at.oldObject) && state?.is !== 'opening' && state?.is !== 'closed') {
     return finish(setSuspend(at.object, recall(memory)), undefined, open);
   }
   // One that passes the gates when they open runs its spec already.
@@ -61,7 +55,7 @@ export function settleSuspension(write: SuspensionCase): FluxObject {
   return finish(setSuspend(at.object, suspend), undefined, open);
 }
 
-/** What somebody sets suspend to meanwhile is what it will be. After a closed gate the applier's apply has to come as well. */
+/** Suspended until the artifact is fetched. A value that a user sets meanwhile is what suspend will be. After a closed gate the applier's apply has to come as well. */
 function untilFetched(
   at: SuspensionCase,
   memory: Memory | undefined,
@@ -76,14 +70,14 @@ function untilFetched(
 }
 
 /**
- * Several of our webhooks may be asked about one write, and Gates open or close between two of the calls. What a call before has suspended is not the
- * writer's suspension: what is stored knows nothing of it.
+ * The write without the suspension of an earlier call. Several of our webhooks may be called for one write, and Gates open or close between two of
+ * the calls. What an earlier call has suspended is not the writer's suspension, and not stored yet.
  */
 function asWritten(at: SuspensionCase): SuspensionCase {
   const { object, sent, oldObject } = at;
   if (!oldObject || parseMemory(oldObject) !== undefined) return at;
   // With open Gates it may as well be the export of an earlier freeze, applied to what a person has suspended since.
-  if (oldObject.spec?.suspend === true && at.closed.length === 0) return at;
+  if (oldObject.spec?.suspend === true && at.gates.names.length === 0) return at;
   const before = (each: FluxObject) => {
     const own = ownMemory(each);
     return own === undefined ? each : setSuspend(each, recall(own));
@@ -91,8 +85,9 @@ function asWritten(at: SuspensionCase): SuspensionCase {
   return { ...at, object: before(object), sent: before(sent) };
 }
 
-function wasAwaiting({ oldObject }: SuspensionCase): boolean {
-  return oldObject?.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
+/** Whether the version that the object is to have is still being fetched: see core/admission/managedFields/source.ts. */
+function isAwaiting(object: FluxObject | undefined): boolean {
+  return object?.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
 }
 
 /** Whether the write says that an object which waits for its applier should wait no more, as the decorator does. */
@@ -107,22 +102,22 @@ function behindClosedGates(
   state: StateAnnotation | undefined,
 ): FluxObject {
   const resumesItself = at.bypass && wasTouched(at) && at.sent.spec?.suspend !== true;
-  const staysResumed = isBypassed(state, at.closings) && !(at.bypass && at.sent.spec?.suspend === true);
-  if (resumesItself) return finish(at.object, undefined, { is: 'bypassed', gates: at.closings });
+  const staysResumed = isBypassed(state, at.gates.closings) && !(at.bypass && at.sent.spec?.suspend === true);
+  if (resumesItself) return finish(at.object, undefined, { is: 'bypassed', gates: at.gates.closings });
   if (staysResumed && state) return finish(at.object, undefined, state);
   if (at.passing) return pass(at, memory ?? remember(at), state);
-  return finish(setSuspend(at.object, true), memory ?? remember(at), { is: 'closed', gates: at.closed });
+  return finish(setSuspend(at.object, true), memory ?? remember(at), { is: 'closed', gates: at.gates.names });
 }
 
 /** It runs, and the memory stays: once the deployment has arrived it is held again. Whoever suspends it meanwhile is heard. */
 function pass(at: SuspensionCase, memory: Memory, state: StateAnnotation | undefined): FluxObject {
   const isSuspended = at.oldObject?.spec?.suspend !== true && at.object.spec?.suspend === true;
-  // Where we are asked twice about one write, the call before has suspended it until its artifact is there.
-  const isOurs = at.awaitsArtifact && !wasAwaiting(at) && at.sent.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
+  // Where we are called twice for one write, the first call has suspended it until its artifact is fetched.
+  const isOurs = isAwaiting(at.object) && !isAwaiting(at.oldObject) && isAwaiting(at.sent);
   const isStopped = state?.is === 'passing' && isSuspended && !isOurs;
   const own = isStopped ? 'true' : memory;
-  const suspend = at.awaitsArtifact || recall(own);
-  return finish(setSuspend(at.object, suspend), own, { is: 'passing', gates: at.closings });
+  const suspend = isAwaiting(at.object) || recall(own);
+  return finish(setSuspend(at.object, suspend), own, { is: 'passing', gates: at.gates.closings });
 }
 
 /** What suspend becomes now that the gates are open; `wait` while the applier's apply is still to come. */

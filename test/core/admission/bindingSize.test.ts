@@ -2,8 +2,7 @@
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
 import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
-import { refuseTooManyReferences } from '../../../core/admission/reads.ts';
-import { closedGates, requiredGates } from '../../../core/admission/requiredGates.ts';
+import { objectGates, refuseTooManyReferences } from '../../../core/admission/requiredGates.ts';
 import { hasArrived } from '../../../core/binding/arrival.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
 import { LIMITS } from '../../../core/limits.ts';
@@ -51,7 +50,7 @@ it('an object with more marked variables than the limit counts as behind a close
   const context = { gates: gatesByName(), namespaceLabels: {}, now: NOW };
   expect(pinAnnotationsOf(object).pins).toHaveLength(LIMITS.pins);
   expect(pinAnnotationsOf(object).problems[0]).toContain(`more than ${LIMITS.pins} variables`);
-  expect(closedGates(requiredGates(object, context), context)).toHaveLength(1);
+  expect(objectGates(object, context).closed).toHaveLength(1);
   expect(refuseTooManyReferences(object, undefined)).toContain(`${LIMITS.pins} variables`);
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(100_000);
 });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import { withGateCondition } from '../../../core/admission/conditions.ts';
+import { refKey } from '../../../core/kube/names.ts';
 import { kustomization, NOW, ociRepository } from './objects.ts';
 
 const freeze = { namespace: 'shop', name: 'freeze' };
@@ -37,8 +38,10 @@ const rows: { says: string; object: FluxObject; closed: NamespacedName[]; messag
   },
 ];
 
-it.each(rows)('$says', ({ object, closed, message }) => {
-  const status = withGateCondition(object, closed, NOW);
+it.each(rows)('$says', ({ object, closed: refs, message }) => {
+  const closed = refs.map((ref) => ({ ref, open: false, message: '' }));
+  const gates = { all: closed, closed, closings: refs.map(refKey) };
+  const status = withGateCondition(object, gates, NOW);
   expect(status?.conditions?.[0]).toMatchObject({ reason: 'GateClosed', message });
-  expect(withGateCondition({ ...object, status: status! }, closed, NOW)).toBeUndefined();
+  expect(withGateCondition({ ...object, status: status! }, gates, NOW)).toBeUndefined();
 });

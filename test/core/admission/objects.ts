@@ -5,8 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { refusalText } from '../../../core/admission/messages.ts';
-import { decideWrite } from '../../../core/admission/mutate.ts';
-import type { FluxWrite } from '../../../core/admission/write.ts';
+import { decideWrite, type FluxWrite } from '../../../core/admission/write.ts';
 import { inFull } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { governedChanges } from '../../../core/admission/freeze/changes.ts';
+import { governedChanges } from '../../../core/admission/heldWrite.ts';
 import { gate, gatesByName, judge, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
 
 /** Anything a person or a controller could try on one object. */

@@ -4,7 +4,7 @@ import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import type { GateEntry } from '../../../core/binding/report.ts';
 import { reportWith } from '../../../core/binding/report.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
-import { bindingStatus, wholeOf } from '../../../core/binding/status.ts';
+import { atomicUpdateOf, bindingStatus } from '../../../core/binding/status.ts';
 import {
   deployment,
   helmRelease,
@@ -314,7 +314,7 @@ describe('status of a FluxBinding', () => {
     const { source, applier, gates = [] } = row;
     const rollouts = rolloutsByName(...(row.rollouts ?? [my]));
     const report = reportWith(binding.spec, rollouts, gates, NOW);
-    const related = { report, whole: wholeOf(binding, rollouts, source), source, applier };
+    const related = { report, atomic: atomicUpdateOf(binding, rollouts, source), source, applier };
     const status = bindingStatus(binding, related, NOW);
     expect(status.pins?.[0]?.state).toBe(row.state);
     expect(status.deployed).toBe('deployed' in row ? row.deployed : at2.deployed);

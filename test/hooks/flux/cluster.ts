@@ -9,7 +9,7 @@ import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxHook } from '../../../hooks/flux/flux.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
 import { holdHook } from '../../../hooks/flux/hold.ts';
-import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/fluxAdmission.ts';
 import { NOW } from '../../core/admission/objects.ts';
 import { type Answer, send } from '../../webhooks/flux/call.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../../api/annotations.ts';
 import type { FluxObject } from '../../../../api/flux.ts';
 import type { Rollout } from '../../../../api/types.ts';
-import { readPin } from '../../../../core/admission/managedFields/field.ts';
+import { readPin } from '../../../../core/admission/managedFields/annotations.ts';
 import { pinFields } from '../../../../core/admission/managedFields/mutate.ts';
 import { inFull } from '../../../../core/text/commands.ts';
 import {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../../api/annotations.ts';
 import type { FluxBinding } from '../../../../api/types.ts';
-import { reconcileRequest } from '../../../../core/admission/suspend/reconcileRequest.ts';
+import { reconcileRequest } from '../../../../core/admission/suspend/applier.ts';
 import { formatInstant } from '../../../../core/kube/time.ts';
 import { kustomization, NOW } from '../objects.ts';
 

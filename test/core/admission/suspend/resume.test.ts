@@ -1,8 +1,7 @@
 /** What a binding says of the Kustomization that its object waits for: once per news, not once per retry. */
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../../api/annotations.ts';
-import type { Awaits } from '../../../../core/admission/suspend/applier.ts';
-import { awaitsOf, awaitsText, resumedAloneAt } from '../../../../core/admission/suspend/resume.ts';
+import { type Awaits, awaitsOf, awaitsText, resumedAloneAt } from '../../../../core/admission/suspend/applier.ts';
 import { formatInstant, parseTime } from '../../../../core/kube/time.ts';
 import { kustomization, NOW } from '../objects.ts';
 

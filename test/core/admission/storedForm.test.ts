@@ -1,7 +1,7 @@
 /** A typed Go client sends back what it has read, spelled as Go spells it. */
 import { describe, expect, it } from 'vitest';
-import type { FluxObject } from '../../../../api/flux.ts';
-import { gatesByName, judge, NOW, rolloutsByName } from '../objects.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import { gatesByName, judge, NOW, rolloutsByName } from './objects.ts';
 
 type Spec = Record<string, unknown>;
 

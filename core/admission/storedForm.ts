@@ -6,10 +6,10 @@
  * empty or absent. `maxHistory: 0` is a pointer and does not mean the same as no maxHistory. A field that is missing here is
  * compared as it is written.
  */
-import type { FluxObject } from '../../../api/flux.ts';
-import { GOVERNED_KINDS, type GovernedKind } from '../../../api/kinds.ts';
-import { parseDuration } from '../../kube/duration.ts';
-import { isMap } from '../../kube/json.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { GOVERNED_KINDS, type GovernedKind } from '../../api/kinds.ts';
+import { parseDuration } from '../kube/duration.ts';
+import { isMap } from '../kube/json.ts';
 
 /** `metav1.Duration`, and pointers to one. */
 export const DURATIONS: Record<GovernedKind, string> = {

@@ -1,0 +1,321 @@
+/** Admission of Flux objects that name Rollouts or Gates. The rules are in core/admission/write.ts; here is what they need. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import { GATE_STATE, SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL, SUSPENDED } from '../api/annotations.ts';
+import type { FluxObject, SourceRef } from '../api/flux.ts';
+import { GATES, GOVERNED_KINDS, governedKindOf, KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../api/kinds.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { WebhookCall } from '../api/ports.ts';
+import type { Gate, Rollout } from '../api/types.ts';
+import { boundRollouts, pinAnnotationsOf, readPin, rolloutsLeft } from '../core/admission/managedFields/annotations.ts';
+import { deploymentOf } from '../core/admission/managedFields/deployment.ts';
+import { isSettled } from '../core/admission/managedFields/mutate.ts';
+import { sourceOf } from '../core/admission/managedFields/source.ts';
+import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../core/admission/messages.ts';
+import {
+  type GateContext,
+  gateReads,
+  refuseForeign,
+  refuseTooManyReferences,
+  withShrinkingEdits,
+} from '../core/admission/requiredGates.ts';
+import { applierOf } from '../core/admission/suspend/applier.ts';
+import { parseState } from '../core/admission/suspend/stateAnnotation.ts';
+import { asksToResume } from '../core/admission/suspend/suspension.ts';
+import { refuseDeletion, verifyWrite } from '../core/admission/validate.ts';
+import { closedToWrite, decideWrite, isOutOfScope, type WriteContext, willConflict } from '../core/admission/write.ts';
+import { freshReason } from '../core/gate/bypass.ts';
+import type { GateResult } from '../core/gate/evaluateGates.ts';
+import { isTruncated } from '../core/gate/selects.ts';
+import { sameJson } from '../core/kube/json.ts';
+import { identityOf, refKey } from '../core/kube/names.ts';
+import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
+import { gatesToPass } from '../core/rollout/evaluation/requiredGates.ts';
+import {
+  bypassOrDeny,
+  deny,
+  listSelecting,
+  readClosed,
+  readClosedOfAll,
+  readLabels,
+  readSelectors,
+  recordBypass,
+  reviewBypass,
+} from './closedGates.ts';
+import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
+
+export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
+  const { object, oldObject: stored } = objectsOf(request);
+  if (!object || request.subResource) return allowed();
+  if (stored && (isOutOfScope(object, stored) || willConflict(object, stored))) return allowed();
+  const foreign = call.settings.noCrossNamespaceRefs ? refuseForeign(object, stored) : undefined;
+  if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
+  const tooMany = refuseTooManyReferences(object, stored);
+  if (tooMany) return denied('limit', `${subjectOf(object)}: ${tooMany}`);
+
+  const context = await readContext(object, stored, request, call);
+  const oldObject = stored && withShrinkingEdits(object, stored, context);
+  const reason = freshReason(object, oldObject);
+  const closed = oldObject ? closedToWrite(oldObject, object, context) : [];
+  const bypass = await reviewBypass(closed, reason, request, call);
+  const { fieldManager } = request.options ?? {};
+  const manager = typeof fieldManager === 'string' ? fieldManager : undefined;
+  const outcome = decideWrite({
+    object,
+    oldObject,
+    context,
+    user: request.userInfo.username,
+    fieldManager: manager,
+    isSync: manager !== undefined && call.settings.syncFieldManagers.includes(manager),
+    bypass,
+    reasonCounts: bypass === undefined && (await countsForDeletion(oldObject, reason, request, call)),
+  });
+  if (outcome.refusal) {
+    const isPinned = outcome.refusal.reason === 'pinned';
+    const refusal = isPinned ? await withWait(outcome.refusal, object, context, call) : outcome.refusal;
+    return deny(refusal, request, call, outcome.warnings);
+  }
+  if (oldObject && !bypass?.granted) {
+    const loss = await refuseLoss(request, oldObject, closed, call);
+    if (loss) return deny(loss, request, call, outcome.warnings);
+  }
+  const refused = bypass && !bypass.granted ? [`Bypass refused: ${bypass.refused}`] : [];
+  const warnings = [...refused, ...outcome.warnings];
+  const decision: AdmissionDecision = { allowed: true, object: outcome.object, warnings, held: outcome.held };
+  if (!bypass?.granted) return decision;
+  warnings.push(...(await heldSourceWarning(outcome.object, call)));
+  return { ...decision, audit: await recordBypass(bypass, outcome.object, request, call) };
+}
+
+/** The object is final here: other webhooks have had their turn. */
+export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
+  const { object, oldObject: stored } = objectsOf(request);
+  if (request.subResource) return allowed();
+  if (!object) return stored ? validateDelete(stored, request, call) : allowed();
+  if (stored && isOutOfScope(object, stored)) return allowed();
+  const tooMany = refuseTooManyReferences(object, stored);
+  if (tooMany) return denied('limit', `${subjectOf(object)}: ${tooMany}`);
+
+  const context = await readContext(object, stored, request, call, { again: true });
+  const oldObject = stored && withShrinkingEdits(object, stored, context);
+  const refusal = verifyWrite({ object, oldObject, context, user: request.userInfo.username });
+  return refusal ? denied(refusal.reason, refusalText(refusal, namespaceOf(request))) : allowed();
+}
+
+async function validateDelete(
+  oldObject: FluxObject,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<AdmissionDecision> {
+  if (isSystemDeleter(request.userInfo.username)) return allowed();
+  const context = await readContext(undefined, oldObject, request, call);
+  const closed = closedToWrite(oldObject, undefined, context);
+  if (!refuseDeletion(oldObject, closed)) return allowed();
+  return bypassOrDeny(oldObject, closed, (bypass) => refuseDeletion(oldObject, closed, bypass)!, request, call);
+}
+
+/** Without a Gate of its own an object may be written, but not deleted while a Rollout that it follows requires a closed one. */
+async function countsForDeletion(
+  oldObject: FluxObject | undefined,
+  reason: string | undefined,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<boolean> {
+  if (!oldObject || reason === undefined) return false;
+  const closed = await readClosedForPins(undefined, oldObject, namespaceOf(request), call);
+  return (await reviewBypass(closed, reason, request, call))?.granted ?? false;
+}
+
+/** A refusal that sends the writer to a Rollout, with the closed Gates for which a deployment would wait there. */
+async function withWait(
+  refusal: Refusal,
+  object: FluxObject,
+  { rollouts }: WriteContext,
+  call: WebhookCall,
+): Promise<Refusal> {
+  const refused = pinAnnotationsOf(object).pins.filter(
+    (pin) => readPin(object, pin) !== deploymentOf(rollouts.get(pin.rollout))?.version,
+  );
+  const names = new Set(refused.map(({ rollout }) => rollout));
+  const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
+  const closed = (await Promise.all(followed.map((rollout) => readClosedOfAll(rollout, call)))).flat();
+  const gates = [...new Map(closed.map((gate) => [refKey(gate.ref), gate])).values()];
+  if (gates.length === 0) return refusal;
+  return { ...refusal, text: `${refusal.text} It waits there: `, closed: gates, hint: HOTFIX_HINT };
+}
+
+/**
+ * Whether the sync's source is held as well, and so brings nothing new: at most one warning. Nothing where the source cannot be read: advice must
+ * not stop an emergency.
+ */
+async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Promise<string[]> {
+  const chart = sync.spec?.chart as { spec?: { sourceRef?: SourceRef } } | undefined;
+  const ref = (sync.spec?.sourceRef ?? sync.spec?.chartRef ?? chart?.spec?.sourceRef) as SourceRef | undefined;
+  const row = GOVERNED_KINDS.find(({ kind, governed }) => governed === 'source' && kind === ref?.kind);
+  if (!ref?.name || !row) return [];
+  const namespace = ref.namespace ?? sync.metadata.namespace ?? '';
+  const source = await cluster
+    .get<FluxObject>({ ...resourceOf(row), namespace, name: ref.name })
+    .catch(() => undefined);
+  const isHeld = source?.metadata.annotations?.[SUSPENDED] !== undefined && source.spec?.suspend === true;
+  if (!isHeld) return [];
+  return [
+    `${ref.kind} ${namespace}/${ref.name} is held too and fetches nothing new: bypass it as well, see docs/gates.md`,
+  ];
+}
+
+/**
+ * Refuses a write of a held object in a version that Flux serves beside the one it stores, and that lacks a field of the stored spec: no webhook can
+ * bring back what such a write drops.
+ * @param closed the Gates that hold the object
+ */
+async function refuseLoss(
+  { kind: { group, kind, version } }: AdmissionRequest,
+  oldObject: FluxObject,
+  closed: readonly GateResult[],
+  call: WebhookCall,
+): Promise<Refusal | undefined> {
+  const governed = governedKindOf(group, kind);
+  if (closed.length === 0 || governed === undefined) return undefined;
+  const [current] = KINDS[governed].versions;
+  if (version === current) return undefined;
+  const stored = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS[governed]), ...identityOf(oldObject) });
+  if (!stored || sameJson(stored.spec, oldObject.spec)) return undefined;
+  const lost = Object.keys(stored.spec ?? {}).filter((key) => !sameJson(stored.spec?.[key], oldObject.spec?.[key]));
+  return {
+    reason: 'gate_closed',
+    text: `${subjectOf(oldObject)}: a write in ${group}/${version} drops or changes spec.${lost.join(', spec.')}. Write it in ${group}/${current}: `,
+    closed,
+  };
+}
+
+// Live reads for one write: by name, only what is named, all at once. A cache could be stale.
+
+function objectsOf(request: AdmissionRequest): { object: FluxObject | undefined; oldObject: FluxObject | undefined } {
+  // In a CREATE the object may leave its namespace to the request.
+  const inNamespace = (object: KubeObject | null | undefined): FluxObject | undefined => {
+    if (!object || object.metadata.namespace) return object ?? undefined;
+    return { ...object, metadata: { ...object.metadata, namespace: namespaceOf(request) } };
+  };
+  return { object: inNamespace(request.object), oldObject: inNamespace(request.oldObject) };
+}
+
+/**
+ * The context in which one write is decided. `again`: the object has been through the mutating webhook, which has listed Gates and
+ * read what the object leaves; only what that webhook has settled is checked.
+ */
+async function readContext(
+  object: FluxObject | undefined,
+  oldObject: FluxObject | undefined,
+  request: AdmissionRequest,
+  call: WebhookCall,
+  { again = false } = {},
+): Promise<WriteContext> {
+  const namespace = namespaceOf(request);
+  const objects = [object, oldObject].filter((each) => each !== undefined);
+  // What an apply leaves out is held behind a closed gate, and may be what passes it: so the Rollouts of both.
+  const followed = object ? objects.flatMap(boundRollouts) : [];
+  // A decorator marks an object by what it has been sent: any other write is decided by the Gates as they are now.
+  const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);
+  const readLeft = async () => (again || !oldObject ? [] : readClosedForPins(object, oldObject, namespace, call));
+  const isHeld = (gates: GateContext) => object && oldObject && staysHeld(object, oldObject, gates);
+  // How many Rollouts an object follows is up to the tenant whom its Gate holds: behind one they are not even read until the Gates are known.
+  const first =
+    oldObject && stateOf(oldObject) === 'closed' ? await readGates(objects, namespace, call, list) : undefined;
+  if (first && isHeld(first)) return { ...first, rollouts: new Map(), closedForPins: await readLeft() };
+  const left = readLeft();
+  const reading = Promise.all([
+    readPinned(object, again ? 'settled' : oldObject, followed, namespace, call),
+    left,
+    !again && object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
+  ]);
+  // All are read at once, and what is not waited for may fail.
+  reading.catch(() => {});
+  const gates = first ?? (await readGates(objects, namespace, call, list));
+  if (isHeld(gates)) return { ...gates, rollouts: new Map(), closedForPins: await left };
+  const [pinned, closedForPins, applier] = await reading;
+  return { ...gates, ...pinned, closedForPins, applier };
+}
+
+const stateOf = ({ metadata }: FluxObject) => parseState(metadata.annotations?.[GATE_STATE])?.is;
+
+/**
+ * Whether a closed Gate holds the object in this write, whatever its Rollouts deploy. They are not waited for then: how many they are and how
+ * large is up to the tenant whom the Gate holds.
+ */
+function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateContext): boolean {
+  const passes = stateOf(object) === 'passing' || stateOf(oldObject) === 'passing';
+  if (passes || freshReason(object, oldObject) !== undefined) return false;
+  return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
+}
+
+/** What the object's pins follow. `followed`: the Rollouts; `before`: as stored, or `settled` where the source has been read already. */
+async function readPinned(
+  object: FluxObject | undefined,
+  before: FluxObject | 'settled' | undefined,
+  followed: readonly string[],
+  namespace: string,
+  call: WebhookCall,
+): Promise<Pick<WriteContext, 'rollouts' | 'source'>> {
+  const { pins } = object ? pinAnnotationsOf(object) : { pins: [] };
+  const rollouts = await readRollouts(followed, namespace, call);
+  const ref = object && pins.length > 0 ? sourceOf(object) : undefined;
+  // Of the kinds that a Kustomization applies, Rollouts pin this one only, in its own namespace.
+  if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return { rollouts };
+  if (before === 'settled' || (before && isSettled(object, before, rollouts))) return { rollouts, source: 'settled' };
+  const { name } = ref;
+  const source = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name });
+  return { rollouts, source };
+}
+
+/** The closed Gates of the Rollouts that the object leaves in this write; `object` is undefined where it is deleted. */
+async function readClosedForPins(
+  object: FluxObject | undefined,
+  oldObject: FluxObject,
+  namespace: string,
+  call: WebhookCall,
+): Promise<GateResult[]> {
+  const left = await readRollouts(rolloutsLeft(object, oldObject), namespace, call);
+  if (left.size === 0) return [];
+  const selectors = await readSelectors(namespace, call, SELECTS_ROLLOUTS_LABEL);
+  const required = [...left.values()].flatMap((rollout) => gatesToPass(rollout, [], selectors));
+  const refs = new Map(required.map((ref) => [refKey(ref), ref]));
+  return readClosed([...refs.values()], call);
+}
+
+/** The Gates that either object names, or its annotation SELECTED_BY; the Namespace only where the latter is to be checked. */
+async function readGates(
+  objects: FluxObject[],
+  namespace: string,
+  call: WebhookCall,
+  list: boolean,
+): Promise<GateContext> {
+  const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
+  const reads = gateReads(objects, rules, list);
+  const refs = new Map(reads.refs.map((ref) => [refKey(ref), ref]));
+  const [gates, namespaceLabels, lists] = await Promise.all([
+    readAll([...refs.keys()], (key) => call.cluster.get<Gate>({ ...GATES, ...refs.get(key)! })),
+    reads.namespace ? readLabels(namespace, call) : {},
+    reads.list ? listSelecting(namespace, call, SELECTS_LABEL) : undefined,
+  ]);
+  const context: GateContext = { ...rules, gates, namespaceLabels, now: call.now };
+  if (!lists) return context;
+  const listed = lists.flat();
+  const all = new Map([...gates, ...listed.map((gate) => [refKey(identityOf(gate)), gate] as const)]);
+  return { ...context, gates: all, candidates: listed.map(identityOf), truncated: isTruncated(lists) };
+}
+
+/** The Kustomization that applies the object, where there is one. */
+async function readApplier(object: FluxObject, call: WebhookCall): Promise<FluxObject | undefined> {
+  const applier = applierOf(object);
+  return applier && call.cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });
+}
+
+/** The Rollouts that exist, each read once. */
+async function readRollouts(names: readonly string[], namespace: string, { cluster }: WebhookCall) {
+  return readAll([...new Set(names)], (name) => cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }));
+}
+
+async function readAll<T>(keys: string[], read: (key: string) => Promise<T | undefined>): Promise<Map<string, T>> {
+  const found = await Promise.all(keys.map(read));
+  return new Map(keys.flatMap((key, i) => (found[i] === undefined ? [] : [[key, found[i]] as const])));
+}

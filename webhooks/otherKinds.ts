@@ -1,0 +1,52 @@
+/** Admission of kinds with a single rule. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import { CONTINUE_REQUEST } from '../api/annotations.ts';
+import type { Budget, HealthCheck } from '../api/types.ts';
+import { continueProblem, recordContinue } from '../core/budget/continue.ts';
+import { scheduleWarnings } from '../core/calendar/warnings.ts';
+import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/spec.ts';
+import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
+import type { Schedule } from '../core/schedule/gates.ts';
+import { scheduleProblems } from '../core/schedule/problems.ts';
+import { type AdmissionHandler, allowed, denied } from './response.ts';
+
+const DROPPED = `${CONTINUE_REQUEST} is the webhook's record of who asked: what you write in it is dropped`;
+
+/** RolloutBudgets: the user who resumes a version in spite of its failures is recorded. */
+export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {
+  const sent = request.object as Budget | null | undefined;
+  if (!sent || request.subResource) return allowed();
+  const before = (request.oldObject ?? undefined) as Budget | undefined;
+  const problem = continueProblem(sent, before);
+  if (problem) return denied('invalid', `${sent.kind} '${sent.metadata.name}' is not valid: ${problemText(problem)}`);
+  const object = recordContinue(sent, before, { uid: request.uid, user: request.userInfo.username }, now);
+  const [text, stored] = [sent, before].map((each) => each?.metadata.annotations?.[CONTINUE_REQUEST]);
+  const warnings = text !== undefined && text !== stored ? [DROPPED] : [];
+  return object === sent ? allowed(warnings) : { allowed: true, object, warnings };
+};
+
+/** RolloutSchedules and ClusterRolloutSchedules: their times must be computable. */
+export const validateSchedule: AdmissionHandler = async ({ object, oldObject, subResource }) => {
+  if (!object || subResource) return allowed();
+  const problems = newProblems(problemsOf(object), oldObject ? problemsOf(oldObject) : []);
+  if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
+  return allowed(scheduleWarnings((object as unknown as Schedule).spec?.rules ?? []));
+};
+
+function problemsOf(schedule: NonNullable<AdmissionRequest['object']>): string[] {
+  return scheduleProblems(schedule as unknown as Schedule).map(problemText);
+}
+
+/** A HealthCheck about a Kustomization of another namespace is refused where the installation forbids such references. */
+export const validateHealthCheck: AdmissionHandler = async (request, { settings }) => {
+  const healthCheck = request.object as HealthCheck | null | undefined;
+  if (!healthCheck || !settings.noCrossNamespaceRefs || healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
+    return allowed();
+  const isForbidden = (check: HealthCheck) =>
+    !('problem' in kustomizationRef(check, false)) && 'problem' in kustomizationRef(check, true);
+  const before = request.oldObject as HealthCheck | null | undefined;
+  // What was let in before may stay: otherwise nothing else on the object could change, its finalizers included.
+  if (!isForbidden(healthCheck) || (before && isForbidden(before))) return allowed();
+  const ref = kustomizationRef(healthCheck, true);
+  return denied('not_permitted', `HealthCheck '${healthCheck.metadata.name}': ${'problem' in ref ? ref.problem : ''}`);
+};
