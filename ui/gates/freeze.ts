@@ -1,30 +1,69 @@
-/** A freeze in the making: what is filled in, and the Gate that comes of it. */
+/** A freeze in the making: what is filled in, as the address has it, and the Gate that comes of it. */
 import type { Gate } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
+import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
+import { DAYS } from '../../core/calendar/calendar.ts';
+import type { Query } from '../state/address.ts';
 
-export const KINDS = ['Kustomization', 'HelmRelease', 'Rollout'] as const;
-export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
-
+/** All but its reason: that is the user's own. */
 export interface Freeze {
   when: 'now' | 'planned' | 'weekly';
   name: string;
   namespace: string;
-  reason: string;
   kinds: readonly string[];
   /** `24h`; empty: until somebody opens it. */
   lasts: string;
   /** Of a planned one: RFC 3339. */
-  from?: string;
+  from: string;
   days: readonly string[];
   timezone: string;
 }
 
-export function emptyFreeze(namespace: string): Freeze {
-  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { when: 'now', name: '', namespace, reason: '', kinds: KINDS, lasts: '24h', days: [], timezone };
+/** No kind, and no end: what is absent is the usual. */
+const NONE = '-';
+
+export function freezeOf(query: Query, namespace: string, timezone: string): Freeze {
+  const { when, name = '', in: place = namespace, kinds, for: lasts = '24h', from = '', days, zone = timezone } = query;
+  const listed = (text: string | undefined) => (text && text !== NONE ? text.split(',') : []);
+  return {
+    when: when === 'planned' || when === 'weekly' ? when : 'now',
+    name,
+    namespace: place,
+    kinds:
+      kinds === undefined ? FROZEN_KINDS : listed(kinds).filter((each) => FROZEN_KINDS.some((kind) => kind === each)),
+    lasts: lasts === NONE ? '' : lasts,
+    from: Number.isNaN(Date.parse(from)) ? '' : from,
+    days: listed(days).filter((each) => DAYS.includes(each)),
+    timezone: zone,
+  };
 }
 
-/** What it is called unless somebody says otherwise; a name that is taken gets a number. */
+export function queryOf({ when, name, namespace, kinds, lasts, from, days, timezone }: Freeze): Query {
+  return {
+    when,
+    name,
+    in: namespace,
+    kinds: kinds.length === FROZEN_KINDS.length ? '' : kinds.join(',') || NONE,
+    for: lasts || NONE,
+    from,
+    days: days.join(','),
+    zone: when === 'weekly' ? timezone : '',
+  };
+}
+
+/** Opens the dialog on one that begins then. */
+export function plannedFreeze(from: Date, lasts: string): Query {
+  return { do: 'freeze', when: 'planned', from: instantText(from), for: lasts };
+}
+
+export const instantText = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
+
+/** Everything of it out of the address. */
+export const NO_FREEZE: Query = Object.fromEntries(
+  ['do', 'when', 'name', 'in', 'kinds', 'for', 'from', 'days', 'zone'].map((key) => [key, '']),
+);
+
+/** What it is called unless the user says otherwise; a name that is taken gets a number. */
 export function nameOf({ name, when, days, from, namespace }: Freeze, isTaken: (id: string) => boolean): string {
   if (name) return name;
   const base =
@@ -39,8 +78,8 @@ export function nameOf({ name, when, days, from, namespace }: Freeze, isTaken: (
   }
 }
 
-export function requestOf(freeze: Freeze, name: string): ActionRequest {
-  const { when, namespace, reason, kinds, lasts, from, days, timezone } = freeze;
+export function requestOf(freeze: Freeze, name: string, reason: string): ActionRequest {
+  const { when, namespace, kinds, lasts, from, days, timezone } = freeze;
   const selects = { kinds: [...kinds] } as NonNullable<Gate['spec']['selects']>;
   const object = { kind: 'Gate' as const, namespace, name };
   if (when === 'weekly') {
@@ -59,6 +98,25 @@ export function lacking({ kinds, when, days, lasts, from }: Freeze): string | un
     return 'For: a time such as 90m, 4h or 24h; empty until somebody opens it.';
   if (when === 'planned' && !from) return 'Say when it begins.';
   return undefined;
+}
+
+/** Usual ends: how long each takes from then on. */
+export function presets(from: Date): (readonly [lasts: string, text: string])[] {
+  const until = (days: number) => {
+    const end = new Date(from);
+    end.setDate(end.getDate() + days);
+    end.setHours(9, 0, 0, 0);
+    return durationText(end.getTime() - from.getTime());
+  };
+  const monday = (8 - from.getDay()) % 7 || 7;
+  return [
+    ['1h', '1 hour'],
+    ['4h', '4 hours'],
+    ['24h', '24 hours'],
+    [until(1), 'until tomorrow 09:00'],
+    ...(monday > 1 ? [[until(monday), 'until Monday 09:00'] as const] : []),
+    ['', 'until it is opened'],
+  ];
 }
 
 export function durationText(ms: number): string {

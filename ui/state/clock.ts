@@ -35,6 +35,7 @@ export function relative(time: string, at: number): string {
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const WEEKDAY = new Intl.DateTimeFormat('en', { weekday: 'short' });
 const DAY = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', month: 'short' });
+const MONTH_DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 const FULL = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'long' });
 
 /** `14:05` today, `Mon 08:00` within the week, `Mon, Jan 4, 08:00` beyond. */
@@ -47,5 +48,11 @@ export function clockTime(time: string | number, at: number): string {
     : `${DAY.format(date)}, ${hours}`;
 }
 
+export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 export const fullTime = (time: string | number): string => FULL.format(new Date(time));
 export const dayName = (time: number): string => DAY.format(new Date(time));
+/** `Jan 4`. */
+export const monthDay = (time: number): string => MONTH_DAY.format(new Date(time));
+/** Of an axis: the hour, at midnight the day. */
+export const tickText = (date: Date): string =>
+  date.getHours() + date.getMinutes() === 0 ? monthDay(date.getTime()) : CLOCK.format(date);

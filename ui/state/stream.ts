@@ -6,7 +6,7 @@ import type { Hello, KindState, StreamEvents } from '../../client/board/messages
 import type { Row } from '../../client/board/row.ts';
 import type { ScheduleView } from '../../client/board/schedules.ts';
 import { readStream, type StreamEvent } from './reader.ts';
-import { Refused, token } from './session.ts';
+import { Refused } from './session.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 
