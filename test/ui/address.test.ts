@@ -16,7 +16,7 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ page: fc.constant('gate' as const), id, query: queryOf('do') }),
   fc.record({
     page: fc.constant('gates' as const),
-    query: queryOf('range', 'do', 'when', 'from', 'for', 'in', 'name', 'kinds', 'days', 'zone'),
+    query: queryOf('range', 'do', 'when', 'from', 'for', 'in', 'all', 'name', 'kinds', 'days', 'between', 'zone'),
   }),
   fc.record({
     page: fc.constant('adopt' as const),

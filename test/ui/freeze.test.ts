@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { commandOf } from '../../client/actions/lines.ts';
 import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
 import { DAYS } from '../../core/calendar/calendar.ts';
 import { type Freeze, freezeOf, lacking, plannedFreeze, presets, queryOf, requestOf } from '../../ui/gates/freeze.ts';
@@ -11,10 +12,12 @@ const freezes: fc.Arbitrary<Freeze> = fc
     when: fc.constantFrom('now' as const, 'planned' as const, 'weekly' as const),
     name: fc.oneof(name, fc.constant('')),
     namespace: name,
+    isOfAll: fc.boolean(),
     kinds: fc.subarray([...FROZEN_KINDS]),
     lasts: fc.constantFrom('', '1h', '24h', '20h13m', 'no time'),
     from: fc.constantFrom('', '2026-11-27T09:00:00Z'),
     days: fc.subarray(DAYS),
+    hours: fc.constantFrom('', '16:00-08:00', 'never'),
     timezone: fc.constantFrom('UTC', 'Europe/Berlin'),
   })
   .map((freeze) => (freeze.when === 'weekly' ? freeze : { ...freeze, timezone: 'UTC' }));
@@ -48,6 +51,23 @@ describe('a freeze in the making', () => {
       at: '2026-11-27T09:00:00Z',
       spec: { window: '4h' },
     });
+  });
+
+  it('is on some hours of some days, in all namespaces, and so is its command', () => {
+    const query = { when: 'weekly', days: 'Friday', between: '16:00-08:00', all: 'true' };
+    const request = requestOf(freezeOf(query, 'shop', 'Europe/Berlin'), 'no-fridays', '');
+    expect(request.spec).toEqual({
+      default: 'opened',
+      schedule: {
+        timezone: 'Europe/Berlin',
+        rules: [{ daysOfWeek: ['Friday'], timeRange: { start: '16:00', end: '08:00' } }],
+      },
+      selects: { kinds: FROZEN_KINDS, namespaceSelector: {} },
+    });
+    expect(commandOf(request)).toBe(
+      "kubectl rollouts freeze no-fridays --kinds Kustomization,HelmRelease,Rollout --namespace-selector '' " +
+        '--every Friday --between 16:00-08:00 --timezone Europe/Berlin -n shop',
+    );
   });
 
   it.each([

@@ -4,13 +4,13 @@ import { versionActions } from '../../client/actions/versionActions.ts';
 import type { Rights } from '../../client/board/messages.ts';
 import type { Application, DeploymentView } from '../../client/explain/application.ts';
 import { pinText } from '../../client/explain/pinText.ts';
+import { ageText } from '../../client/explain/when.ts';
 import { Badge } from '../look/Badge.tsx';
 import { OUTCOMES } from '../look/words.ts';
 import { open } from '../parts/ActionDialog.tsx';
 import { mayDo } from '../parts/rights.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago } from '../parts/Time.tsx';
-import { span } from '../state/clock.ts';
 import { linkTo, query } from '../state/route.ts';
 
 export function History({ application, rights }: { application: Application; rights: Rights }) {
@@ -135,7 +135,7 @@ function Phases({ each }: { each: DeploymentView }) {
       {parts.map(([word, ms]) =>
         ms !== undefined && ms >= 0 ? (
           <small class="meta" key={word}>
-            {word} {span(ms)}
+            {word} {ageText(ms)}
           </small>
         ) : null,
       )}

@@ -4,9 +4,10 @@ import { select } from 'd3-selection';
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DeploymentView } from '../../client/explain/application.ts';
+import { ageText } from '../../client/explain/when.ts';
 import { Icon } from '../look/Icon.tsx';
 import { OUTCOMES } from '../look/words.ts';
-import { fullTime, now, span, tickText } from '../state/clock.ts';
+import { fullTime, now, tickText } from '../state/clock.ts';
 import { useWidth } from '../state/width.ts';
 
 const HEIGHT = 108;
@@ -71,7 +72,7 @@ export function Timeline({ history }: { history: readonly DeploymentView[] }) {
         width="100%"
         height={HEIGHT}
         role="img"
-        aria-label={`${history.length} deployments since ${fullTime(first.at)}; the table below lists them`}
+        aria-label={`${history.length} deployments since ${fullTime(Date.parse(first.at))}; the table below lists them`}
       >
         {ticks.map((tick) => (
           <g key={tick.getTime()} transform={`translate(${x(tick)} 0)`}>
@@ -109,7 +110,7 @@ function Bar({ each, left, right, x, width }: BarProps) {
   return (
     <g class={`timeline-bar tone-${look.tone}`}>
       <title>
-        {`${each.version}: ${look.text}\n${fullTime(each.at)}${settled ? `, settled after ${span(Date.parse(settled) - Date.parse(each.at))}` : ''}\n${each.reason ?? each.message ?? ''}`}
+        {`${each.version}: ${look.text}\n${fullTime(Date.parse(each.at))}${settled ? `, settled after ${ageText(Date.parse(settled) - Date.parse(each.at))}` : ''}\n${each.reason ?? each.message ?? ''}`}
       </title>
       <rect class="timeline-rest" x={left} y={BAR.y} width={size} height={BAR.height} rx="6" />
       <rect class="timeline-busy" x={left} y={BAR.y} width={Math.max(busy, 3)} height={BAR.height} rx="3" />

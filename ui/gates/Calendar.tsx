@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView } from '../../client/board/bands.ts';
 import type { ScheduleView } from '../../client/board/schedules.ts';
 import { Icon } from '../look/Icon.tsx';
-import { clockTime, dayName, monthDay, now } from '../state/clock.ts';
+import { clockText, dayName, monthDay, now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';
 import { useWidth } from '../state/width.ts';
 
@@ -134,7 +134,8 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
 export function bandText({ from, to, by, reason, openFor, planned }: Band): string {
   const at = now.peek();
   const what = openFor ? `Open for ${openFor} only` : planned ? 'Planned closing' : 'Closed';
-  const when = `from ${clockTime(from, at)}${to ? ` to ${clockTime(to, at)}` : ' on'}`;
+  const text = (time: string) => clockText(Date.parse(time), at);
+  const when = `from ${text(from)}${to ? ` to ${text(to)}` : ' on'}`;
   return `${what} ${when}${by ? `, by ${by}` : ''}${reason ? `: ${reason}` : ''}`;
 }
 
@@ -178,7 +179,7 @@ function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
         {drag ? (
           <span class="band planned" style={{ left: `${px(from)}px`, width: `${Math.max(px(to) - px(from), 2)}px` }}>
             <span class="band-text">
-              {clockTime(from, now.value)} – {clockTime(to, now.value)}
+              {clockText(from, now.value)} – {clockText(to, now.value)}
             </span>
           </span>
         ) : (

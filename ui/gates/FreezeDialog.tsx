@@ -39,7 +39,8 @@ export function FreezeDialog() {
     const timer = setTimeout(() => void api.preview(request).then(setPreview, () => {}), PREVIEW_MS);
     return () => clearTimeout(timer);
   }, [JSON.stringify(request)]);
-  const text = `Freeze ${freeze.namespace}${preview ? `: ${preview.count} ${preview.count === 1 ? 'object' : 'objects'}` : ''}`;
+  const where = freeze.isOfAll ? 'all namespaces' : freeze.namespace;
+  const text = `Freeze ${where}${preview ? `: ${preview.count} ${preview.count === 1 ? 'object' : 'objects'}` : ''}`;
   return (
     <RequestDialog
       title="Freeze"
@@ -70,7 +71,7 @@ interface FormProps {
 }
 
 function Form({ freeze, name, reason, setReason }: FormProps) {
-  const { when, kinds, days, namespace, lasts, from } = freeze;
+  const { when, kinds, days, hours, namespace, isOfAll, lasts, from } = freeze;
   const change = (changes: Partial<Freeze>) => setQuery(queryOf({ ...freeze, ...changes }), 'replace');
   const toggled = (list: readonly string[], each: string) =>
     list.includes(each) ? list.filter((other) => other !== each) : [...list, each];
@@ -97,7 +98,14 @@ function Form({ freeze, name, reason, setReason }: FormProps) {
             onInput={(text) => change({ from: instantOf(text) })}
           />
         )}
-        {when !== 'weekly' && (
+        {when === 'weekly' ? (
+          <Field
+            label="Between"
+            value={hours}
+            placeholder="all day, or 16:00-08:00"
+            onInput={(text) => change({ hours: text.trim() })}
+          />
+        ) : (
           <Field
             label="For"
             value={lasts}
@@ -140,6 +148,15 @@ function Form({ freeze, name, reason, setReason }: FormProps) {
         options={FROZEN_KINDS.map((kind) => [kind, `${kind}s`])}
         isOn={(kind) => kinds.includes(kind)}
         onToggle={(kind) => change({ kinds: toggled(kinds, kind) })}
+      />
+      <Toggles
+        legend="Where"
+        options={[
+          ['', `in ${namespace}`],
+          ['all', 'in all namespaces'],
+        ]}
+        isOn={(each) => (each === 'all') === isOfAll}
+        onToggle={(each) => change({ isOfAll: each === 'all' })}
       />
       <Field
         label="Name of the Gate"

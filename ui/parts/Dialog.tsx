@@ -84,7 +84,7 @@ export function RequestDialog(props: RequestDialogProps) {
 function Said({ answer: { ok, message, warnings, code }, isDryRun }: { answer: Answer; isDryRun?: boolean }) {
   if (isDryRun && ok && warnings.length === 0) return null;
   const tone = !ok ? 'bad' : warnings.length > 0 ? 'held' : 'good';
-  const refusal = code === undefined ? 'This could not be checked' : 'The API server would refuse it';
+  const refusal = !code ? 'This could not be checked' : 'The API server would refuse it';
   return (
     <div class={`said tone-${tone}`} role={isDryRun ? undefined : 'status'}>
       <Icon name={!ok ? 'failed' : warnings.length > 0 ? 'problem' : 'done'} />

@@ -1,6 +1,7 @@
 /** How far a version is: waits, gates, deploying, baking, done. What it is at is a ring that fills; what halts it, a barrier. */
 import { TRACK, type Track as TrackData } from '../../client/board/row.ts';
-import { now, span } from '../state/clock.ts';
+import { ageText } from '../../client/explain/when.ts';
+import { now } from '../state/clock.ts';
 
 const GAP = 46;
 const LEFT = 12;
@@ -20,7 +21,7 @@ export function trackText({ at, halted, failed, until }: TrackData, time: number
   if (failed) return at === 'baking' ? 'failed in its bake' : 'failed';
   if (halted) return at === 'gates' || at === 'waits' ? 'held at the gates' : 'held while rolling out';
   const left = until ? Date.parse(until) - time : 0;
-  return left > 0 && (at === 'baking' || at === 'deploying') ? `${WORDS[at]}, ${span(left)} left` : WORDS[at];
+  return left > 0 && (at === 'baking' || at === 'deploying') ? `${WORDS[at]}, ${ageText(left)} left` : WORDS[at];
 }
 
 /** What the points are called, each above its own. */

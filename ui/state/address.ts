@@ -6,7 +6,7 @@ const KEPT = {
   /** `do`: the action whose dialog is open. */
   rollout: ['release', 'do'],
   gate: ['do'],
-  gates: ['range', 'do', 'when', 'from', 'for', 'in', 'name', 'kinds', 'days', 'zone'],
+  gates: ['range', 'do', 'when', 'from', 'for', 'in', 'all', 'name', 'kinds', 'days', 'between', 'zone'],
   promotion: [],
   adopt: ['q', 'object', 'policy', 'variable', 'rollout', 'runs'],
   object: [],
