@@ -1,20 +1,14 @@
 /** A button for what the reader may do; for the rest, the rights that it takes. */
-import type { Action, ActionType } from '../../client/actions/action.ts';
+import type { Action } from '../../client/actions/action.ts';
 import type { Rights } from '../../client/board/messages.ts';
 import { open } from './ActionDialog.tsx';
-import { lackingText, mayDo } from './rights.ts';
-
-/** May stand out: each is about one version or one object. What opens a gate for everything or goes past all of them never does. */
-const NARROW: readonly ActionType[] = ['approve', 'retry', 'rollback', 'continue', 'create'];
-const isNarrow = ({ request: { type, object } }: Action) =>
-  NARROW.includes(type) && !(type === 'approve' && object.kind === 'Rollout');
+import { lackingText, mayDo, primaryOf } from './rights.ts';
 
 export function Actions({ actions, rights }: { actions: readonly Action[]; rights: Rights }) {
   if (actions.length === 0) return null;
   const allowed = actions.filter((action) => mayDo(action, rights));
   const denied = actions.filter((action) => !mayDo(action, rights));
-  const narrow = allowed.filter(isNarrow);
-  const primary = narrow.find((action) => action.primary) ?? narrow[0];
+  const primary = primaryOf(allowed);
   return (
     <div class="stack actions">
       {allowed.length > 0 && (
