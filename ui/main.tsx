@@ -1,7 +1,6 @@
 /** The page: `kubectl rollouts ui` serves it. What it shows is in the address, what it knows comes over one stream. */
 import { render } from 'preact';
 import { Page } from './pages/Page.tsx';
-import { ActionDialog } from './parts/ActionDialog.tsx';
 import { Help, help } from './parts/Help.tsx';
 import { TopBar } from './parts/TopBar.tsx';
 import { listenToKeys } from './state/keys.ts';
@@ -15,7 +14,6 @@ function App() {
       <main id="main" tabIndex={-1}>
         <Page />
       </main>
-      <ActionDialog />
       <Help />
       <div class="announced" aria-live="polite">
         {announcement}

@@ -311,16 +311,19 @@ function freezeOf({ object, reason, spec, at }: ActionRequest, now: EpochMs): Fr
 }
 
 function freezeWords({ object, spec, at }: ActionRequest): string[] {
-  const { kinds = [] } = spec?.selects ?? {};
+  const { kinds = [], namespaceSelector } = spec?.selects ?? {};
+  const hours = spec?.schedule?.rules?.[0]?.timeRange;
   return [
     'freeze',
     object.name,
     ...(kinds.length > 0 ? ['--kinds', kinds.join(',')] : []),
+    ...(namespaceSelector && Object.keys(namespaceSelector).length === 0 ? ['--namespace-selector', ''] : []),
     ...(spec?.window ? ['--for', spec.window] : []),
     ...(at ? ['--at', at] : []),
     ...(spec?.schedule?.rules ?? []).flatMap(({ daysOfWeek = [] }) =>
       daysOfWeek.length > 0 ? ['--every', daysOfWeek.join(',')] : [],
     ),
+    ...(hours ? ['--between', `${hours.start}-${hours.end}`] : []),
     ...(spec?.schedule?.timezone ? ['--timezone', spec.schedule.timezone] : []),
   ];
 }

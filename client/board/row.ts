@@ -2,7 +2,7 @@
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/rollout/upstream/refs.ts';
-import type { Application, ApplicationState, DeploymentView, Outcome, Step } from '../explain/application.ts';
+import type { Application, ApplicationState, Cause, DeploymentView, Outcome, Step } from '../explain/application.ts';
 import { isFailedObject } from '../explain/step.ts';
 import { kindsThat } from '../explain/stepKinds.ts';
 
@@ -15,6 +15,8 @@ export interface Track {
   at: TrackPoint;
   /** Something stands in its way that does not pass by itself; or it has failed. */
   halted: boolean;
+  /** It is halted because it has failed, and not by a gate. */
+  failed?: true;
   /** What it is at takes from here to there, where both are known: the ring fills. */
   from?: string;
   until?: string;
@@ -33,8 +35,10 @@ export interface Row {
   /** The version on its way; absent where nothing is. */
   track?: Track;
   pinned?: string;
-  /** The cause, in a sentence. */
+  /** The cause; what else stands in the way, by title. */
   why?: string;
+  /** Since when the version waits. */
+  since?: string;
   /** When that changes by itself. */
   until?: string;
   /** What stands in the way, by title, at most three. */
@@ -51,9 +55,11 @@ const BLOCKERS = 3;
 const GATE_LIKE = kindsThat('isGateLike');
 
 export function rowOf(rollout: Rollout, application: Application): Row {
-  const { namespace, name, labels, state, headline, runs, history, causes, next, steps, title, pinned } = application;
+  const { namespace, name, labels, state, headline, runs, history, causes, next, steps, title, pinned, waiting } =
+    application;
   const track = trackOf(application);
-  const why = causes[0]?.text.slice(0, WHY);
+  const why = causes[0] && whyText(causes[0], steps).slice(0, WHY);
+  const since = state === 'waits' ? (waiting?.requested?.at ?? waiting?.firstSeen) : undefined;
   const until = track?.until ?? next?.at;
   return {
     id: refKey({ namespace, name }),
@@ -75,12 +81,24 @@ export function rowOf(rollout: Rollout, application: Application): Row {
     ...(track && { track }),
     ...(pinned && { pinned }),
     ...(why && { why }),
+    ...(since && { since }),
     ...(until && { until }),
   };
 }
 
 function runningOf({ version, outcome, at, endedAt }: DeploymentView): NonNullable<Row['runs']> {
   return { version, outcome, at, ...(endedAt && { endedAt }) };
+}
+
+/** What stands in the way first, without the version, which the row has anyway: `Gate shop/freeze: closed by alice: INC-42; RolloutGate qa`. */
+function whyText({ text, step: id }: Cause, steps: readonly Step[]): string {
+  const first = steps.find(
+    (step) => step.id === id && (step.state === 'blocks' || step.state === 'waits') && GATE_LIKE.includes(step.kind),
+  );
+  if (!first) return text;
+  const cause = first.detail ? `${first.title}: ${first.detail}` : first.title;
+  const others = blocking(steps).filter((step) => step !== first);
+  return [cause, ...others.map(({ title }) => title)].join('; ');
 }
 
 function blocking(steps: readonly Step[]): Step[] {
@@ -93,11 +111,13 @@ export function trackOf({ runs, waiting, steps, state }: Application): Track | u
   if (runs && state !== 'waits' && (runs.outcome === 'Deploying' || runs.outcome === 'InProgress')) {
     const bake = steps.find(({ kind }) => kind === 'bake');
     const isBaking = runs.outcome === 'InProgress';
+    const failed = steps.some(isFailedObject);
     const from = isBaking ? runs.bakeStartedAt : (runs.retriedAt ?? runs.at);
     return {
       version: runs.version,
       at: isBaking ? 'baking' : 'deploying',
-      halted: runs.heldSince !== undefined || steps.some(isFailedObject),
+      halted: runs.heldSince !== undefined || failed,
+      ...(failed && { failed }),
       ...(from && { from }),
       ...(bake?.until && { until: bake.until }),
     };
@@ -111,7 +131,7 @@ export function trackOf({ runs, waiting, steps, state }: Application): Track | u
     };
   }
   if (runs?.outcome === 'Failed' && state === 'failed') {
-    return { version: runs.version, at: runs.bakeStartedAt ? 'baking' : 'deploying', halted: true };
+    return { version: runs.version, at: runs.bakeStartedAt ? 'baking' : 'deploying', halted: true, failed: true };
   }
   return undefined;
 }

@@ -49,7 +49,7 @@ async function takePictures(cluster: LocalCluster): Promise<void> {
     for (const [name, path, colorScheme, height] of pages) {
       const page = await browser.newPage({ viewport: { width: 1240, height }, colorScheme, reducedMotion: 'reduce' });
       await page.goto(`${server.origin}${path}#${server.address.split('#')[1]}`);
-      await page.locator('.row, .story, .band').first().waitFor();
+      await page.locator('.row, .path, .band').first().waitFor();
       await page.evaluate('document.fonts.ready');
       await page.screenshot({ path: join(OUT, `${name}.png`) });
       await page.close();

@@ -1,18 +1,21 @@
 /** Every deployment that is remembered: how it went, who asked for it and why, how long each part took. */
+import { useEffect, useRef } from 'preact/hooks';
 import { versionActions } from '../../client/actions/versionActions.ts';
 import type { Rights } from '../../client/board/messages.ts';
 import type { Application, DeploymentView } from '../../client/explain/application.ts';
 import { pinText } from '../../client/explain/pinText.ts';
+import { ageText } from '../../client/explain/when.ts';
 import { Badge } from '../look/Badge.tsx';
 import { OUTCOMES } from '../look/words.ts';
-import { mayDo, open } from '../parts/Actions.tsx';
+import { open } from '../parts/ActionDialog.tsx';
+import { mayDo } from '../parts/rights.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago } from '../parts/Time.tsx';
-import { span } from '../state/clock.ts';
+import { linkTo, query } from '../state/route.ts';
 
 export function History({ application, rights }: { application: Application; rights: Rights }) {
   const { history, pin } = application;
-  if (history.length === 0) return <p class="none">Nothing has been deployed yet.</p>;
+  if (history.length === 0) return <p class="meta">Nothing has been deployed yet.</p>;
   return (
     <>
       {pin && (
@@ -24,11 +27,11 @@ export function History({ application, rights }: { application: Application; rig
         <table class="history">
           <thead>
             <tr>
-              <th scope="col">Version</th>
-              <th scope="col">How it went</th>
-              <th scope="col">When</th>
-              <th scope="col">Who and why</th>
-              <th scope="col">Took</th>
+              {['Version', 'Outcome', 'When', 'Who and why', 'Took'].map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
               <th scope="col">
                 <span class="hidden">Actions</span>
               </th>
@@ -53,12 +56,22 @@ interface EntryProps {
 
 function Entry({ each, application, rights }: EntryProps) {
   const look = OUTCOMES[each.outcome];
+  const isChosen = query.value.release === each.version;
+  const own = useRef<HTMLTableRowElement>(null);
+  useEffect(() => {
+    if (isChosen) own.current?.scrollIntoView({ block: 'center' });
+  }, []);
   const actions = versionActions(application, each.version).filter((action) => mayDo(action, rights));
   return (
-    <tr>
+    <tr ref={own} aria-current={isChosen ? 'true' : undefined}>
       <td>
-        <span class="version">{each.version}</span>
-        <small>
+        <a
+          class="version"
+          href={linkTo.rollout(`${application.namespace}/${application.name}`, { release: each.version })}
+        >
+          {each.version}
+        </a>
+        <small class="meta">
           #{each.id}
           {each.revision && ` · ${each.revision.slice(0, 12)}`}
         </small>
@@ -67,9 +80,9 @@ function Entry({ each, application, rights }: EntryProps) {
         <Badge tone={look.tone} icon={look.icon}>
           {look.text}
         </Badge>
-        {each.outcome !== 'Succeeded' && each.detail && <small>{each.detail}</small>}
+        {each.outcome !== 'Succeeded' && each.detail && <small class="meta">{each.detail}</small>}
         {each.failedChecks.map(({ namespace, name }) => (
-          <small key={`${namespace}/${name}`}>
+          <small class="meta" key={`${namespace}/${name}`}>
             HealthCheck {namespace}/{name}
           </small>
         ))}
@@ -79,15 +92,15 @@ function Entry({ each, application, rights }: EntryProps) {
       </td>
       <td class="history-why">
         <span>{each.by.kind === 'User' ? each.by.name : 'automatic'}</span>
-        <small>{each.reason ?? each.message}</small>
-        {each.rolledBackFrom && <small>rolled back from {each.rolledBackFrom}</small>}
+        <small class="meta">{each.reason ?? each.message}</small>
+        {each.rolledBackFrom && <small class="meta">rolled back from {each.rolledBackFrom}</small>}
         {each.bypass && (
           <small class="tone-held">
             past {each.bypass.gates.join(', ')}, by {each.bypass.by}: {each.bypass.reason}
           </small>
         )}
         {each.approvals.map(({ gate, kind, by, reason }) => (
-          <small key={`${gate} ${by}`}>
+          <small class="meta" key={`${gate} ${by}`}>
             {kind === 'RolloutGate' ? `approved at ${gate}` : `${gate} opened`}
             {by && ` by ${by}`}
             {reason && `: ${reason}`}
@@ -112,7 +125,7 @@ function Phases({ each }: { each: DeploymentView }) {
   const between = (from: string | undefined, to: string | undefined) =>
     from && to ? Date.parse(to) - Date.parse(from) : undefined;
   const parts: [string, number | undefined][] = [
-    ['arrived in', between(each.retriedAt ?? each.at, each.appliedAt)],
+    ['applied in', between(each.retriedAt ?? each.at, each.appliedAt)],
     ['healthy after', between(each.appliedAt, each.bakeStartedAt)],
     ['baked', between(each.bakeStartedAt, each.endedAt)],
     ['held', each.heldSeconds ? each.heldSeconds * 1000 : undefined],
@@ -121,8 +134,8 @@ function Phases({ each }: { each: DeploymentView }) {
     <>
       {parts.map(([word, ms]) =>
         ms !== undefined && ms >= 0 ? (
-          <small key={word}>
-            {word} {span(ms)}
+          <small class="meta" key={word}>
+            {word} {ageText(ms)}
           </small>
         ) : null,
       )}

@@ -1,7 +1,8 @@
 /** The value of a HealthCheck over its newest measurements, and the bounds of its range as dashed lines. */
 import type { MeasurementView, MetricView } from '../../client/explain/application.ts';
 import { rangeText } from '../../core/health/prometheus/spec.ts';
-import { clockTime, fullTime, now } from '../state/clock.ts';
+import { At } from '../parts/Time.tsx';
+import { clockText, fullTime, now } from '../state/clock.ts';
 import { type Mark, metricPicture, numberText, PICTURE } from './metricPicture.ts';
 
 const { width, height } = PICTURE;
@@ -36,9 +37,7 @@ export function MetricChart({ metric }: { metric: MetricView }) {
       </svg>
       <figcaption>
         {[...new Set([oldest, newest])].map((at) => (
-          <time key={at} dateTime={at} title={fullTime(at)}>
-            {clockTime(at, now.value)}
-          </time>
+          <At key={at} time={at} />
         ))}
       </figcaption>
     </figure>
@@ -47,7 +46,7 @@ export function MetricChart({ metric }: { metric: MetricView }) {
 
 /** A dot inside the range, a cross outside, a tick at the bottom where there is no value. */
 function Point({ mark: { x, y, look, measurement } }: { mark: Mark }) {
-  const title = <title>{`${measurementText(measurement)}\n${fullTime(measurement.at)}`}</title>;
+  const title = <title>{`${measurementText(measurement)}\n${fullTime(Date.parse(measurement.at))}`}</title>;
   if (look === 'inside') {
     return (
       <circle class="metric-point" cx={x} cy={y} r="2.500">
@@ -73,6 +72,6 @@ function metricText({ min, max, measurements }: MetricView): string {
   const outside = measurements.filter(({ result }) => result === 'OutOfRange').length;
   const without = measurements.filter(({ value }) => value === undefined).length;
   const range = min === undefined && max === undefined ? '' : ` (${rangeText({ min, max })})`;
-  const from = clockTime(measurements[0]!.at, now.value);
-  return `${measurementText(newest)}${range}, at ${clockTime(newest.at, now.value)}. ${measurements.length} measurements since ${from}: ${outside} outside the range, ${without} without a value`;
+  const text = ({ at }: MeasurementView) => clockText(Date.parse(at), now.value);
+  return `${measurementText(newest)}${range}, at ${text(newest)}. ${measurements.length} measurements since ${text(measurements[0]!)}: ${outside} outside the range, ${without} without a value`;
 }

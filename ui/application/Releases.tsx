@@ -1,10 +1,12 @@
-/** Every release that is known, also those that no deployment has had: to deploy one by hand, or to stay on it. */
-import { useState } from 'preact/hooks';
+/** Every release that is known, also those that no deployment has had: to deploy one manually, or to pin it. */
 import { versionActions } from '../../client/actions/versionActions.ts';
 import type { ReleaseView, Rights } from '../../client/board/messages.ts';
 import type { Application } from '../../client/explain/application.ts';
-import { mayDo, open } from '../parts/Actions.tsx';
+import { Panel } from '../look/Panel.tsx';
+import { open } from '../parts/ActionDialog.tsx';
+import { mayDo } from '../parts/rights.ts';
 import { Ago } from '../parts/Time.tsx';
+import { query, setQuery } from '../state/route.ts';
 
 interface ReleasesProps {
   application: Application;
@@ -13,15 +15,14 @@ interface ReleasesProps {
 }
 
 export function Releases({ application, releases, rights }: ReleasesProps) {
-  const [tag, setTag] = useState('');
+  const { release: tag = '' } = query.value;
   const chosen = releases.find((release) => release.tag === tag);
   const actions = chosen ? versionActions(application, chosen.tag).filter((action) => mayDo(action, rights)) : [];
   if (releases.length === 0) return null;
   return (
-    <section class="card panel releases" aria-labelledby="releases-title">
-      <h2 id="releases-title">Another version</h2>
-      <div class="releases-choice">
-        <select aria-label="Version" value={tag} onChange={(event) => setTag(event.currentTarget.value)}>
+    <Panel id="releases" title="Another version">
+      <div class="line">
+        <select aria-label="Version" value={tag} onChange={(event) => setQuery({ release: event.currentTarget.value })}>
           <option value="">Choose of {releases.length} known releases…</option>
           {releases.map((release) => (
             <option key={release.tag} value={release.tag}>
@@ -36,12 +37,12 @@ export function Releases({ application, releases, rights }: ReleasesProps) {
           </button>
         ))}
         {chosen && (
-          <small>
+          <small class="meta">
             {chosen.revision && <code>{chosen.revision.slice(0, 12)}</code>}{' '}
             <Ago time={chosen.firstSeen ?? chosen.created} prefix="first seen " />
           </small>
         )}
       </div>
-    </section>
+    </Panel>
   );
 }

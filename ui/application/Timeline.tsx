@@ -1,27 +1,25 @@
-/** Deployments over time, to zoom in and to drag: a bar from each deployment to the next, with the part in which it arrived and baked. */
+/** Deployments over time, to zoom in and to drag: a bar from each deployment to the next, with the part in which it was applied and baked. */
 import { scaleTime } from 'd3-scale';
 import { select } from 'd3-selection';
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DeploymentView } from '../../client/explain/application.ts';
+import { ageText } from '../../client/explain/when.ts';
 import { Icon } from '../look/Icon.tsx';
 import { OUTCOMES } from '../look/words.ts';
-import { fullTime, now, span } from '../state/clock.ts';
+import { fullTime, now, tickText } from '../state/clock.ts';
+import { useWidth } from '../state/width.ts';
 
 const HEIGHT = 108;
 const BAR = { y: 26, height: 40 };
 const AXIS = 84;
+/** Half of a label: one that would be cut is left out. */
+const LABEL = 20;
 
 export function Timeline({ history }: { history: readonly DeploymentView[] }) {
   const svg = useRef<SVGSVGElement>(null);
-  const [width, setWidth] = useState(900);
+  const width = useWidth(svg, 900);
   const [transform, setTransform] = useState<ZoomTransform>(zoomIdentity);
-  useLayoutEffect(() => {
-    if (!svg.current) return;
-    const observer = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width));
-    observer.observe(svg.current);
-    return () => observer.disconnect();
-  }, []);
   const behaviour = useMemo(
     () =>
       zoom<SVGSVGElement, unknown>()
@@ -45,11 +43,14 @@ export function Timeline({ history }: { history: readonly DeploymentView[] }) {
     select(svg.current).call(behaviour);
   }, [width]);
   const first = history.at(-1);
-  if (!first) return <p class="none">Nothing has been deployed yet.</p>;
+  if (!first) return <p class="meta">Nothing has been deployed yet.</p>;
   const end = now.value;
   const start = Math.min(Date.parse(first.at), end - 120_000);
   const x = transform.rescaleX(scaleTime([start - (end - start) * 0.02, end + (end - start) * 0.02], [0, width]));
   const zoomBy = (factor: number) => svg.current && select(svg.current).call(behaviour.scaleBy, factor);
+  const ticks = x
+    .ticks(Math.max(2, Math.floor(width / 130)))
+    .filter((tick) => x(tick) > LABEL && x(tick) < width - LABEL);
   const bars = [...history].reverse().map((each, index, all) => ({
     each,
     from: Date.parse(each.at),
@@ -71,13 +72,13 @@ export function Timeline({ history }: { history: readonly DeploymentView[] }) {
         width="100%"
         height={HEIGHT}
         role="img"
-        aria-label={`${history.length} deployments since ${fullTime(first.at)}; the table below lists them`}
+        aria-label={`${history.length} deployments since ${fullTime(Date.parse(first.at))}; the table below lists them`}
       >
-        {x.ticks(Math.max(2, Math.floor(width / 130))).map((tick) => (
+        {ticks.map((tick) => (
           <g key={tick.getTime()} transform={`translate(${x(tick)} 0)`}>
             <line class="timeline-tick" y1={BAR.y - 8} y2={AXIS} />
             <text class="timeline-label" y={AXIS + 15} text-anchor="middle">
-              {x.tickFormat()(tick)}
+              {tickText(tick)}
             </text>
           </g>
         ))}
@@ -109,7 +110,7 @@ function Bar({ each, left, right, x, width }: BarProps) {
   return (
     <g class={`timeline-bar tone-${look.tone}`}>
       <title>
-        {`${each.version}: ${look.text}\n${fullTime(each.at)}${settled ? `, settled after ${span(Date.parse(settled) - Date.parse(each.at))}` : ''}\n${each.reason ?? each.message ?? ''}`}
+        {`${each.version}: ${look.text}\n${fullTime(Date.parse(each.at))}${settled ? `, settled after ${ageText(Date.parse(settled) - Date.parse(each.at))}` : ''}\n${each.reason ?? each.message ?? ''}`}
       </title>
       <rect class="timeline-rest" x={left} y={BAR.y} width={size} height={BAR.height} rx="6" />
       <rect class="timeline-busy" x={left} y={BAR.y} width={Math.max(busy, 3)} height={BAR.height} rx="3" />

@@ -1,22 +1,22 @@
 /** Versions at a Gate that people approve: who has, who does not count, what is missing. */
 import type { ApprovalView } from '../../client/board/messages.ts';
 import { Badge } from '../look/Badge.tsx';
+import { Panel } from '../look/Panel.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago } from '../parts/Time.tsx';
 import { linkTo } from '../state/route.ts';
 
 export function Approvals({ rule, approvals }: { rule: string; approvals: readonly ApprovalView[] }) {
   return (
-    <section class="card panel" aria-labelledby="approvals-title">
-      <h2 id="approvals-title">Approvals</h2>
-      <p class="none">{rule}.</p>
+    <Panel id="approvals" title="Approvals">
+      <p class="meta">{rule}.</p>
       {approvals.length === 0 && <p>No version waits for one.</p>}
-      <ul class="approvals">
+      <ul class="stack approvals">
         {approvals.map((approval) => (
           <Version key={`${approval.rollout}:${approval.version}`} approval={approval} />
         ))}
       </ul>
-    </section>
+    </Panel>
   );
 }
 

@@ -1,14 +1,17 @@
 /** Gates over the coming days: a band where one is closed, dashed where somebody has planned it. Dragging over the first line plans a freeze. */
 import { scaleTime } from 'd3-scale';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView } from '../../client/board/bands.ts';
 import type { ScheduleView } from '../../client/board/schedules.ts';
 import { Icon } from '../look/Icon.tsx';
-import { clockTime, dayName, now } from '../state/clock.ts';
+import { clockText, dayName, monthDay, now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';
+import { useWidth } from '../state/width.ts';
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
+/** Of a band, to be seen beside the line of the present. */
+const LEAST = 7;
 
 /** A Gate or a schedule. */
 export interface CalendarLine {
@@ -36,13 +39,7 @@ function startOfToday(at: number): number {
 
 export function Calendar({ lines, days, onPlan }: CalendarProps) {
   const lane = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(800);
-  useLayoutEffect(() => {
-    if (!lane.current) return;
-    const observer = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width));
-    observer.observe(lane.current);
-    return () => observer.disconnect();
-  }, []);
+  const width = useWidth(lane, 800);
   const start = startOfToday(now.value);
   const x = scaleTime([start, start + days * DAY_MS], [0, width]);
   const dates = Array.from({ length: days }, (_, index) => new Date(start).setDate(new Date(start).getDate() + index));
@@ -58,7 +55,7 @@ export function Calendar({ lines, days, onPlan }: CalendarProps) {
               class={`calendar-day${isWeekend(date) ? ' weekend' : ''}`}
               style={{ left: `${x(date)}px`, width: `${width / days}px` }}
             >
-              {index % every === 0 ? shortDay(date, width / days) : ''}
+              {index % every === 0 ? shortDay(date, width / days, index === 0 ? 31 : every) : ''}
             </span>
           ))}
         </div>
@@ -67,12 +64,18 @@ export function Calendar({ lines, days, onPlan }: CalendarProps) {
       {lines.map(({ id, name, about, to, opened, bands }) => (
         <div key={id} class="calendar-row">
           <span class="calendar-name">
-            <span class={`calendar-lock tone-${opened ? 'good' : 'held'}`}>
+            <span class={`tile calendar-lock tone-${opened ? 'calm' : 'held'}`}>
               <Icon name={opened ? 'open' : 'closed'} label={opened ? 'open' : 'closed'} />
             </span>
-            <span class="calendar-gate">
-              {to ? <a href={to}>{name}</a> : <strong>{name}</strong>}
-              <small>{about}</small>
+            <span class="stack calendar-gate">
+              {to ? (
+                <a class="clip" href={to}>
+                  {name}
+                </a>
+              ) : (
+                <strong class="clip">{name}</strong>
+              )}
+              <small class="meta clip">{about}</small>
             </span>
           </span>
           <div class="calendar-lane">
@@ -117,7 +120,7 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
   return (
     <span
       class={`band${band.planned ? ' planned' : ''}${band.openFor ? ' for-one' : ''}`}
-      style={{ left: `${left}px`, width: `${Math.max(right - left - 1, 2)}px` }}
+      style={{ left: `${left}px`, width: `${Math.max(right - left - 1, LEAST)}px` }}
       title={text}
     >
       <span class="band-text">
@@ -131,7 +134,8 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
 export function bandText({ from, to, by, reason, openFor, planned }: Band): string {
   const at = now.peek();
   const what = openFor ? `Open for ${openFor} only` : planned ? 'Planned closing' : 'Closed';
-  const when = `from ${clockTime(from, at)}${to ? ` to ${clockTime(to, at)}` : ' on'}`;
+  const text = (time: string) => clockText(Date.parse(time), at);
+  const when = `from ${text(from)}${to ? ` to ${text(to)}` : ' on'}`;
   return `${what} ${when}${by ? `, by ${by}` : ''}${reason ? `: ${reason}` : ''}`;
 }
 
@@ -156,7 +160,7 @@ function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
   return (
     <div class="calendar-row calendar-plan">
       <span class="calendar-name">
-        <span class="calendar-gate none">Plan a freeze</span>
+        <span class="calendar-gate meta">Plan a freeze</span>
       </span>
       <div
         class="calendar-lane"
@@ -175,11 +179,11 @@ function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
         {drag ? (
           <span class="band planned" style={{ left: `${px(from)}px`, width: `${Math.max(px(to) - px(from), 2)}px` }}>
             <span class="band-text">
-              {clockTime(from, now.value)} – {clockTime(to, now.value)}
+              {clockText(from, now.value)} – {clockText(to, now.value)}
             </span>
           </span>
         ) : (
-          <span class="calendar-hint">drag from start to end</span>
+          <span class="meta calendar-hint">drag from start to end</span>
         )}
       </div>
     </div>
@@ -190,7 +194,9 @@ function isWeekend(date: number): boolean {
   return new Date(date).getDay() % 6 === 0;
 }
 
-function shortDay(date: number, room: number): string {
-  const text = dayName(date);
-  return room > 90 ? text : (text.split(' ').at(-1) ?? text);
+/** With the month on the first label of a month: one in `every` days has a label. */
+function shortDay(date: number, room: number, every: number): string {
+  if (room > 90) return dayName(date);
+  const day = new Date(date).getDate();
+  return day <= every ? monthDay(date) : String(day);
 }

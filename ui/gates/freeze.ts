@@ -1,30 +1,81 @@
-/** A freeze in the making: what is filled in, and the Gate that comes of it. */
+/** A freeze in the making: what is filled in, as the address has it, and the Gate that comes of it. */
 import type { Gate } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
+import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
+import { parseHours } from '../../client/actions/writes/when.ts';
+import { DAYS } from '../../core/calendar/calendar.ts';
+import { formatDuration, parseDuration } from '../../core/kube/duration.ts';
+import type { Query } from '../state/address.ts';
 
-export const KINDS = ['Kustomization', 'HelmRelease', 'Rollout'] as const;
-export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
-
+/** All but its reason: that is the user's own. */
 export interface Freeze {
   when: 'now' | 'planned' | 'weekly';
   name: string;
+  /** Where the Gate is: it holds what is there, or in all namespaces. */
   namespace: string;
-  reason: string;
+  isOfAll: boolean;
   kinds: readonly string[];
   /** `24h`; empty: until somebody opens it. */
   lasts: string;
   /** Of a planned one: RFC 3339. */
-  from?: string;
+  from: string;
   days: readonly string[];
+  /** Of these days: `16:00-08:00`; empty: all day. */
+  hours: string;
   timezone: string;
 }
 
-export function emptyFreeze(namespace: string): Freeze {
-  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { when: 'now', name: '', namespace, reason: '', kinds: KINDS, lasts: '24h', days: [], timezone };
+const MINUTE_MS = 60_000;
+/** No kind, and no end: what is absent is the usual. */
+const NONE = '-';
+
+export function freezeOf(query: Query, namespace: string, timezone: string): Freeze {
+  const { when, name = '', in: place = namespace, all, kinds, for: lasts = '24h', from = '' } = query;
+  const { days, between: hours = '', zone = timezone } = query;
+  const listed = (text: string | undefined) => (text && text !== NONE ? text.split(',') : []);
+  return {
+    when: when === 'planned' || when === 'weekly' ? when : 'now',
+    name,
+    namespace: place,
+    isOfAll: all !== undefined,
+    kinds:
+      kinds === undefined ? FROZEN_KINDS : listed(kinds).filter((each) => FROZEN_KINDS.some((kind) => kind === each)),
+    lasts: lasts === NONE ? '' : lasts,
+    from: Number.isNaN(Date.parse(from)) ? '' : from,
+    days: listed(days).filter((each) => DAYS.includes(each)),
+    hours,
+    timezone: zone,
+  };
 }
 
-/** What it is called unless somebody says otherwise; a name that is taken gets a number. */
+export function queryOf({ when, name, namespace, isOfAll, kinds, lasts, from, days, hours, timezone }: Freeze): Query {
+  return {
+    when,
+    name,
+    in: namespace,
+    all: isOfAll ? 'true' : '',
+    kinds: kinds.length === FROZEN_KINDS.length ? '' : kinds.join(',') || NONE,
+    for: lasts || NONE,
+    from,
+    days: days.join(','),
+    between: hours,
+    zone: when === 'weekly' ? timezone : '',
+  };
+}
+
+/** Opens the dialog on one that begins then. */
+export function plannedFreeze(from: Date, lasts: string): Query {
+  return { do: 'freeze', when: 'planned', from: instantText(from), for: lasts };
+}
+
+export const instantText = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
+
+/** Everything of it out of the address. */
+export const NO_FREEZE: Query = Object.fromEntries(
+  ['do', 'when', 'name', 'in', 'all', 'kinds', 'for', 'from', 'days', 'between', 'zone'].map((key) => [key, '']),
+);
+
+/** What it is called unless the user says otherwise; a name that is taken gets a number. */
 export function nameOf({ name, when, days, from, namespace }: Freeze, isTaken: (id: string) => boolean): string {
   if (name) return name;
   const base =
@@ -39,12 +90,17 @@ export function nameOf({ name, when, days, from, namespace }: Freeze, isTaken: (
   }
 }
 
-export function requestOf(freeze: Freeze, name: string): ActionRequest {
-  const { when, namespace, reason, kinds, lasts, from, days, timezone } = freeze;
-  const selects = { kinds: [...kinds] } as NonNullable<Gate['spec']['selects']>;
+export function requestOf(freeze: Freeze, name: string, reason: string): ActionRequest {
+  const { when, namespace, isOfAll, kinds, lasts, from, days, hours, timezone } = freeze;
+  const selects = { kinds: [...kinds], ...(isOfAll && { namespaceSelector: {} }) } as NonNullable<
+    Gate['spec']['selects']
+  >;
   const object = { kind: 'Gate' as const, namespace, name };
   if (when === 'weekly') {
-    const rules = [{ daysOfWeek: [...days] }] as NonNullable<Gate['spec']['schedule']>['rules'];
+    const timeRange = parseHours(hours);
+    const rules = [{ daysOfWeek: [...days], ...(timeRange && { timeRange }) }] as NonNullable<
+      Gate['spec']['schedule']
+    >['rules'];
     return { type: 'freeze', object, reason, spec: { default: 'opened', schedule: { timezone, rules }, selects } };
   }
   const spec: Gate['spec'] = { default: 'opened', ...(lasts && { window: lasts }), selects };
@@ -52,17 +108,36 @@ export function requestOf(freeze: Freeze, name: string): ActionRequest {
 }
 
 /** Why it cannot be asked for yet. */
-export function lacking({ kinds, when, days, lasts, from }: Freeze): string | undefined {
+export function lacking({ kinds, when, days, hours, lasts, from }: Freeze): string | undefined {
   if (kinds.length === 0) return 'Choose at least one kind.';
   if (when === 'weekly' && days.length === 0) return 'Choose at least one day.';
-  if (when !== 'weekly' && lasts && !/^(\d+(\.\d+)?(h|m|s))+$/.test(lasts))
+  if (when === 'weekly' && hours && !parseHours(hours)) return 'Between: hours such as 16:00-08:00; empty for all day.';
+  if (when !== 'weekly' && lasts && parseDuration(lasts) === undefined)
     return 'For: a time such as 90m, 4h or 24h; empty until somebody opens it.';
   if (when === 'planned' && !from) return 'Say when it begins.';
   return undefined;
 }
 
+/** Usual ends: how long each takes from then on. */
+export function presets(from: Date): (readonly [lasts: string, text: string])[] {
+  const until = (days: number) => {
+    const end = new Date(from);
+    end.setDate(end.getDate() + days);
+    end.setHours(9, 0, 0, 0);
+    return durationText(end.getTime() - from.getTime());
+  };
+  const monday = (8 - from.getDay()) % 7 || 7;
+  return [
+    ['1h', '1 hour'],
+    ['4h', '4 hours'],
+    ['24h', '24 hours'],
+    [until(1), 'until tomorrow 09:00'],
+    ...(monday > 1 ? [[until(monday), 'until Monday 09:00'] as const] : []),
+    ['', 'until it is opened'],
+  ];
+}
+
+/** In whole minutes, without the units that are nought. */
 export function durationText(ms: number): string {
-  const minutes = Math.max(Math.round(ms / 60_000), 1);
-  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
-  return `${hours > 0 ? `${hours}h` : ''}${rest > 0 ? `${rest}m` : ''}`;
+  return formatDuration(Math.max(Math.round(ms / MINUTE_MS), 1) * MINUTE_MS).replace(/(?<=[hm])0[ms]/g, '');
 }

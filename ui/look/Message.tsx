@@ -12,7 +12,7 @@ interface MessageProps {
 export function Message({ icon, tone = 'calm', title, children }: MessageProps) {
   return (
     <div class={`message tone-${tone}`}>
-      <span class="message-icon">
+      <span class="tile">
         <Icon name={icon} size={28} />
       </span>
       <h2>{title}</h2>

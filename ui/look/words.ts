@@ -1,13 +1,11 @@
 /** Words, icons and tones of what an application, a deployment or a step is. */
-import type { Row } from '../../client/board/row.ts';
 import type { ApplicationState, Outcome, StepState } from '../../client/explain/application.ts';
 import type { ExplainedState } from '../../client/explain/explanation.ts';
-import { STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
 import type { IconName } from './Icon.tsx';
 
 export type Tone = 'good' | 'busy' | 'held' | 'bad' | 'calm';
 
-interface Look {
+export interface Look {
   text: string;
   icon: IconName;
   tone: Tone;
@@ -47,23 +45,14 @@ export const OUTCOMES: Record<Outcome, Look> = {
 export const EXPLAINED: Record<ExplainedState, Look> = {
   free: { text: 'Free', icon: 'done', tone: 'good' },
   held: { text: 'Held', icon: 'gate', tone: 'held' },
-  underWay: { text: 'Under way', icon: 'rolling', tone: 'busy' },
+  underWay: { text: 'Reconciling', icon: 'rolling', tone: 'busy' },
   failed: { text: 'Failed', icon: 'failed', tone: 'bad' },
 };
 
 export const STEPS: Record<StepState, Look> = {
   passed: { text: 'passed', icon: 'done', tone: 'good' },
   blocks: { text: 'in the way', icon: 'gate', tone: 'held' },
-  waits: { text: 'under way', icon: 'waits', tone: 'busy' },
+  waits: { text: 'in progress', icon: 'waits', tone: 'busy' },
   failed: { text: 'failed', icon: 'failed', tone: 'bad' },
   unknown: { text: 'could not be read', icon: 'unknown', tone: 'calm' },
 };
-
-export function iconOf(kind: StepKind): IconName {
-  return STEP_KINDS[kind].icon;
-}
-
-/** Of an application that waits behind its own baking or failed deployment both are true: the track says the first, this the second. */
-export function lookOf({ state }: Pick<Row, 'state'>): Look {
-  return STATES[state];
-}

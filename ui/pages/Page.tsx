@@ -1,13 +1,13 @@
 import { Message } from '../look/Message.tsx';
 import { route } from '../state/route.ts';
-import { connection, isComplete, open, trouble } from '../state/stream.ts';
+import { connection, isComplete, kinds, open, trouble } from '../state/stream.ts';
+import { AdoptPage } from './AdoptPage.tsx';
 import { ApplicationPage } from './ApplicationPage.tsx';
 import { Board } from './Board.tsx';
 import { GatePage } from './GatePage.tsx';
 import { GatesPage } from './GatesPage.tsx';
 import { ObjectPage } from './ObjectPage.tsx';
 import { PromotionPage } from './PromotionPage.tsx';
-import { TakeOverPage } from './TakeOverPage.tsx';
 
 export function Page() {
   if (connection.value === 'refused') {
@@ -42,8 +42,23 @@ export function Page() {
           </button>
         </div>
       )}
+      <Behind />
       <Current />
     </>
+  );
+}
+
+/** The API server is silent: said on every page, whatever it shows. */
+function Behind() {
+  const behind = kinds.value.filter(({ state }) => state === 'reconnecting' || state === 'signed-out');
+  if (behind.length === 0 || !isComplete.value) return null;
+  return (
+    <div class="notice" role="status">
+      {behind.some(({ state }) => state === 'signed-out')
+        ? 'Your credentials are no longer accepted: sign in again as you do for kubectl. '
+        : `The cluster does not answer (${behind[0]?.why}). `}
+      What you see is how it was.
+    </div>
   );
 }
 
@@ -62,13 +77,13 @@ function Current() {
       return <ObjectPage key={`${current.kind}/${current.id}`} kind={current.kind} id={current.id} />;
     case 'promotion':
       return <PromotionPage />;
-    case 'take-over':
-      return <TakeOverPage />;
+    case 'adopt':
+      return <AdoptPage />;
     case 'unknown':
       return (
         <Message icon="unknown" title="There is no such page">
           <p>
-            <a href="/">To the board</a>
+            <a href="/">All applications</a>
           </p>
         </Message>
       );

@@ -1,10 +1,10 @@
 /** Promotion: which Rollouts come after which, budgets with their waves, and how far the newest version has come among them. */
 import { computed } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { Row } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { STATES } from '../look/words.ts';
+import { Loading } from '../parts/Item.tsx';
 import { trackText } from '../parts/Track.tsx';
 import { Unread } from '../parts/Unread.tsx';
 import { NODE, type Placed, placed } from '../promotion/layout.ts';
@@ -23,16 +23,13 @@ const graphs = computed(() => {
 });
 
 export function PromotionPage() {
-  useEffect(() => {
-    document.title = 'Promotion · Rollouts';
-  }, []);
-  if (!isComplete.value) return <div class="skeleton tall" />;
+  if (!isComplete.value) return <Loading count={1} isTall />;
   const waves = [...budgets.value.values()].sort(
     (a, b) => Number(b.isHeld) - Number(a.isHeld) || a.id.localeCompare(b.id),
   );
   return (
     <article>
-      <header class="page-head">
+      <header class="line page-head">
         <h1>Promotion</h1>
         <span class="page-sum">
           {graphs.value.length > 0 && 'a version goes from left to right, once it has succeeded'}
@@ -42,8 +39,8 @@ export function PromotionPage() {
       {graphs.value.length + waves.length === 0 && (
         <Message icon="chevron" title="No Rollout comes after another">
           <p>
-            With `spec.after` a version is deployed here once it has succeeded there: staging before production, one
-            region before the next. A RolloutBudget lets a few of many begin at once, in waves.
+            With <code>spec.after</code> a version is deployed here once it has succeeded there: staging before
+            production, one region before the next. A RolloutBudget lets a few of many begin at once, in waves.
           </p>
           <p>docs/promotion.md has examples.</p>
         </Message>
@@ -96,11 +93,13 @@ function Node({ id, row, x, y }: { id: string; row: Row | undefined; x: number; 
   const look = STATES[row.state];
   return (
     <li class={`graph-node tone-${look.tone}`} style={style}>
-      <a href={linkTo.rollout(id)}>{name}</a>
+      <a class="clip" href={linkTo.rollout(id)}>
+        {name}
+      </a>
       <span>
         {namespace} · <span class="version">{row.runs?.version ?? 'nothing yet'}</span>
       </span>
-      <span class="graph-state">
+      <span class="line graph-state">
         <Icon name={look.icon} size={13} />
         {row.track ? `${row.track.version} ${trackText(row.track, now.value)}` : look.text}
       </span>
@@ -114,8 +113,11 @@ function has(from: string, to: string): boolean {
   return before !== undefined && after?.version === before.version;
 }
 
+/** With its arrow head. */
 function curve(points: { x: number; y: number }[]): string {
   const [first, last] = [points[0]!, points.at(-1)!];
   const middle = (first.x + last.x) / 2;
-  return `M${first.x} ${first.y}C${middle} ${first.y} ${middle} ${last.y} ${last.x} ${last.y}`;
+  const { x, y } = last;
+  const head = `M${x - 6} ${y - 4}L${x} ${y}L${x - 6} ${y + 4}`;
+  return `M${first.x} ${first.y}C${middle} ${first.y} ${middle} ${y} ${x} ${y}${head}`;
 }

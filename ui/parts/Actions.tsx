@@ -1,21 +1,18 @@
-/** A button for what the reader may do; for the rest, who it takes. */
-import { type Action, rightKey } from '../../client/actions/action.ts';
+/** A button for what the reader may do; for the rest, the rights that it takes. */
+import type { Action } from '../../client/actions/action.ts';
 import type { Rights } from '../../client/board/messages.ts';
-import { dialog } from './ActionDialog.tsx';
-
-export function mayDo({ rights: needed }: Action, rights: Rights): boolean {
-  return needed.every((right) => rights[rightKey(right)] === true);
-}
+import { open } from './ActionDialog.tsx';
+import { lackingText, mayDo, primaryOf } from './rights.ts';
 
 export function Actions({ actions, rights }: { actions: readonly Action[]; rights: Rights }) {
   if (actions.length === 0) return null;
   const allowed = actions.filter((action) => mayDo(action, rights));
   const denied = actions.filter((action) => !mayDo(action, rights));
-  const primary = allowed.find((action) => action.primary) ?? allowed.find((action) => !action.danger);
+  const primary = primaryOf(allowed);
   return (
-    <div class="actions">
+    <div class="stack actions">
       {allowed.length > 0 && (
-        <div class="actions-row">
+        <div class="line">
           {allowed.map((action) => (
             <button
               key={action.id}
@@ -33,17 +30,12 @@ export function Actions({ actions, rights }: { actions: readonly Action[]; right
           <summary>
             {allowed.length > 0
               ? `${denied.length} more that you may not do`
-              : 'Nothing of this is yours to change: who can do what'}
+              : 'You may change nothing here. What it takes'}
           </summary>
           <ul>
             {denied.map((action) => (
               <li key={action.id}>
-                <strong>{action.label}</strong>: {action.text} It takes{' '}
-                {action.rights
-                  .filter((right) => rights[rightKey(right)] !== true)
-                  .map(({ verb, resource, namespace, name }) => `${verb} on ${resource} ${namespace}/${name}`)
-                  .join(' and ')}
-                .
+                <strong>{action.label}</strong>: {action.text} It takes {lackingText(action, rights)}.
               </li>
             ))}
           </ul>
@@ -51,8 +43,4 @@ export function Actions({ actions, rights }: { actions: readonly Action[]; right
       )}
     </div>
   );
-}
-
-export function open(action: Action): void {
-  dialog.value = action;
 }

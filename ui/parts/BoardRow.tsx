@@ -1,12 +1,14 @@
+/** One application on the board. */
+import { useEffect, useRef } from 'preact/hooks';
 import type { Row } from '../../client/board/row.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
-import { lookOf, OUTCOMES } from '../look/words.ts';
+import { OUTCOMES, STATES } from '../look/words.ts';
 import { now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';
 import { Sentence } from './Sentence.tsx';
-import { Ago, Until } from './Time.tsx';
-import { Track, trackText } from './Track.tsx';
+import { Ago, For, Until } from './Time.tsx';
+import { Track, TrackHead, trackText } from './Track.tsx';
 
 interface BoardRowProps {
   row: Row;
@@ -14,30 +16,54 @@ interface BoardRowProps {
   isNarrow: boolean;
 }
 
-export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
-  const look = lookOf(row);
+/** Above the rows, in their columns. */
+export function BoardHead() {
   return (
-    <div class={`row tone-${look.tone}${isFocused() ? ' row-focused' : ''}`}>
-      <span class="row-state">
+    <div class="row-grid row-head" aria-hidden="true">
+      <span />
+      <span>Application</span>
+      <span>Runs</span>
+      <TrackHead />
+      <span>Why it waits</span>
+      <span class="row-strip">Last {STRIP}</span>
+    </div>
+  );
+}
+
+export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
+  const look = STATES[row.state];
+  const link = useRef<HTMLAnchorElement>(null);
+  const focused = isFocused();
+  useEffect(() => {
+    // Rows move under the cursor: nothing is taken from a field that the user is in.
+    if (focused && document.activeElement?.matches('body, .row-link')) link.current?.focus({ preventScroll: true });
+  }, [focused]);
+  const isDone = row.state === 'done';
+  return (
+    <div class={`row row-grid tone-${look.tone}`}>
+      <span class="tile">
         <Icon name={look.icon} label={look.text} />
       </span>
       <span class="row-name">
-        <a class="row-link" href={linkTo.rollout(row.id)}>
+        <span class="meta">{row.namespace}/</span>
+        <wbr />
+        <a ref={link} class="row-link" href={linkTo.rollout(row.id)}>
           {row.name}
         </a>
-        <span>{row.namespace}</span>
       </span>
       <Runs row={row} />
-      <OnItsWay row={row} />
+      <Next row={row} />
       <span class="row-why">
-        {row.state === 'done' || !row.why ? null : (
+        {!isDone && row.why && (
           <span class="row-sentence">
             <Sentence text={row.why} />
           </span>
         )}
-        {row.until && row.state !== 'done' && (
-          <span class="row-until">
-            <Icon name="waits" size={12} /> <Until time={row.until} />
+        {!isDone && (row.since || row.until) && (
+          <span class="meta row-until">
+            <Icon name="waits" size={12} /> {row.since && <For since={row.since} />}
+            {row.since && row.until && ' · '}
+            {row.until && <Until time={row.until} />}
           </span>
         )}
       </span>
@@ -51,7 +77,7 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
 }
 
 function Runs({ row: { runs, pinned } }: { row: Row }) {
-  if (!runs) return <span class="row-runs none">nothing deployed</span>;
+  if (!runs) return <span class="row-runs meta">nothing</span>;
   const { text } = OUTCOMES[runs.outcome];
   return (
     <span class="row-runs">
@@ -63,17 +89,17 @@ function Runs({ row: { runs, pinned } }: { row: Row }) {
           </Badge>
         )}
       </span>
-      <span>
+      <span class="meta">
         {text} <Ago time={runs.endedAt ?? runs.at} />
       </span>
     </span>
   );
 }
 
-function OnItsWay({ row: { track, runs, state, pinned } }: { row: Row }) {
+function Next({ row: { track, runs, state, pinned } }: { row: Row }) {
   if (!track) {
     return (
-      <span class="row-track none">
+      <span class="row-track meta">
         {state === 'empty' || !runs ? 'no release yet' : pinned ? `stays on ${pinned}` : 'up to date'}
       </span>
     );
@@ -90,6 +116,7 @@ function OnItsWay({ row: { track, runs, state, pinned } }: { row: Row }) {
 
 // How the last deployments went: a bar for each, oldest first. A failed one is broken, a cancelled one hollow.
 
+const STRIP = 12;
 const STEP = 9;
 const HEIGHT = 20;
 
@@ -103,14 +130,14 @@ function Strip({ strip }: { strip: Row['strip'] }) {
   return (
     <svg
       class="strip"
-      width={12 * STEP}
+      width={STRIP * STEP}
       height={HEIGHT}
-      viewBox={`0 0 ${12 * STEP} ${HEIGHT}`}
+      viewBox={`0 0 ${STRIP * STEP} ${HEIGHT}`}
       role="img"
       aria-label={stripText(strip)}
     >
       {strip.map(({ id, version, outcome }, index) => {
-        const x = (12 - strip.length + index) * STEP + 2;
+        const x = (STRIP - strip.length + index) * STEP + 2;
         return (
           <g key={id} class={`bar tone-${OUTCOMES[outcome].tone} ${outcome}`}>
             <title>{`${version}: ${OUTCOMES[outcome].text}`}</title>

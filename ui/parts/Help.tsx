@@ -1,18 +1,17 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import { Icon } from '../look/Icon.tsx';
+import { Dialog } from './Dialog.tsx';
 
 export const help = signal(false);
 
 const KEYS: [keys: string[], text: string][] = [
   [['/'], 'search'],
   [['j'], 'next row'],
-  [['k'], 'row before'],
+  [['k'], 'previous row'],
   [['Enter'], 'open the row'],
   [['g', 'b'], 'board'],
   [['g', 'g'], 'gates and calendar'],
   [['g', 'p'], 'promotion'],
-  [['g', 't'], 'what is not under a Rollout'],
+  [['g', 'a'], 'what no Rollout manages yet'],
   [['u'], 'back up'],
   [['t'], 'light, dark, system'],
   [['?'], 'this list'],
@@ -20,23 +19,12 @@ const KEYS: [keys: string[], text: string][] = [
 ];
 
 export function Help() {
-  return help.value ? <HelpDialog /> : null;
-}
-
-function HelpDialog() {
-  const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => element.current?.showModal(), []);
+  if (!help.value) return null;
   const close = () => {
     help.value = false;
   };
   return (
-    <dialog ref={element} class="dialog" onClose={close} aria-labelledby="help-title">
-      <header>
-        <h2 id="help-title">Keyboard</h2>
-        <button type="button" class="quiet" onClick={close} aria-label="Close">
-          <Icon name="close" />
-        </button>
-      </header>
+    <Dialog title="Keyboard" onClose={close}>
       <dl class="keys">
         {KEYS.map(([keys, text]) => (
           <div key={text}>
@@ -49,6 +37,6 @@ function HelpDialog() {
           </div>
         ))}
       </dl>
-    </dialog>
+    </Dialog>
   );
 }

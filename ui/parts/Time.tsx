@@ -1,21 +1,40 @@
-/** A time, relative, with the full one to hover over. */
-import { clockTime, fullTime, now, relative } from '../state/clock.ts';
+/** Times, with the full one to hover over. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { ageText, relativeText } from '../../client/explain/when.ts';
+import { clockText, fullTime, now } from '../state/clock.ts';
 
-export function Ago({ time, prefix = '' }: { time: string | undefined; prefix?: string }) {
-  if (!time) return null;
+interface TimeProps {
+  time: string;
+  text: (at: EpochMs, now: EpochMs) => string;
+}
+
+/** What is no time is shown as it is: anybody may have written it. */
+function Time({ time, text }: TimeProps) {
+  const at = Date.parse(time);
+  if (Number.isNaN(at)) return <>{time}</>;
   return (
-    <time dateTime={time} title={fullTime(time)}>
-      {prefix}
-      {relative(time, now.value)}
+    <time dateTime={time} title={fullTime(at)}>
+      {text(at, now.value)}
     </time>
   );
 }
 
-/** `Mon 08:00, in 3h 52m`. */
+/** `Mon 08:00`. */
+export function At({ time }: { time: string }) {
+  return <Time time={time} text={clockText} />;
+}
+
+/** `2d ago`. */
+export function Ago({ time, prefix = '' }: { time: string | undefined; prefix?: string }) {
+  return time ? <Time time={time} text={(at, from) => prefix + relativeText(at, from)} /> : null;
+}
+
+/** `for 3h52m`. */
+export function For({ since }: { since: string }) {
+  return <Time time={since} text={(at, from) => `for ${ageText(from - at)}`} />;
+}
+
+/** `Mon 08:00, in 3h52m`. */
 export function Until({ time }: { time: string }) {
-  return (
-    <time dateTime={time} title={fullTime(time)}>
-      {clockTime(time, now.value)}, {relative(time, now.value)}
-    </time>
-  );
+  return <Time time={time} text={(at, from) => `${clockText(at, from)}, ${relativeText(at, from)}`} />;
 }

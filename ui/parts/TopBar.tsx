@@ -5,7 +5,7 @@ import { nextTheme, theme } from '../state/theme.ts';
 import { help } from './Help.tsx';
 
 const TABS = [
-  { page: 'board', text: 'Board', to: linkTo.board, also: ['rollout', 'take-over'] },
+  { page: 'board', text: 'Board', to: linkTo.board, also: ['rollout', 'adopt'] },
   { page: 'gates', text: 'Gates', to: linkTo.gates, also: ['gate'] },
   { page: 'promotion', text: 'Promotion', to: linkTo.promotion, also: [] as string[] },
 ] as const;
@@ -63,7 +63,9 @@ export function TopBar() {
   );
 }
 
-/** Which cluster, and whether what is shown is what is there. */
+const TONES = { live: 'good', connecting: 'held', behind: 'held', lost: 'bad', refused: 'bad' } as const;
+
+/** Which cluster, as whom, and whether what is shown is what is there. */
 function Live() {
   const isBehind = kinds.value.some(({ state }) => state === 'reconnecting' || state === 'signed-out');
   const state = connection.value !== 'live' ? connection.value : isBehind ? 'behind' : 'live';
@@ -75,9 +77,10 @@ function Live() {
     behind: 'reconnecting',
   }[state];
   return (
-    <span class={`live live-${state}`} title={hello.value?.server}>
+    <span class={`live tone-${TONES[state]}`} title={hello.value?.server}>
       <span class="live-dot" />
-      <span class="live-context">{hello.value?.context || 'cluster'}</span>
+      <span class="live-context clip">{hello.value?.context || 'cluster'}</span>
+      {hello.value?.user && <span class="live-text clip">as {hello.value.user}</span>}
       <span class="live-text">{text}</span>
     </span>
   );

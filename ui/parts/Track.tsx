@@ -1,6 +1,7 @@
 /** How far a version is: waits, gates, deploying, baking, done. What it is at is a ring that fills; what halts it, a barrier. */
 import { TRACK, type Track as TrackData } from '../../client/board/row.ts';
-import { now, span } from '../state/clock.ts';
+import { ageText } from '../../client/explain/when.ts';
+import { now } from '../state/clock.ts';
 
 const GAP = 46;
 const LEFT = 12;
@@ -16,21 +17,27 @@ const WORDS: Record<(typeof TRACK)[number], string> = {
   done: 'done',
 };
 
-export function trackText({ at, halted, until }: TrackData, time: number): string {
+export function trackText({ at, halted, failed, until }: TrackData, time: number): string {
+  if (failed) return at === 'baking' ? 'failed in its bake' : 'failed';
+  if (halted) return at === 'gates' || at === 'waits' ? 'held at the gates' : 'held while rolling out';
   const left = until ? Date.parse(until) - time : 0;
-  const rest = left > 0 && !halted && (at === 'baking' || at === 'deploying') ? `, ${span(left)} left` : '';
-  if (halted)
-    return at === 'gates' || at === 'waits'
-      ? 'held at the gates'
-      : at === 'baking'
-        ? 'failed in its bake'
-        : 'held on its way';
-  return `${WORDS[at]}${rest}`;
+  return left > 0 && (at === 'baking' || at === 'deploying') ? `${WORDS[at]}, ${ageText(left)} left` : WORDS[at];
+}
+
+/** What the points are called, each above its own. */
+export function TrackHead() {
+  return (
+    <span class="track-head">
+      {['waits', 'gates', 'deploys', 'bakes', 'done'].map((point) => (
+        <span key={point}>{point}</span>
+      ))}
+    </span>
+  );
 }
 
 export function Track({ track }: { track: TrackData }) {
   const index = TRACK.indexOf(track.at);
-  const tone = track.halted ? (index > 1 ? 'bad' : 'held') : 'busy';
+  const tone = track.failed ? 'bad' : track.halted ? 'held' : 'busy';
   const width = LEFT * 2 + GAP * (TRACK.length - 1);
   return (
     <svg class={`track tone-${tone}`} width={width} height={Y * 2} viewBox={`0 0 ${width} ${Y * 2}`} aria-hidden="true">
@@ -80,9 +87,9 @@ function Current({ x, track }: { x: number; track: TrackData }) {
         <path
           class="track-bar"
           d={
-            track.at === 'gates' || track.at === 'waits'
-              ? `M${x - 2.6} ${Y - 3.5}v7M${x + 2.6} ${Y - 3.5}v7`
-              : `M${x - 3} ${Y - 3}l6 6M${x + 3} ${Y - 3}l-6 6`
+            track.failed
+              ? `M${x - 3} ${Y - 3}l6 6M${x + 3} ${Y - 3}l-6 6`
+              : `M${x - 2.6} ${Y - 3.5}v7M${x + 2.6} ${Y - 3.5}v7`
           }
         />
       ) : (

@@ -13,18 +13,9 @@ export function Unread({ of }: { of: readonly string[] }) {
   );
   const narrowed = kinds.value.find(({ kind, namespace }) => namespace && !BOUND.includes(kind));
   if (rollouts?.state === 'forbidden' || rollouts?.state === 'absent') return null;
-  const behind = kinds.value.filter(({ state }) => state === 'reconnecting' || state === 'signed-out');
-  if (missing.length === 0 && !narrowed && behind.length === 0) return null;
+  if (missing.length === 0 && !narrowed) return null;
   return (
     <div class="notice" role="status">
-      {behind.length > 0 && (
-        <p>
-          {behind.some(({ state }) => state === 'signed-out')
-            ? 'Your credentials are no longer accepted: sign in again as you do for kubectl. '
-            : `The cluster does not answer (${behind[0]?.why}). `}
-          What you see is how it was.
-        </p>
-      )}
       {narrowed && <p>You may not read the whole cluster: only namespace {narrowed.namespace} is shown.</p>}
       {missing.length > 0 && (
         <p>

@@ -8,10 +8,10 @@ import { linkTo } from '../state/route.ts';
 
 const LOOKS: Record<WaveState, { text: string; icon: IconName; tone: Tone }> = {
   done: { text: 'done', icon: 'done', tone: 'good' },
-  underWay: { text: 'under way', icon: 'rolling', tone: 'busy' },
+  underWay: { text: 'rolling out', icon: 'rolling', tone: 'busy' },
   failed: { text: 'failed', icon: 'failed', tone: 'bad' },
   waits: { text: 'waits', icon: 'waits', tone: 'held' },
-  idle: { text: 'not asked for yet', icon: 'empty', tone: 'calm' },
+  idle: { text: 'not requested yet', icon: 'empty', tone: 'calm' },
 };
 
 export function Budget({ budget }: { budget: BudgetView }) {
@@ -19,7 +19,7 @@ export function Budget({ budget }: { budget: BudgetView }) {
   const title = `${kind} ${id}`;
   return (
     <section class="card panel budget" aria-label={title}>
-      <h2>
+      <h2 class="line">
         {namespace ? <a href={linkTo.object({ kind, namespace, name })}>{title}</a> : title}{' '}
         <Badge tone={isHeld ? 'held' : 'good'} icon={isHeld ? 'gate' : 'open'}>
           {headline}
@@ -31,13 +31,13 @@ export function Budget({ budget }: { budget: BudgetView }) {
             <Sentence text={text} />
           </p>
         ))}
-      {versions.length === 0 && <p class="none">No version is on its way.</p>}
+      {versions.length === 0 && <p class="meta">No version is rolling out.</p>}
       {versions.map((version) => (
         <Version key={`${version.image} ${version.version}`} version={version} label={label} />
       ))}
       {slots.length > 0 && (
-        <p class="slots">
-          On their way:{' '}
+        <p class="meta slots">
+          Rolling out:{' '}
           {slots.map(({ rollout, version, state }, index) => (
             <span key={rollout}>
               {index > 0 && ', '}
@@ -55,14 +55,14 @@ function Version({ version: of, label }: { version: BudgetVersionView; label: st
   const { version, image, held, failed, continuedBy, waves } = of;
   return (
     <div class="budget-version">
-      <h3>
+      <h3 class="line">
         <span class="version">{version}</span> of {image.split('/').at(-1)}{' '}
         {held && (
           <Badge tone="bad" icon="gate">
             held after {failed} {failed === 1 ? 'failure' : 'failures'}
           </Badge>
         )}
-        {continuedBy && ` ${continuedBy} lets it go on`}
+        {continuedBy && ` ${continuedBy} continues it`}
       </h3>
       {waves.length > 0 ? (
         <ol class="waves" tabIndex={0} aria-label={`Waves of ${version}${label ? ` by ${label}` : ''}`}>
@@ -71,8 +71,8 @@ function Version({ version: of, label }: { version: BudgetVersionView; label: st
           ))}
         </ol>
       ) : (
-        <p class="none">
-          {failed > 0 ? `It has failed in ${failed}, and nobody asks for it now.` : 'Nobody asks for it now.'}
+        <p class="meta">
+          {failed > 0 ? `It has failed in ${failed}, and no Rollout requests it now.` : 'No Rollout requests it now.'}
         </p>
       )}
     </div>
@@ -89,13 +89,13 @@ function Wave({ wave, isOnly }: { wave: WaveView; isOnly: boolean }) {
   ];
   const texts = [
     `${done}/${total} done`,
-    ...(underWay > 0 ? [`${underWay} on their way`] : []),
+    ...(underWay > 0 ? [`${underWay} rolling out`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? 'waits' : 'wait'}`] : []),
   ];
   return (
     <li class={`wave tone-${look.tone}`}>
-      <strong>
+      <strong class="line">
         <Icon name={look.icon} size={13} label={look.text} /> {value || (isOnly ? 'all' : 'the others')}
       </strong>
       <span class="wave-bar" aria-hidden="true">
@@ -106,7 +106,7 @@ function Wave({ wave, isOnly }: { wave: WaveView; isOnly: boolean }) {
             ),
         )}
       </span>
-      <span class="wave-text">{texts.join(', ')}</span>
+      <span class="meta">{texts.join(', ')}</span>
     </li>
   );
 }

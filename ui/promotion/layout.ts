@@ -15,39 +15,21 @@ export interface Placed {
 
 /** `rows`: all. A stage that is not among them, because it does not exist or may not be seen, is a node all the same. */
 export function placed(rows: ReadonlyMap<string, Row>): Placed[] {
-  const neighbours = new Map<string, Set<string>>();
-  const edges: [from: string, to: string][] = [];
-  const link = (a: string, b: string) => neighbours.set(a, (neighbours.get(a) ?? new Set()).add(b));
-  for (const { id, after } of rows.values()) {
-    for (const stage of after) {
-      edges.push([stage, id]);
-      link(stage, id);
-      link(id, stage);
-    }
-  }
-  const seen = new Set<string>();
-  const graphs: Placed[] = [];
-  for (const id of [...neighbours.keys()].sort()) {
-    if (seen.has(id)) continue;
-    const together = reachable(id, neighbours);
-    for (const each of together) seen.add(each);
-    graphs.push(
+  const edges = [...rows.values()].flatMap(({ id, after }) => after.map((stage) => [stage, id] as const));
+  const all = new graphlib.Graph();
+  for (const [from, to] of edges) all.setEdge(from, to);
+  return (graphlib.alg.components(all) as string[][])
+    .map((ids) => ids.sort())
+    .sort(([a = ''], [b = '']) => a.localeCompare(b))
+    .map((ids) =>
       place(
-        together,
-        edges.filter(([from]) => together.has(from)),
+        ids,
+        edges.filter(([from]) => ids.includes(from)),
       ),
     );
-  }
-  return graphs;
 }
 
-function reachable(start: string, neighbours: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
-  const found = new Set([start]);
-  for (const id of found) for (const next of neighbours.get(id) ?? []) found.add(next);
-  return found;
-}
-
-function place(ids: ReadonlySet<string>, edges: readonly (readonly [string, string])[]): Placed {
+function place(ids: readonly string[], edges: readonly (readonly [string, string])[]): Placed {
   const graph = new graphlib.Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: 18, ranksep: 56, marginx: 2, marginy: 2 });
   graph.setDefaultEdgeLabel(() => ({}));
@@ -56,12 +38,12 @@ function place(ids: ReadonlySet<string>, edges: readonly (readonly [string, stri
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   const targets = new Set(edges.map(([, to]) => to));
-  const first = [...ids].filter((id) => !targets.has(id));
+  const first = ids.filter((id) => !targets.has(id));
   return {
-    title: first.slice(0, 3).join(', ') || [...ids][0] || '',
+    title: first.slice(0, 3).join(', ') || ids[0] || '',
     width,
     height,
-    nodes: [...ids].map((id) => {
+    nodes: ids.map((id) => {
       const { x, y } = graph.node(id) as { x: number; y: number };
       return { id, x: x - NODE.width / 2, y: y - NODE.height / 2 };
     }),

@@ -5,23 +5,9 @@ import { STATE_ORDER, STATES } from '../look/words.ts';
 import { query } from './route.ts';
 import { rows } from './stream.ts';
 
-export interface Filter {
-  q: string;
-  state: string;
-  namespace: string;
-  group: string;
-}
-
-export const filter = computed<Filter>(() => ({
-  q: query.value.get('q') ?? '',
-  state: query.value.get('state') ?? '',
-  namespace: query.value.get('namespace') ?? '',
-  group: query.value.get('group') ?? '',
-}));
-
 /** Everything but the state, so that the counts of the states stay while one of them is chosen. */
 const searched = computed<Row[]>(() => {
-  const { q, namespace } = filter.value;
+  const { q = '', namespace } = query.value;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return [...rows.value.values()].filter(
     (row) => (!namespace || row.namespace === namespace) && words.every((word) => has(row, word)),
@@ -49,7 +35,7 @@ export const total = computed(() => searched.value.length);
 const rank = (row: Row) => STATE_ORDER.indexOf(row.state);
 
 export const shown = computed<Row[]>(() => {
-  const { state, group } = filter.value;
+  const { state, group } = query.value;
   const found = state ? searched.value.filter((row) => row.state === state) : searched.value;
   const within = (a: Row, b: Row) =>
     rank(a) - rank(b) || a.name.localeCompare(b.name) || a.namespace.localeCompare(b.namespace);

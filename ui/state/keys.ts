@@ -26,9 +26,8 @@ export function listenToKeys(showHelp: () => void): void {
     if (document.querySelector('dialog[open]')) return;
     if (event.timeStamp - isAfterG < 1000) {
       isAfterG = 0;
-      const to = { b: linkTo.board, g: linkTo.gates, c: linkTo.gates, p: linkTo.promotion, t: linkTo.takeOver }[
-        event.key
-      ];
+      const { board: b, gates: g, promotion: p, adopt: a } = linkTo;
+      const to = { b, g, p, a }[event.key];
       if (to) return go(to);
     }
     const handler = own.get(event.key) ?? everywhere[event.key];

@@ -6,11 +6,11 @@ export type StreamEvent = {
   [Name in keyof StreamEvents]: readonly [name: Name, data: StreamEvents[Name]];
 }[keyof StreamEvents];
 
-/** The server sends something every fifteen seconds: whoever hears nothing for longer listens to a dead connection. */
-export const SILENCE_MS = 45_000;
+/** The server sends something every fifteen seconds: a connection that is silent for longer is dead. */
+const SILENCE_MS = 45_000;
 
-/** `heard`: what has come, perhaps nothing but a sign of life. @throws Refused, or what fetch says, when it ends. */
-export async function readStream(heard: (events: StreamEvent[]) => void, own: AbortController): Promise<never> {
+/** `received`: what has come, perhaps nothing but a sign of life. @throws Refused, or what fetch says, when it ends. */
+export async function readStream(received: (events: StreamEvent[]) => void, own: AbortController): Promise<never> {
   const silent = () => own.abort(new Refused(0, 'The server of this page has gone silent.'));
   let timer = setTimeout(silent, SILENCE_MS);
   try {
@@ -24,7 +24,7 @@ export async function readStream(heard: (events: StreamEvent[]) => void, own: Ab
       timer = setTimeout(silent, SILENCE_MS);
       const frames = (rest + value).split('\n\n');
       rest = frames.pop()!;
-      heard(frames.flatMap(eventOf));
+      received(frames.flatMap(eventOf));
     }
   } finally {
     clearTimeout(timer);

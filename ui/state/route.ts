@@ -1,77 +1,57 @@
 /** What the page shows is its address: a link, a reload and the back button show the same. */
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
+import { formatAddress, parseAddress, type Query, titleOf } from './address.ts';
 
-export type Route =
-  | { page: 'board' }
-  | { page: 'rollout' | 'gate'; id: string }
-  | { page: 'object'; kind: string; id: string }
-  | { page: 'gates' }
-  | { page: 'promotion' }
-  | { page: 'take-over' }
-  | { page: 'unknown'; path: string };
-
-const address = signal(location.pathname + location.search);
+const current = () => location.pathname + location.search;
+const address = signal(current());
 window.addEventListener('popstate', () => {
-  address.value = location.pathname + location.search;
+  address.value = current();
 });
 
-export const route = computed<Route>(() => {
-  const parts = (address.value.split('?')[0] ?? '').split('/').filter(Boolean).map(decodeURIComponent);
-  const [page, namespace, name] = parts;
-  if (!page) return { page: 'board' };
-  if ((page === 'rollout' || page === 'gate') && namespace && name && parts.length === 3)
-    return { page, id: `${namespace}/${name}` };
-  if ((page === 'gates' || page === 'promotion' || page === 'take-over') && parts.length === 1) return { page };
-  if (page && namespace && name && parts.length === 3)
-    return { page: 'object', kind: page, id: `${namespace}/${name}` };
-  return { page: 'unknown', path: address.value };
+export const route = computed(() => parseAddress(address.value));
+export const query = computed<Query>(() => route.value.query);
+
+effect(() => {
+  document.title = titleOf(route.value);
 });
 
-export const query = computed(() => new URLSearchParams(address.value.split('?')[1] ?? ''));
+type How = 'step' | 'replace';
 
-export function go(to: string, { replace = false } = {}): void {
-  if (to === address.value) return;
-  if (replace) history.replaceState(null, '', to);
-  else history.pushState(null, '', to);
-  address.value = to;
-  if (!replace) window.scrollTo(0, 0);
+export function go(to: string): void {
+  const { pathname } = location;
+  move(to, 'step');
+  if (location.pathname !== pathname) window.scrollTo(0, 0);
 }
 
-/** Typing into a filter makes no step to go back to. */
-export function setQuery(changes: Record<string, string | undefined>): void {
-  const next = new URLSearchParams(query.value);
-  for (const [key, value] of Object.entries(changes)) {
-    if (value) next.set(key, value);
-    else next.delete(key);
-  }
-  const text = next.toString();
-  go(`${address.value.split('?')[0]}${text ? `?${text}` : ''}`, { replace: true });
+/** `replace`: no step to go back to. Empty values are taken out. */
+export function setQuery(changes: Query, how: How = 'step'): void {
+  move(formatAddress({ ...route.peek(), query: { ...query.peek(), ...changes } }), how);
+}
+
+function move(to: string, how: How): void {
+  if (to === address.peek()) return;
+  if (how === 'replace') history.replaceState(null, '', to);
+  else history.pushState(null, '', to);
+  address.value = to;
 }
 
 export const linkTo = {
   board: '/',
+  namespace: (namespace: string) => formatAddress({ page: 'board', query: { namespace } }),
   gates: '/gates',
   promotion: '/promotion',
-  takeOver: '/take-over',
-  rollout: (id: string) => `/rollout/${id}`,
-  gate: (id: string) => `/gate/${id}`,
+  adopt: '/adopt',
+  rollout: (id: string, query: Query = {}) => formatAddress({ page: 'rollout', id, query }),
+  gate: (id: string) => formatAddress({ page: 'gate', id, query: {} }),
   object: ({ kind, namespace, name }: { kind: string; namespace: string; name: string }) =>
-    `/${kind.toLowerCase()}/${namespace}/${name}`,
+    formatAddress({ page: 'object', kind: kind.toLowerCase(), id: `${namespace}/${name}`, query: {} }),
 };
 
 /** Links are links: only a plain click stays in this document. */
 export function followLinks(event: MouseEvent): void {
   const link = (event.target as Element).closest?.('a[href^="/"]');
-  if (
-    !link ||
-    event.defaultPrevented ||
-    event.button !== 0 ||
-    event.metaKey ||
-    event.ctrlKey ||
-    event.shiftKey ||
-    event.altKey
-  )
-    return;
+  const isOther = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+  if (!link || isOther || event.defaultPrevented || event.button !== 0) return;
   event.preventDefault();
   go(link.getAttribute('href')!);
 }

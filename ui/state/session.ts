@@ -7,7 +7,7 @@ import type { Explanation } from '../../client/explain/explanation.ts';
 const KEY = 'rollouts-token';
 
 /** Kept for this address and port alone, so that a link opened in another tab shows the same. */
-export function takeToken(): string {
+function takeToken(): string {
   const found = /[#&]token=([\w-]+)/.exec(location.hash)?.[1];
   if (found) {
     localStorage.setItem(KEY, found);
@@ -16,7 +16,7 @@ export function takeToken(): string {
   return localStorage.getItem(KEY) ?? '';
 }
 
-export const token = takeToken();
+const token = takeToken();
 
 /** What the server answered instead of what was asked for; status 0: nobody answered. */
 export class Refused extends Error {

@@ -6,8 +6,7 @@ import type { Hello, KindState, StreamEvents } from '../../client/board/messages
 import type { Row } from '../../client/board/row.ts';
 import type { ScheduleView } from '../../client/board/schedules.ts';
 import { readStream, type StreamEvent } from './reader.ts';
-import { Refused, token } from './session.ts';
-import { share, type Told } from './sharing.ts';
+import { Refused } from './session.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 
@@ -27,104 +26,45 @@ export const announcement = signal('');
 
 const RETRY_MS = [250, 8000] as const;
 
-interface State {
-  connection: Connection;
-  trouble: string;
-}
-
 let current: AbortController | undefined;
 let failures = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
-let tell: ((told: Told<State>) => void) | undefined;
-let tryNow: (() => void) | undefined;
 
+/** Follows the cluster while the tab is seen: a browser has six connections to one server, and a stream takes one for good. */
 export function connect(): void {
-  tryNow = share<State>(
-    token,
-    {
-      read(told, signal) {
-        tell = told;
-        signal.addEventListener('abort', () => {
-          tell = undefined;
-          clearTimeout(retry);
-          current?.abort();
-        });
-        begin();
-      },
-      take({ events, state }) {
-        batch(() => {
-          events.forEach(take);
-          setState(state);
-        });
-      },
-      all: () => ({ events: everything(), state: state() }),
-      retry: begin,
-    },
-    (state) => state.connection === 'lost',
-  );
+  document.addEventListener('visibilitychange', open);
   window.addEventListener('online', open);
+  open();
 }
 
-/** Now, instead of after the pause. */
+/** Now, instead of after the pause. In a hidden tab it ends the stream. */
 export function open(): void {
-  tryNow?.();
-}
-
-/** In the tab that reads the stream. */
-function begin(): void {
   clearTimeout(retry);
   current?.abort();
+  current = undefined;
+  if (document.visibilityState === 'hidden') return;
   const own = new AbortController();
   current = own;
-  void readStream(heard, own).catch((error: Error) => {
-    if (current !== own || !tell) return;
-    current = undefined;
+  void readStream(received, own).catch((error: Error) => {
+    if (current !== own) return;
     const isRefused = error instanceof Refused && error.status !== 0;
-    batch(() => setState({ connection: isRefused ? 'refused' : 'lost', trouble: error.message }));
-    tell({ events: [], state: state() });
-    if (!isRefused) retry = setTimeout(begin, Math.min(RETRY_MS[0] * 2 ** failures++, RETRY_MS[1]));
+    batch(() => {
+      connection.value = isRefused ? 'refused' : 'lost';
+      trouble.value = error.message;
+    });
+    if (!isRefused) retry = setTimeout(open, Math.min(RETRY_MS[0] * 2 ** failures++, RETRY_MS[1]));
   });
 }
 
-function heard(events: StreamEvent[]): void {
+function received(events: StreamEvent[]): void {
   failures = 0;
-  batch(() => events.forEach(take));
-  tell?.({ events, state: state() });
-}
-
-function state(): State {
-  return { connection: connection.value, trouble: trouble.value };
-}
-
-function setState(state: State): void {
-  connection.value = state.connection;
-  trouble.value = state.trouble;
+  batch(() => {
+    for (const [name, data] of events) HANDLERS[name]?.(data as never);
+  });
 }
 
 /** Filled after a reset, and shown as a whole: a reconnection must not empty the page for a moment. */
 let fresh: Map<Signal, Map<string, unknown>> | undefined;
-
-function take([name, data]: StreamEvent): void {
-  HANDLERS[name]?.(data as never);
-}
-
-/** What there is, as the server would send it to a new page. While a reset is being filled: what has come of it. */
-function everything(): StreamEvent[] {
-  const of = <T>(signal: Signal<ReadonlyMap<string, T>>) => {
-    const found = (fresh?.get(signal) as ReadonlyMap<string, T> | undefined) ?? signal.value;
-    return { set: [...found.values()], gone: [] };
-  };
-  return [
-    ...(hello.value ? [['hello', hello.value] as const] : []),
-    ['reset', {}],
-    ['kinds', [...kinds.value]],
-    ['gates', of(gates)],
-    ['schedules', of(schedules)],
-    ['budgets', of(budgets)],
-    ['rows', of(rows)],
-    ...(fresh || !isComplete.value ? [] : [['complete', { rows: rows.value.size }] as const]),
-  ];
-}
 
 const HANDLERS: { [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => void } = {
   hello: (data) => {
@@ -139,7 +79,7 @@ const HANDLERS: { [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => vo
   },
   rows: (change) => {
     merge(rows, change);
-    if (!fresh && change.set.length > 0) announcement.value = told(change.set);
+    if (!fresh && change.set.length > 0) announcement.value = changeText(change.set);
   },
   gates: (change) => merge(gates, change),
   schedules: (change) => merge(schedules, change),
@@ -164,7 +104,7 @@ function merge<T extends { id: string }>(
   if (!fresh || !isComplete.value) into.value = fresh ? new Map(next) : next;
 }
 
-function told(set: readonly Row[]): string {
+function changeText(set: readonly Row[]): string {
   const [first, ...others] = set;
   if (!first) return '';
   return others.length > 2

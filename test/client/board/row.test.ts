@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { trackOf } from '../../../client/board/row.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { rowOf, trackOf } from '../../../client/board/row.ts';
 import type { Application, DeploymentView, Step } from '../../../client/explain/application.ts';
 
 const runs = (outcome: DeploymentView['outcome'], rest: Partial<DeploymentView> = {}): DeploymentView => ({
@@ -64,10 +65,36 @@ describe('the track of a version', () => {
       { state: 'failed', runs: runs('Failed', { bakeStartedAt: '2026-11-22T08:05:00Z' }) },
       { at: 'baking', halted: true },
     ],
-    ['failed before it', { state: 'failed', runs: runs('Failed') }, { at: 'deploying', halted: true }],
+    ['failed before it', { state: 'failed', runs: runs('Failed') }, { at: 'deploying', halted: true, failed: true }],
   ])('%s', (_, application, expected) => {
     const track = trackOf(app(application));
     if (expected) expect(track).toMatchObject(expected);
     else expect(track).toBeUndefined();
+  });
+});
+
+describe('the row of an application that waits', () => {
+  const gate = { id: 'gate/shop/freeze', title: 'Gate shop/freeze', detail: 'closed by alice: INC-42' };
+  const waits: Partial<Application> = {
+    state: 'waits',
+    waiting: { version: '1.1.0', firstSeen: '2026-11-22T08:00:00Z' },
+    causes: [{ code: 'GateClosed', text: 'Version 1.1.0 waits for Gate shop/freeze', step: gate.id }],
+  };
+  const row = (rest: Partial<Application>) => rowOf({ spec: {} } as Rollout, app({ ...waits, ...rest }));
+
+  it('begins with the cause, and has what else stands in the way, and since when', () => {
+    const steps = [step('rolloutGate', 'blocks', { title: 'RolloutGate qa' }), step('gate', 'blocks', gate)];
+    const why = 'Gate shop/freeze: closed by alice: INC-42; RolloutGate qa';
+    expect(row({ steps })).toMatchObject({ why, since: '2026-11-22T08:00:00Z' });
+  });
+
+  it('has the sentence where the cause is no step in the way', () => {
+    expect(row({}).why).toBe('Version 1.1.0 waits for Gate shop/freeze');
+  });
+
+  it('waits since the request for it', () => {
+    const requested = { by: 'alice', at: '2026-11-23T08:00:00Z' };
+    expect(row({ waiting: { ...waits.waiting!, requested } }).since).toBe(requested.at);
+    expect(row({ state: 'failed' }).since).toBeUndefined();
   });
 });

@@ -91,6 +91,24 @@ describe('an application that waits for an approval', () => {
     },
   );
 
+  it('has its open dialog in the address, for a colleague with fewer rights too', async () => {
+    const tab = await sre.tab(at);
+    await tab.getByRole('button', { name: 'Approve 1.1.0' }).click();
+    await tab.getByRole('dialog').waitFor();
+    const { pathname, search } = new URL(tab.url());
+    const other = await developer.tab(pathname + search);
+    await other.getByText(/It takes patch on rolloutgates .*, which you may not/).waitFor();
+    expect(await other.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
+    await tab.goBack();
+    await tab.getByRole('dialog').waitFor({ state: 'hidden' });
+    await tab.goForward();
+    await tab.getByRole('dialog').waitFor();
+    await tab.reload();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await tab.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(new URL(tab.url()).search).toBe('');
+  });
+
   it('is approved with a reason, after the command that does the same, and goes on before the eyes of everybody', async () => {
     const other = await developer.tab(at);
     await other.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();

@@ -39,7 +39,7 @@ describe('the board', () => {
     for (const tab of [one, two]) {
       const row = rowOf(tab);
       await row.getByText('held at the gates').waitFor();
-      expect(await row.textContent()).toMatch(/waits for RolloutGate.*qa/);
+      expect(await row.textContent()).toMatch(/RolloutGate qa: .*for \d+s/);
     }
     expect(await one.locator('[aria-live=polite]').textContent()).toMatch(/app: 1\.1\.0 waits/);
     expect(complaints(one)).toEqual([]);
@@ -63,7 +63,7 @@ describe('the board', () => {
     const tab = await visitor.tab('/');
     await rowOf(tab).waitFor();
     await tab.keyboard.press('j');
-    await tab.locator('.row-focused').waitFor();
+    await tab.locator('.row-link:focus').waitFor();
     await tab.keyboard.press('Enter');
     await tab.getByRole('heading', { name: 'app', exact: true }).waitFor();
     expect(new URL(tab.url()).pathname).toBe(`/rollout/${story.ns}/app`);

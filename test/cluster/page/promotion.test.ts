@@ -69,12 +69,12 @@ describe('a budget', () => {
     const waves = (page: typeof tab) => page.getByRole('list', { name: 'Waves of 1.0.0 by wave' });
     const wave = (name: string) => waves(tab).getByRole('listitem').filter({ hasText: name });
     if (colorScheme === 'light') {
-      await wave('canary').getByText('0/1 done, 1 on their way').waitFor();
+      await wave('canary').getByText('0/1 done, 1 rolling out').waitFor();
       await wave('eu').getByText('0/2 done, 2 wait').waitFor();
       await end('first', 'Succeeded');
     }
     await wave('canary').getByRole('img', { name: 'done' }).waitFor();
-    await wave('eu').getByText('0/2 done, 2 on their way').waitFor();
+    await wave('eu').getByText('0/2 done, 2 rolling out').waitFor();
     await wave('the others').getByText('0/1 done, 1 waits').waitFor();
     expect(await tab.getByRole('link', { name: `${ns}/berlin` }).count()).toBe(1);
     await expectAccessible(tab);

@@ -44,19 +44,19 @@ describe('taking over', () => {
   it('begins on an empty board', async () => {
     const tab = await sre.tab('/');
     await tab.getByRole('link', { name: 'What is not under a Rollout' }).click();
-    await tab.getByRole('button', { name: `Take over Kustomization ${ns}/app` }).waitFor();
-    await tab.getByText('2 of 3 could be taken over as they are').waitFor();
+    await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).waitFor();
+    await tab.getByText('2 of 3 can be adopted as they are').waitFor();
     await tab.getByText(/Kustomization .*\/cluster sets no variable|No ImagePolicy .*REGION/).waitFor();
   });
 
   it.each(['light', 'dark'] as const)('gives axe nothing to find, %s, and fits a phone', async (colorScheme) => {
     for (const width of [1280, 360]) {
-      const tab = await sre.tab('/take-over', { colorScheme, width });
-      await tab.getByRole('button', { name: `Take over Kustomization ${ns}/app` }).waitFor();
+      const tab = await sre.tab('/adopt', { colorScheme, width });
+      await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).waitFor();
       await expectAccessible(tab);
       await expectFits(tab);
       await keepScreenshot(tab, `take-over-${width}-${colorScheme}`);
-      await tab.getByRole('button', { name: `Take over Kustomization ${ns}/app` }).click();
+      await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).click();
       await tab.getByText('+  initialVersion: 1.0.0').waitFor();
       await expectAccessible(tab);
       await expectFits(tab);
@@ -65,14 +65,14 @@ describe('taking over', () => {
   });
 
   it('names what it takes to who may not, and the command for who may', async () => {
-    const tab = await developer.tab(`/take-over?object=Kustomization+${ns}/app`);
+    const tab = await developer.tab(`/adopt?object=Kustomization+${ns}/app`);
     await tab.getByText(`It takes create on rolloutgates ${ns}/*, which you may not.`).waitFor();
     await tab.getByText(`kubectl rollouts -n ${ns} adopt kustomization/app --apply`).waitFor();
     expect(await tab.getByRole('button', { name: 'Put under Rollout app' }).isDisabled()).toBe(true);
   });
 
   it('takes what is chosen where nothing can be seen', async () => {
-    const tab = await sre.tab(`/take-over?object=Kustomization+${ns}/cluster`);
+    const tab = await sre.tab(`/adopt?object=Kustomization+${ns}/cluster`);
     await tab.getByLabel('ImagePolicy').selectOption('app');
     await tab.getByLabel('Variable').fill('VERSION');
     await tab.getByLabel('The version that runs').fill('1.0.0');
@@ -81,7 +81,7 @@ describe('taking over', () => {
   });
 
   it('writes nothing that nobody has seen', async () => {
-    const tab = await sre.tab(`/take-over?object=Kustomization+${ns}/app`);
+    const tab = await sre.tab(`/adopt?object=Kustomization+${ns}/app`);
     await tab.getByText('+  initialVersion: 1.0.0').waitFor();
     await runs('1.0.1');
     await tab.getByRole('button', { name: 'Put under Rollout app' }).click();
@@ -93,13 +93,13 @@ describe('taking over', () => {
   it('puts it on the board and changes nothing that runs', async () => {
     const { generation } = (await view.admin.get(ref('kustomization', ns, 'app'))).metadata;
     const board = await developer.tab('/');
-    const tab = await sre.tab('/take-over');
+    const tab = await sre.tab('/adopt');
     for (const kind of ['Kustomization', 'OCIRepository']) {
-      await tab.getByRole('button', { name: `Take over ${kind} ${ns}/app` }).click();
+      await tab.getByRole('button', { name: `Adopt ${kind} ${ns}/app` }).click();
       await tab.getByRole('button', { name: 'Put under Rollout app' }).click();
       await tab.getByText(`Bound ${kind} ${ns}/app to Rollout ${ns}/app: 1.0.0 stays.`).waitFor();
       await tab.getByRole('button', { name: 'Done' }).click();
-      await tab.getByRole('button', { name: `Take over ${kind} ${ns}/app` }).waitFor({ state: 'hidden' });
+      await tab.getByRole('button', { name: `Adopt ${kind} ${ns}/app` }).waitFor({ state: 'hidden' });
     }
     await board.getByRole('link', { name: 'app', exact: true }).waitFor();
     await board.getByText(/2\.0\.0.*held at the gates/).waitFor();

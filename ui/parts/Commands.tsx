@@ -4,9 +4,7 @@ import type { Action, ActionRequest } from '../../client/actions/action.ts';
 import { linesOf } from '../../client/actions/lines.ts';
 import { Icon } from '../look/Icon.tsx';
 
-export function Equivalent({ request, found }: { request: ActionRequest; found?: Action['found'] }) {
-  return <Commands {...linesOf(request, found, Date.now())} />;
-}
+export const commandsOf = (request: ActionRequest, found?: Action['found']) => linesOf(request, found, Date.now());
 
 export function Commands({ command, kubectl }: { command: string; kubectl: string }) {
   const [plain, setPlain] = useState(false);
@@ -32,7 +30,7 @@ export function Command({ text }: { text: string }) {
   };
   return (
     <div class="command">
-      <pre>{text}</pre>
+      <pre>{text.split(/(\s+)/).map((part, index) => (index % 2 === 0 ? <span key={index}>{part}</span> : part))}</pre>
       <button type="button" class="quiet" onClick={copy} aria-label="Copy the command">
         <Icon name={copied ? 'done' : 'copy'} />
       </button>

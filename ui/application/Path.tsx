@@ -1,35 +1,35 @@
-/** The way of a release as a picture: the release, what stands between, the Flux objects that take it, their health. Left to right, or down on a phone. */
+/** The path of a release: the release, what stands between, the Flux objects that take it, their health. Left to right, or down on a phone. */
 import type { Application, Step } from '../../client/explain/application.ts';
 import { isOfEarlier } from '../../client/explain/step.ts';
-import { kindsThat, type StepKind } from '../../client/explain/stepKinds.ts';
+import { kindsThat, STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
 import { Icon, type IconName } from '../look/Icon.tsx';
-import { iconOf, STEPS, type Tone } from '../look/words.ts';
+import { STEPS, type Tone } from '../look/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
-import { Ago, Until } from '../parts/Time.tsx';
+import { Ago, For, Until } from '../parts/Time.tsx';
 import { linkTo } from '../state/route.ts';
 import { MetricChart } from './MetricChart.tsx';
 
 const AFTER = kindsThat('ofDeployment');
 
-export function Story({ application }: { application: Application }) {
+export function Path({ application }: { application: Application }) {
   const { steps, waiting, runs, releases, pinned } = application;
   const of = (...kinds: StepKind[]) => steps.filter(({ kind }) => kinds.includes(kind));
   const between = steps.filter(({ kind }) => !AFTER.includes(kind));
   const version = waiting?.version ?? runs?.version;
   return (
-    <ol class="story">
+    <ol class="path">
       <Column title="Release">
         {version ? (
           <Node icon="release" tone={waiting ? 'held' : 'good'} title={version} isVersion>
             {waiting ? (
               <span>
-                {waiting.requested ? `asked for${waiting.requested.by ? ` by ${waiting.requested.by}` : ''} ` : 'seen '}
+                {waiting.requested ? `requested${waiting.requested.by ? ` by ${waiting.requested.by}` : ''} ` : 'seen '}
                 <Ago time={waiting.requested?.at ?? waiting.firstSeen} />
               </span>
             ) : pinned ? (
               `pinned: nothing newer of ${releases} is deployed`
             ) : (
-              `the newest of ${releases} that may go`
+              `the newest of ${releases} that may be deployed`
             )}
           </Node>
         ) : (
@@ -69,9 +69,9 @@ export function Story({ application }: { application: Application }) {
 
 function Column({ title, children }: { title: string; children: preact.ComponentChildren }) {
   return (
-    <li class="story-column">
+    <li class="path-column">
       <h3>{title}</h3>
-      <div class="story-nodes">{children}</div>
+      <div class="stack">{children}</div>
     </li>
   );
 }
@@ -89,7 +89,7 @@ function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined 
   const to = object?.namespace ? linkTo.object(object) : undefined;
   return (
     <Node
-      icon={iconOf(kind)}
+      icon={STEP_KINDS[kind].icon}
       tone={tone}
       title={title}
       to={to}
@@ -106,7 +106,7 @@ function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined 
           {reason && `: ${reason}`}
         </span>
       )}
-      {until ? <Until time={until} /> : since && state !== 'passed' ? <Ago time={since} prefix="since " /> : null}
+      {until ? <Until time={until} /> : since && state !== 'passed' ? <For since={since} /> : null}
       {metric && <MetricChart metric={metric} />}
     </Node>
   );
@@ -125,7 +125,7 @@ interface NodeProps {
 function Node({ icon, tone, title, to, said, isVersion, children }: NodeProps) {
   return (
     <div class={`node tone-${tone}`}>
-      <span class="node-icon">
+      <span class="tile">
         <Icon name={icon} size={14} />
       </span>
       <div class="node-text">

@@ -1,39 +1,45 @@
 /** What runs without a Rollout in charge: each Kustomization, OCIRepository and HelmRelease, with what would put it under one. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { TakeOverList, Ungoverned } from '../../client/board/takeOver.ts';
-import { Icon } from '../look/Icon.tsx';
+import { AdoptDialog } from '../adopt/AdoptDialog.tsx';
 import { Message } from '../look/Message.tsx';
+import { Loading } from '../parts/Item.tsx';
+import { Search } from '../parts/Search.tsx';
 import { now } from '../state/clock.ts';
 import { useItem } from '../state/item.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
-import { TakeOverDialog } from '../takeOver/TakeOverDialog.tsx';
 
-/** Nothing watches these: they are asked for again while somebody looks. */
-const LOOK_MS = 20_000;
+/** Nothing watches these: they are read again while the page is seen. */
+const READ_MS = 20_000;
 /** More are found by searching. */
 const SHOWN = 200;
 
-export function TakeOverPage() {
+export function AdoptPage() {
   const [made, setMade] = useState(0);
-  const { value, problem } = useItem(api.takeOvers, `${made} ${Math.floor(now.value / LOOK_MS)}`);
-  useEffect(() => {
-    document.title = 'Take over · Rollouts';
-  }, []);
-  const chosen = chosenOf(query.value.get('object') ?? '');
+  const { value, problem } = useItem(api.takeOvers, `${made} ${Math.floor(now.value / READ_MS)}`);
+  const chosen = chosenOf(query.value.object ?? '');
   return (
-    <article class="take-over">
-      <header class="page-head">
+    <article>
+      <header class="line page-head">
         <h1>Not under a Rollout</h1>
         <span class="page-sum">{value && sumOf(value)}</span>
       </header>
-      {value ? <List list={value} /> : problem ? <Unreadable text={problem.message} /> : <div class="skeleton tall" />}
+      {value ? (
+        <List list={value} />
+      ) : problem ? (
+        <Message icon="problem" tone="bad" title="Couldn't load objects">
+          <p>{problem.message}</p>
+        </Message>
+      ) : (
+        <Loading count={2} isTall />
+      )}
       {chosen && (
-        <TakeOverDialog
+        <AdoptDialog
           key={keyOf(chosen)}
           object={chosen}
           onClose={() => {
-            setQuery({ object: undefined });
+            setQuery({ object: '', policy: '', variable: '', rollout: '', runs: '' }, 'replace');
             setMade(made + 1);
           }}
         />
@@ -44,20 +50,11 @@ export function TakeOverPage() {
 
 function sumOf({ objects, count }: TakeOverList): string {
   const ready = objects.filter(({ found }) => found).length;
-  if (count === 0) return '';
-  return `${ready} of ${count} could be taken over as they are; nothing that runs changes by it`;
-}
-
-function Unreadable({ text }: { text: string }) {
-  return (
-    <Message icon="problem" tone="bad" title="What is there could not be read">
-      <p>{text}</p>
-    </Message>
-  );
+  return count === 0 ? '' : `${ready} of ${count} can be adopted as they are; nothing that runs changes by it`;
 }
 
 function List({ list: { objects, count, unread } }: { list: TakeOverList }) {
-  const q = query.value.get('q') ?? '';
+  const { q = '' } = query.value;
   const shown = useMemo(
     () => objects.filter((each) => keyOf(each).toLowerCase().includes(q.toLowerCase())),
     [objects, q],
@@ -73,34 +70,23 @@ function List({ list: { objects, count, unread } }: { list: TakeOverList }) {
         <Message icon="done" tone="good" title="Everything is under a Rollout">
           <p>
             {unread.length > 0
-              ? 'At least of what you may see.'
-              : 'There is no Kustomization, OCIRepository or HelmRelease that follows none.'}
+              ? 'Among what you can access.'
+              : 'There is no Kustomization, OCIRepository or HelmRelease without one.'}
           </p>
-          <a href={linkTo.board}>To the board</a>
+          <a href={linkTo.board}>All applications</a>
         </Message>
       ) : (
         <>
-          <label class="search take-over-search">
-            <Icon name="search" />
-            <input
-              type="search"
-              value={q}
-              placeholder="Search: kind, namespace, name"
-              aria-label="Search what is not under a Rollout"
-              onInput={(event) => setQuery({ q: event.currentTarget.value })}
-            />
-          </label>
-          {shown.length === 0 && <p class="none">None of {count} is what you look for.</p>}
-          <ul class="take-over-list" aria-label="Not under a Rollout">
+          <Search value={q} label="Search what is not under a Rollout" placeholder="Search: kind, namespace, name" />
+          {shown.length === 0 && <p class="meta">None of {count} matches.</p>}
+          <ul class="stack" aria-label="Not under a Rollout">
             {shown.slice(0, SHOWN).map((each) => (
               <Row key={keyOf(each)} object={each} />
             ))}
           </ul>
-          {shown.length > SHOWN && <p class="none">{shown.length - SHOWN} more: search for them.</p>}
+          {shown.length > SHOWN && <p class="meta">{shown.length - SHOWN} more: search for them.</p>}
           {count > objects.length && (
-            <p class="none">
-              {count - objects.length} were left out: look at one namespace with kubectl rollouts ui -n.
-            </p>
+            <p class="meta">{count - objects.length} were left out: show one namespace with kubectl rollouts ui -n.</p>
           )}
         </>
       )}
@@ -111,10 +97,10 @@ function List({ list: { objects, count, unread } }: { list: TakeOverList }) {
 function Row({ object }: { object: Ungoverned }) {
   const { kind, namespace, name, found, problem } = object;
   return (
-    <li class="take-over-row card">
-      <div class="take-over-name">
-        <strong>{name}</strong>
-        <span>
+    <li class="adopt-row card">
+      <div class="stack adopt-name">
+        <strong class="clip">{name}</strong>
+        <span class="meta clip">
           {kind} in {namespace}
         </span>
       </div>
@@ -123,16 +109,16 @@ function Row({ object }: { object: Ungoverned }) {
           runs <span class="version">{found.version}</span>, would be under Rollout {found.rollout}
         </p>
       ) : (
-        <p class="take-over-problem">{problem}</p>
+        <p class="meta">{problem}</p>
       )}
       {kind !== 'HelmRelease' && (
         <button
           type="button"
           class="small"
-          aria-label={`${found ? 'Take over' : 'Choose'} ${keyOf(object)}`}
+          aria-label={`${found ? 'Adopt' : 'Choose'} ${keyOf(object)}`}
           onClick={() => setQuery({ object: keyOf(object) })}
         >
-          {found ? 'Take over' : 'Choose'}
+          {found ? 'Adopt' : 'Choose'}
         </button>
       )}
     </li>

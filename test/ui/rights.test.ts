@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { KindName } from '../../api/kinds.ts';
+import type { Action, ActionType } from '../../client/actions/action.ts';
+import { offer } from '../../client/actions/offer.ts';
+import { ACTIONS } from '../../client/actions/table.ts';
+import { lackingText, mayDo, primaryOf } from '../../ui/parts/rights.ts';
+
+const action = (type: ActionType, kind: KindName): Action =>
+  offer({ type, object: { kind, namespace: 'shop', name: 'web' }, version: '1.2.0' })[0]!;
+
+describe('the button that stands out', () => {
+  const all = Object.entries(ACTIONS).flatMap(([type, { kinds }]) =>
+    kinds.map((kind) => [type as ActionType, kind] as const),
+  );
+
+  it.each(all.filter(([type]) => ['open', 'close', 'bypass', 'deploy', 'freeze', 'resume'].includes(type)))(
+    'is never %s of a %s, not even alone',
+    (type, kind) => {
+      expect(primaryOf([{ ...action(type, kind), primary: true }])).toBeUndefined();
+    },
+  );
+
+  it('is never the bypass of every RolloutGate', () => {
+    expect(primaryOf([action('approve', 'Rollout')])).toBeUndefined();
+  });
+
+  it('is the likely one of those that are about one version', () => {
+    const [open, retry, approve] = [action('open', 'Gate'), action('retry', 'Rollout'), action('approve', 'Gate')];
+    expect(primaryOf([open, retry, approve])).toBe(retry);
+    const likely: Action = { ...approve, primary: true };
+    expect(primaryOf([open, retry, likely])).toBe(likely);
+  });
+});
+
+describe('what the reader may do', () => {
+  const open = action('open', 'Gate');
+
+  it('takes every right, and names what is lacking', () => {
+    expect(mayDo(open, { 'patch gates shop/web': true })).toBe(true);
+    expect(mayDo(open, {})).toBe(false);
+    expect(lackingText(open, { 'patch gates shop/web': false })).toBe('patch on gates shop/web');
+  });
+});

@@ -1,0 +1,155 @@
+/** One object to be put under a Rollout: what would be written, as a diff; what may be chosen; then the writes. */
+import { useEffect, useState } from 'preact/hooks';
+import type { TakeOverLook, TakeOverRequest } from '../../client/board/takeOver.ts';
+import { inFull } from '../../core/text/commands.ts';
+import { Commands } from '../parts/Commands.tsx';
+import { RequestDialog } from '../parts/Dialog.tsx';
+import { Field } from '../parts/Field.tsx';
+import { lackingText } from '../parts/rights.ts';
+import { linkTo, query, setQuery } from '../state/route.ts';
+import { api } from '../state/session.ts';
+
+const READ_MS = 250;
+
+type Choices = TakeOverRequest['choices'];
+
+interface AdoptDialogProps {
+  object: Omit<TakeOverRequest, 'choices'>;
+  onClose: () => void;
+}
+
+export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
+  const { policy, variable, rollout, runs } = query.value;
+  const choices: Choices = {
+    ...(policy && { policy }),
+    ...(variable && { variable }),
+    ...(rollout && { rollout }),
+    ...(runs && { runs }),
+  };
+  const [plans, setPlans] = useState<TakeOverLook | undefined>();
+  const requested: TakeOverRequest = { ...object, choices };
+  useEffect(() => {
+    const failed = ({ message }: Error) => setPlans({ problem: message, rights: {}, policies: [], variables: [] });
+    let isOld = false;
+    const timer = setTimeout(
+      () => void api.takeOverLook(requested).then((found) => !isOld && setPlans(found), failed),
+      plans ? READ_MS : 0,
+    );
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [JSON.stringify(choices)]);
+  const plan = plans?.plan;
+  const lacking = plan ? lackingText({ rights: plan.needs }, plans.rights) : '';
+  return (
+    <RequestDialog
+      title={`Adopt ${object.kind} ${object.name}`}
+      isWide
+      text={
+        plan
+          ? `${plan.version} runs, and stays. From then on Rollout ${plan.rollout} decides what comes next.`
+          : (plans?.problem ?? 'Checking what runs…')
+      }
+      submit={
+        plan && {
+          text: `Put under Rollout ${plan.rollout}`,
+          busy: 'Waiting for the Rollout to begin…',
+          isReady: !lacking,
+        }
+      }
+      send={() => api.takeOverMake(requested, plan!.diff)}
+      after={plan && <a href={linkTo.rollout(`${object.namespace}/${plan.rollout}`)}>Open the Rollout</a>}
+      onClose={onClose}
+    >
+      {plan && <Diff text={plan.diff} />}
+      {plan?.notes.map((note) => (
+        <p key={note.text} class="dialog-text">
+          {inFull({ ...note, text: `${note.text}.` })}
+        </p>
+      ))}
+      {plans && <Choose plans={plans} choices={choices} kind={object.kind} />}
+      {lacking && <p class="dialog-text">It takes {lacking}, which you may not. Whoever may can run the command:</p>}
+      {plan && <Commands command={plan.command} kubectl={plan.kubectl} />}
+    </RequestDialog>
+  );
+}
+
+/** Lines of a diff; what is added has a + as well as a colour. */
+function Diff({ text }: { text: string }) {
+  return (
+    <section class="diff" tabIndex={0} aria-label="What would be written">
+      <pre>
+        {text.split('\n').map((line, index) => (
+          <span key={index} class={lineClass(line)}>
+            {`${line}\n`}
+          </span>
+        ))}
+      </pre>
+    </section>
+  );
+}
+
+function lineClass(line: string): string | undefined {
+  if (/^(---|\+\+\+) /.test(line)) return 'diff-head';
+  return line.startsWith('+') ? 'diff-added' : undefined;
+}
+
+interface ChooseProps {
+  plans: TakeOverLook;
+  choices: Choices;
+  kind: TakeOverRequest['kind'];
+}
+
+/** What `adopt` takes as options. Open where nothing was found without. */
+function Choose({ plans: { plan, policies, variables }, choices, kind }: ChooseProps) {
+  const change = (key: keyof Choices) => (value: string) => setQuery({ [key]: value.trim() }, 'replace');
+  return (
+    <details class="choose" open={plan === undefined}>
+      <summary>Options</summary>
+      <div class="fields">
+        <label class="field">
+          <span>ImagePolicy</span>
+          <select
+            aria-label="ImagePolicy"
+            value={choices.policy ?? ''}
+            onChange={(event) => change('policy')(event.currentTarget.value)}
+          >
+            <option value="">the one that fits</option>
+            {policies.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {kind === 'Kustomization' && (
+          <Field
+            label="Variable"
+            list="adopt-variables"
+            value={choices.variable ?? ''}
+            placeholder="APP_VERSION"
+            onInput={change('variable')}
+          />
+        )}
+        <datalist id="adopt-variables">
+          {variables.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <Field
+          label="Name of the Rollout"
+          value={choices.rollout ?? ''}
+          placeholder={plan?.rollout}
+          onInput={change('rollout')}
+        />
+        <Field
+          label="The version that runs"
+          value={choices.runs ?? ''}
+          placeholder={plan?.version}
+          onInput={change('runs')}
+        />
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,101 @@
+/** A dialog over the page, closed by Escape too. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Answer } from '../../client/board/messages.ts';
+import { Icon } from '../look/Icon.tsx';
+import { Sentence } from './Sentence.tsx';
+
+interface DialogProps {
+  title: string;
+  isWide?: boolean;
+  onClose: () => void;
+  children: preact.ComponentChildren;
+}
+
+export function Dialog({ title, isWide, onClose, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => element.current?.showModal(), []);
+  return (
+    <dialog ref={element} class={isWide ? 'dialog wide' : 'dialog'} onClose={onClose} aria-labelledby="dialog-title">
+      <header>
+        <h2 id="dialog-title">{title}</h2>
+        <button type="button" class="quiet" onClick={onClose} aria-label="Close">
+          <Icon name="close" />
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}
+
+interface RequestDialogProps {
+  title: string;
+  isWide?: boolean;
+  text: string;
+  /** Of the button that sends it; absent where nothing can be sent. */
+  submit?: { text: string; busy?: string; isReady: boolean; isDanger?: boolean | undefined } | undefined;
+  send: () => Promise<Answer>;
+  /** What the API server has answered to the same without making it. */
+  dryRun?: Answer | undefined;
+  /** Beside the last button, once it is done. */
+  after?: preact.ComponentChildren;
+  onClose: () => void;
+  children: preact.ComponentChildren;
+}
+
+/** A request in the making, and what came of it: what is filled in goes once it is accepted. */
+export function RequestDialog(props: RequestDialogProps) {
+  const { title, isWide = false, text, submit, send, dryRun, after, onClose, children } = props;
+  const [answer, setAnswer] = useState<Answer | 'sending' | undefined>();
+  const isDone = typeof answer === 'object' && answer.ok;
+  const onSubmit = async (event: Event) => {
+    event.preventDefault();
+    if (!submit?.isReady || answer === 'sending') return;
+    setAnswer('sending');
+    setAnswer(await send().catch((error: Error) => ({ ok: false, message: error.message, warnings: [] })));
+  };
+  return (
+    <Dialog title={title} isWide={isWide} onClose={onClose}>
+      <form method="dialog" onSubmit={onSubmit}>
+        <p class="dialog-text">{text}</p>
+        {!isDone && children}
+        {dryRun && !answer && <Said answer={dryRun} isDryRun />}
+        {typeof answer === 'object' && <Said answer={answer} />}
+        <footer>
+          {isDone && after}
+          <button type="button" onClick={onClose}>
+            {isDone ? 'Done' : 'Cancel'}
+          </button>
+          {!isDone && submit && (
+            <button
+              type="submit"
+              class={submit.isDanger ? 'primary danger' : 'primary'}
+              disabled={!submit.isReady || answer === 'sending'}
+            >
+              {answer === 'sending' ? (submit.busy ?? 'Sending…') : submit.text}
+            </button>
+          )}
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The API server's own words. Without a code it has not answered. */
+function Said({ answer: { ok, message, warnings, code }, isDryRun }: { answer: Answer; isDryRun?: boolean }) {
+  if (isDryRun && ok && warnings.length === 0) return null;
+  const tone = !ok ? 'bad' : warnings.length > 0 ? 'held' : 'good';
+  const refusal = !code ? 'This could not be checked' : 'The API server would refuse it';
+  return (
+    <div class={`said tone-${tone}`} role={isDryRun ? undefined : 'status'}>
+      <Icon name={!ok ? 'failed' : warnings.length > 0 ? 'problem' : 'done'} />
+      <div>
+        {(!isDryRun || !ok) && <p>{isDryRun ? `${refusal}: ${message}` : message}</p>}
+        {warnings.map((warning) => (
+          <p key={warning}>
+            <Sentence text={warning} />
+          </p>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+/** A line to fill in, with its label. */
+interface FieldProps {
+  label: string;
+  value: string;
+  type?: 'text' | 'datetime-local';
+  placeholder?: string | undefined;
+  maxLength?: number;
+  list?: string;
+  autocomplete?: 'off';
+  spellcheck?: false;
+  autofocus?: true;
+  /** Beside the label, and no part of its name. */
+  hint?: string;
+  onInput: (value: string) => void;
+  children?: preact.ComponentChildren;
+}
+
+export function Field({ label, hint, onInput, children, ...input }: FieldProps) {
+  return (
+    <label class="field">
+      <span>
+        {label}
+        {hint}
+        {children}
+      </span>
+      <input {...input} aria-label={label} onInput={(event) => onInput(event.currentTarget.value)} />
+    </label>
+  );
+}

@@ -1,0 +1,64 @@
+/** The page of one object: its head, and what is shown while it is read or where there is none. */
+import { Badge } from '../look/Badge.tsx';
+import { Icon } from '../look/Icon.tsx';
+import { Message } from '../look/Message.tsx';
+import type { Look } from '../look/words.ts';
+import type { Loaded } from '../state/item.ts';
+import { linkTo } from '../state/route.ts';
+import { isComplete } from '../state/stream.ts';
+
+interface ItemProps<T> {
+  loaded: Loaded<T>;
+  children: (value: T) => preact.ComponentChildren;
+}
+
+export function Item<T>({ loaded: { value, problem }, children }: ItemProps<T>) {
+  if (value !== undefined) return <article class="stack item">{children(value)}</article>;
+  if (!problem || !isComplete.value) return <Loading count={2} isTall />;
+  return (
+    <Message icon="search" title="Not found">
+      <p>{problem.message}</p>
+      <a href={linkTo.board}>All applications</a>
+    </Message>
+  );
+}
+
+interface ItemHeadProps {
+  /** What it belongs to: where that is shown, and what it is called. */
+  crumbs: readonly (readonly [text: string, to?: string])[];
+  name: string;
+  look: Look;
+  children?: preact.ComponentChildren;
+}
+
+export function ItemHead({ crumbs, name, look, children }: ItemHeadProps) {
+  return (
+    <>
+      <nav class="line crumbs" aria-label="Where this is">
+        {crumbs.map(([text, to], index) => (
+          <>
+            {index > 0 && <Icon name="chevron" size={12} />}
+            {to ? <a href={to}>{text}</a> : <span>{text}</span>}
+          </>
+        ))}
+      </nav>
+      <header class="line item-head">
+        <h1>{name}</h1>
+        <Badge tone={look.tone} icon={look.icon}>
+          {look.text}
+        </Badge>
+        {children}
+      </header>
+    </>
+  );
+}
+
+export function Loading({ count, isTall }: { count: number; isTall?: boolean }) {
+  return (
+    <div class="stack" role="status" aria-label="Loading">
+      {Array.from({ length: count }, (_, each) => (
+        <div key={each} class={isTall ? 'skeleton tall' : 'skeleton'} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+/** Words to search for, in the address while they are typed. `/` goes there. */
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon } from '../look/Icon.tsx';
+import { onKeys } from '../state/keys.ts';
+import { setQuery } from '../state/route.ts';
+
+export function Search({ value, label, placeholder }: { value: string; label: string; placeholder: string }) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(
+    () =>
+      onKeys({
+        '/': (event) => {
+          event.preventDefault();
+          input.current?.focus();
+          input.current?.select();
+        },
+      }),
+    [],
+  );
+  return (
+    <label class="search">
+      <Icon name="search" />
+      <input
+        ref={input}
+        type="search"
+        value={value}
+        placeholder={placeholder}
+        aria-label={label}
+        onInput={(event) => setQuery({ q: event.currentTarget.value }, 'replace')}
+      />
+      <kbd>/</kbd>
+    </label>
+  );
+}

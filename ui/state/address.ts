@@ -1,0 +1,95 @@
+/** What the page shows, as data, and as the part of its address after the host. A link shows a colleague the same. */
+
+/** What each page keeps after the `?`, in this order. Never a reason or a version typed to confirm: those are the user's own words. */
+const KEPT = {
+  board: ['q', 'state', 'namespace', 'group'],
+  /** `do`: the action whose dialog is open. */
+  rollout: ['release', 'do'],
+  gate: ['do'],
+  gates: ['range', 'do', 'when', 'from', 'for', 'in', 'all', 'name', 'kinds', 'days', 'between', 'zone'],
+  promotion: [],
+  adopt: ['q', 'object', 'policy', 'variable', 'rollout', 'runs'],
+  object: [],
+  unknown: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type QueryKey = (typeof KEPT)[keyof typeof KEPT][number];
+export type Query = Partial<Record<QueryKey, string>>;
+
+export type Route = { query: Query } & (
+  | { page: 'board' | 'gates' | 'promotion' | 'adopt' }
+  /** `id`: `namespace/name`. */
+  | { page: 'rollout' | 'gate'; id: string }
+  | { page: 'object'; kind: string; id: string }
+  | { page: 'unknown'; path: string }
+);
+
+export function parseAddress(text: string): Route {
+  const at = text.indexOf('?');
+  const path = at < 0 ? text : text.slice(0, at);
+  const place = parsePath(path);
+  const given = new URLSearchParams(at < 0 ? '' : text.slice(at));
+  const query: Query = {};
+  for (const key of KEPT[place.page]) {
+    const value = given.get(key);
+    if (value) query[key] = value;
+  }
+  return { ...place, query };
+}
+
+type Place = Route extends infer One ? (One extends Route ? Omit<One, 'query'> : never) : never;
+
+function parsePath(path: string): Place {
+  const parts = path.split('/').filter(Boolean).map(decoded);
+  const [page, namespace, name] = parts;
+  if (parts.length === 0) return { page: 'board' };
+  if (!page || parts.includes(undefined)) return { page: 'unknown', path };
+  if (parts.length === 1 && (page === 'gates' || page === 'promotion' || page === 'adopt')) return { page };
+  if (parts.length !== 3) return { page: 'unknown', path };
+  const id = `${namespace}/${name}`;
+  return page === 'rollout' || page === 'gate' ? { page, id } : { page: 'object', kind: page, id };
+}
+
+/** undefined: nobody has written that. */
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+export function formatAddress(route: Route): string {
+  const given = new URLSearchParams();
+  for (const key of KEPT[route.page]) {
+    const value = route.query[key];
+    if (value) given.set(key, value);
+  }
+  const query = given.toString().replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%2C', ',');
+  return `${pathOf(route)}${query ? `?${query}` : ''}`;
+}
+
+function pathOf(route: Route): string {
+  switch (route.page) {
+    case 'board':
+      return '/';
+    case 'unknown':
+      return route.path;
+    case 'rollout':
+    case 'gate':
+      return `/${route.page}/${encoded(route.id)}`;
+    case 'object':
+      return `/${encoded(route.kind)}/${encoded(route.id)}`;
+    default:
+      return `/${route.page}`;
+  }
+}
+
+const encoded = (text: string) => text.split('/').map(encodeURIComponent).join('/');
+
+/** Of the tab. */
+export function titleOf(route: Route): string {
+  const { page } = route;
+  const what = 'kind' in route ? `${route.kind} ${route.id}` : 'id' in route ? route.id : '';
+  return `${what || page[0]!.toUpperCase() + page.slice(1)} · Rollouts`;
+}
