@@ -158,12 +158,20 @@ const envelope = (subject: 'parent' | 'object', kinds: readonly string[]) => ({
   },
 });
 
+const validators = new Map<string, ValidateFunction>();
+
+/** Compiled at the first request: most tests and tools make routes and call few of them. */
+function validatorOf(subject: 'parent' | 'object', kinds: readonly string[]): ValidateFunction {
+  const key = `${subject} ${kinds}`;
+  const validate = validators.get(key) ?? ajv.compile(envelope(subject, kinds));
+  validators.set(key, validate);
+  return validate;
+}
+
 /** A check that throws HookError 400 naming the field that is wrong. `subject` is `parent` or `object`. */
 function envelopeCheck(subject: 'parent' | 'object', kinds: readonly string[]): (body: unknown) => void {
-  let validate: ValidateFunction | undefined;
   return (body) => {
-    // Compiled at the first request: most tests and tools make routes and call few of them.
-    validate ??= ajv.compile(envelope(subject, kinds));
+    const validate = validatorOf(subject, kinds);
     if (validate(body)) return;
     const [error] = validate.errors ?? [];
     const allowed = error?.params?.allowedValues ? `: ${error.params.allowedValues.join(', ')}` : '';

@@ -23,7 +23,8 @@ export interface ConnectionRequest {
   /** With the query. */
   path: string;
   headers: Record<string, string>;
-  body?: string;
+  /** Text, or the JSON value itself. */
+  body?: unknown;
 }
 
 /** An API server in this process. */
@@ -31,8 +32,8 @@ export interface Connection {
   /** Milliseconds since 1970 by the clock of whoever uses it. */
   now(): number;
   request(request: ConnectionRequest): Promise<{ statusCode: number; headers: Record<string, string>; body: unknown }>;
-  /** Lines of a watch. */
-  watch(path: string, signal: AbortSignal): AsyncGenerator<string>;
+  /** Events of a watch. */
+  watch(path: string, signal: AbortSignal): AsyncGenerator<unknown>;
 }
 
 interface Named {

@@ -63,13 +63,18 @@ export async function send<T = AnyObject>(
   return connectionOf(access, 'requests', headers).send<T>(request).catch(asItWas);
 }
 
-/** The lines of a watch as they arrive. Ends when the server closes it; throws ApiError, or on a lost connection. */
+/** The events of a watch as they arrive. Ends when the server closes it; throws ApiError, or on a lost connection. */
+export async function* watchEvents<T>(...[access, path, options]: Parameters<typeof watchLines>): AsyncGenerator<T> {
+  if (access.connection) return yield* access.connection.watch(path, options.signal) as AsyncGenerator<T>;
+  for await (const line of watchLines(access, path, options)) yield JSON.parse(line);
+}
+
+/** Those events, a line of JSON each. */
 export async function* watchLines(
   access: Access,
   path: string,
   { signal, headers = {} }: { signal: AbortSignal; headers?: Headers },
 ): AsyncGenerator<string> {
-  if (access.connection) return yield* access.connection.watch(path, signal);
   try {
     yield* connectionOf(access, 'watches', headers).lines({ path, signal });
   } catch (error) {
@@ -94,7 +99,7 @@ async function inProcess<T>(
       ...(body !== undefined && { 'content-type': contentType }),
       ...headers,
     },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body }),
   });
   const { warning } = answer.headers;
   const warnings = warning === undefined ? [] : warningTexts([warning]);

@@ -1,4 +1,4 @@
-/** RFC 6902 as the API server applies it: a key is a key, `__proto__` too. */
+/** RFC 6902 as the API server applies it: a key is a key, `__proto__` too. What no operation is about is shared, not copied. */
 
 export interface Operation {
   op: string;
@@ -7,29 +7,29 @@ export interface Operation {
 }
 
 export function patched<T>(document: T, operations: readonly Operation[]): T {
-  const root = { document: structuredClone(document) };
-  for (const { op, path, value } of operations) {
-    const keys = [
-      'document',
-      ...path
-        .split('/')
-        .slice(1)
-        .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')),
-    ];
-    const last = keys.pop()!;
-    const parent = keys.reduce<any>((at, key) => (Object.hasOwn(at, key) ? at[key] : missing(path)), root);
-    if (op !== 'add' && !Object.hasOwn(parent, last)) missing(path);
-    if (Array.isArray(parent)) {
-      const at = last === '-' ? parent.length : Number(last);
-      parent.splice(at, op === 'add' ? 0 : 1, ...(op === 'remove' ? [] : [structuredClone(value)]));
-    } else if (op === 'remove') {
-      delete parent[last];
-    } else {
-      const property = { value: structuredClone(value), writable: true, enumerable: true, configurable: true };
-      Object.defineProperty(parent, last, property);
-    }
-  }
-  return root.document;
+  return operations.reduce<any>((current, operation) => {
+    const keys = operation.path.split('/').slice(1);
+    const [key, ...rest] = keys.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+    return key === undefined ? operation.value : changed(current, key, rest, operation);
+  }, document);
+}
+
+/** A copy of the map or list in which the operation is done at this key. */
+function changed(parent: any, key: string, [next, ...rest]: string[], operation: Operation): unknown {
+  const { op, path, value } = operation;
+  const copy: any = Array.isArray(parent) ? [...parent] : Object.fromEntries(Object.entries(parent));
+  if ((next !== undefined || op !== 'add') && !Object.hasOwn(parent, key)) missing(path);
+  if (next !== undefined) set(copy, key, changed(parent[key], next, rest, operation));
+  else if (Array.isArray(copy)) {
+    const at = key === '-' ? copy.length : Number(key);
+    copy.splice(at, op === 'add' ? 0 : 1, ...(op === 'remove' ? [] : [value]));
+  } else if (op === 'remove') delete copy[key];
+  else set(copy, key, value);
+  return copy;
+}
+
+function set(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 function missing(path: string): never {

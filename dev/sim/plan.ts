@@ -37,6 +37,8 @@ export interface Plan {
   seed: number;
   /** Indices: they decide what a team's Rollout is like. */
   teams: number[];
+  /** Silence in the end is listened to: it takes longer than all before. */
+  isLong: boolean;
   slowOfThousand: number;
   slowMs: number;
   steps: Step[];
@@ -48,7 +50,7 @@ const GAPS = [0.02, 0.2, 0.2, 2, 2, 5, 20];
 export function planOf(seed: number, minutes: number): Plan {
   const random = randomFrom(seed * 7919 + 17);
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
-  const teams = random.next() < 0.7 ? [random.integer(1, 4)] : [random.integer(1, 2), random.integer(3, 4)];
+  const teams = random.next() < 0.85 ? [random.integer(1, 4)] : [random.integer(1, 2), random.integer(3, 4)];
   const faulty = any([0, 0.1, 0.25]);
   const steps: Step[] = [];
   let at = 0;
@@ -56,7 +58,14 @@ export function planOf(seed: number, minutes: number): Plan {
     at += random.next() * 2 * any(GAPS);
     steps.push({ at, what: stepOf(random, faulty), team: any(teams), seed: random.integer(0, 2 ** 31 - 1) });
   }
-  return { seed, teams, slowOfThousand: any([0, 10, 50]), slowMs: any([200, 3000]), steps };
+  return {
+    seed,
+    teams,
+    isLong: random.next() < 0.2,
+    slowOfThousand: any([0, 10, 50]),
+    slowMs: any([200, 3000]),
+    steps,
+  };
 }
 
 function stepOf(random: Random, faulty: number): Step['what'] {

@@ -23,6 +23,7 @@ export interface Outcome {
 const EMERGENCY = 'emergency';
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
+const START_MS = 500;
 const SETTLE_MS = 45 * 60 * SECOND;
 const ROUND_MS = 5 * SECOND;
 /** Longer than every controller's resync, which finds what a write that was dropped on a conflict has left: manifests/controllers/README.md. */
@@ -80,8 +81,10 @@ class Run {
 
   async play(): Promise<Outcome> {
     const { world } = this;
-    await world.start();
+    world.start();
     await this.#until(this.#create());
+    world.startDriver();
+    await world.time.runUntil(world.time.now + START_MS);
     const begin = world.time.now;
     world.weather = this.#plan;
     let leapt = 0;
@@ -96,7 +99,7 @@ class Run {
     world.heal();
     const violations = await this.#settle();
     const restMs = world.time.now;
-    if (violations.length === 0) violations.push(...(await this.#silence()));
+    if (violations.length === 0 && this.#plan.isLong) violations.push(...(await this.#silence()));
     const findings = judged(world);
     violations.push(...findings.violations, ...unlikeReference(world), ...world.crashes, ...this.#broken);
     const virtualMs = world.time.now - begin;

@@ -37,7 +37,7 @@ export function story(world: World, from: number, until: number): string[] {
 
 function told({ user, request, code, message }: AnsweredWrite): string {
   const { kind, namespace, name, subresource } = targetOf(request.path)!;
-  const body = request.method === 'DELETE' ? '' : shortened(request.body ?? '');
+  const body = request.method === 'DELETE' ? '' : shortened(JSON.stringify(request.body ?? ''));
   const what = `${NAMES[user] ?? user} ${VERBS[request.method]} ${kind.kind} ${namespace}/${name}${subresource ? ' (status)' : ''}`;
   const result = code < 300 ? '' : `, refused: ${message.slice(0, LONGEST)}`;
   return `${what}${body && `: ${body}`}${result}`;

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type Resource, resourcePath } from '../../client/resources.ts';
-import { ApiError, send, watchLines } from '../../client/send.ts';
+import { ApiError, send, watchEvents } from '../../client/send.ts';
 import { type Clock, pause } from '../runtime/clock.ts';
 import { LIMITS } from '../runtime/limits.ts';
 import { TokenBucket } from '../runtime/rateLimit.ts';
@@ -70,10 +70,10 @@ export class ApiClient {
     });
   }
 
-  /** The lines of a watch as they arrive. Ends when the server closes it; throws ApiError, or on a lost connection. */
-  async *watch(path: string, signal: AbortSignal): AsyncGenerator<string> {
+  /** The events of a watch as they arrive. Ends when the server closes it; throws ApiError, or on a lost connection. */
+  async *watch<T>(path: string, signal: AbortSignal): AsyncGenerator<T> {
     await this.#waitForToken();
-    yield* watchLines(this.#access, path, { signal, headers: HEADERS });
+    yield* watchEvents<T>(this.#access, path, { signal, headers: HEADERS });
   }
 
   async #send<T = KubeObject>(method: Method, path: string, body?: unknown): Promise<T> {

@@ -128,9 +128,9 @@ export class Informer {
       resourceVersion: this.#resourceVersion ?? '',
       timeoutSeconds: String(300 + Math.floor(this.#clock.random() * 300)),
     });
-    for await (const line of this.#client.watch(`${resourcePath(this.resource)}?${query}`, this.#stop.signal)) {
+    const path = `${resourcePath(this.resource)}?${query}`;
+    for await (const { type, object } of this.#client.watch<WatchEvent>(path, this.#stop.signal)) {
       this.#reported = undefined;
-      const { type, object } = JSON.parse(line) as WatchEvent;
       if (type === 'ERROR') throw new ApiError(object.code ?? 500, 'Watch', object.message ?? 'the watch failed');
       if (type === 'ADDED' || type === 'MODIFIED') this.#put(object);
       else if (type === 'DELETED') this.#remove(keyOf(object), object);

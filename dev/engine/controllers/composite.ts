@@ -10,7 +10,7 @@ import { parseCompositeAnswer, type SyncAnswer } from '../hooks/answers.ts';
 import type { CompositeController } from '../hooks/controllerSpec.ts';
 import { hookClient } from '../hooks/hookClient.ts';
 import { jsonEqual } from '../json/json.ts';
-import { addObject, describe, groupsText, jsonText, type ObjectGroups } from '../json/objects.ts';
+import { addObject, describe, type ObjectGroups } from '../json/objects.ts';
 import { ParentLoop, type SyncJob } from './parentLoop.ts';
 
 /** Throws when something the controller names is not served (yet). */
@@ -24,11 +24,10 @@ export async function compositeLoop(engine: Engine, controller: CompositeControl
   const syncHook = await hookClient(hooks.sync, engine, endpointConfigs);
   const matches = compileSelector(parentResource.labelSelector);
   const concerns = (parent: KubeObject) => matches(parent.metadata.labels);
-  const controllerText = jsonText(controller);
 
   const loop: ParentLoop = new ParentLoop(engine, {
     name: `CompositeController ${controller.metadata.name}`,
-    controllerText,
+    controller,
     customizeHook: hooks.customize && (await hookClient(hooks.customize, engine, endpointConfigs)),
     parents: [{ resource, ignoreStatusChanges: parentResource.ignoreStatusChanges ?? false, concerns }],
     children,
@@ -65,11 +64,8 @@ export async function compositeLoop(engine: Engine, controller: CompositeControl
   }
 
   async function callHook(parent: KubeObject, observed: ObjectGroups, related: ObjectGroups): Promise<SyncAnswer> {
-    const body = await syncHook.call(
-      `{"controller":${controllerText},"parent":${jsonText(parent)},"children":${groupsText(observed)},` +
-        `"related":${groupsText(related)},"finalizing":false}`,
-    );
-    return parseCompositeAnswer(body);
+    const request = { controller, parent, children: observed, related, finalizing: false };
+    return parseCompositeAnswer(await syncHook.call(request));
   }
 
   function labelChildren(parent: KubeObject, desired: ObjectGroups): void {

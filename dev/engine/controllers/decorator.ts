@@ -9,7 +9,7 @@ import { parseDecoratorAnswer, type SyncAnswer } from '../hooks/answers.ts';
 import type { DecoratorController, ParentRule } from '../hooks/controllerSpec.ts';
 import { hookClient } from '../hooks/hookClient.ts';
 import { jsonEqual } from '../json/json.ts';
-import { addObject, groupsText, jsonText, type ObjectGroups } from '../json/objects.ts';
+import { addObject, type ObjectGroups } from '../json/objects.ts';
 import { type ParentKind, ParentLoop, type SyncJob } from './parentLoop.ts';
 
 /** Marks attachments with the name of their controller: several decorators may attach the same kind to one object. */
@@ -25,11 +25,10 @@ export async function decoratorLoop(engine: Engine, controller: DecoratorControl
   const children = await Promise.all(attachments.map((a) => engine.discovery.resource(a.apiVersion, a.resource)));
   const methods = updateMethods(attachments, children);
   const syncHook = await hookClient(hooks.sync, engine, endpointConfigs);
-  const controllerText = jsonText(controller);
 
   const loop: ParentLoop = new ParentLoop(engine, {
     name: `DecoratorController ${name}`,
-    controllerText,
+    controller,
     customizeHook: hooks.customize && (await hookClient(hooks.customize, engine, endpointConfigs)),
     parents: decorated,
     children,
@@ -60,11 +59,8 @@ export async function decoratorLoop(engine: Engine, controller: DecoratorControl
   }
 
   async function callHook(object: KubeObject, observed: ObjectGroups, related: ObjectGroups): Promise<SyncAnswer> {
-    const body = await syncHook.call(
-      `{"controller":${controllerText},"object":${jsonText(object)},"attachments":${groupsText(observed)},` +
-        `"related":${groupsText(related)},"finalizing":false}`,
-    );
-    return parseDecoratorAnswer(body);
+    const request = { controller, object, attachments: observed, related, finalizing: false };
+    return parseDecoratorAnswer(await syncHook.call(request));
   }
 
   /**

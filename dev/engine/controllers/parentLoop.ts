@@ -24,7 +24,7 @@ export interface ParentKind {
 export interface LoopParts {
   /** For messages: `CompositeController rollouts`. */
   name: string;
-  controllerText: string;
+  controller: KubeObject;
   customizeHook: HookClient | undefined;
   parents: readonly ParentKind[];
   children: readonly Resource[];
@@ -69,7 +69,7 @@ export class ParentLoop {
     this.children = parts.children.map((resource) => engine.informers.acquire(resource));
     this.#customize = new Customize(engine, {
       hook: parts.customizeHook,
-      controllerText: parts.controllerText,
+      controller: parts.controller,
       parent: (key) => this.#find(key)?.parent,
       enqueue: (key) => this.#workers.queue.add(key),
     });

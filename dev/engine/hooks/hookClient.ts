@@ -3,7 +3,8 @@ import { Agent } from 'undici';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import type { ApiClient } from '../cluster/apiClient.ts';
-import type { Engine, HookTransport } from '../cluster/engine.ts';
+import type { Engine, HookRequest, HookTransport } from '../cluster/engine.ts';
+import { groupsText, jsonText } from '../json/objects.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Authorization, EndpointConfig, HookSpec, Webhook } from './controllerSpec.ts';
 
@@ -36,7 +37,7 @@ export class HookClient {
   }
 
   /** The body of a 200. Throws TooManyRequests on 429, an Error on anything else. */
-  async call(body: string): Promise<string> {
+  async call(body: HookRequest): Promise<string> {
     const request = { headers: this.#headers, body, timeoutMs: this.#timeoutMs };
     const { code, retryAfter, text } = await this.#transport(this.#url, request).catch((error: unknown) => {
       throw new Error(`calling ${this.#url} failed`, { cause: error });
@@ -56,10 +57,24 @@ export function hooksOverHttp(): HookTransport {
   });
   return async (url, { headers, body, timeoutMs }) => {
     const signal = AbortSignal.timeout(timeoutMs);
-    const response = await agent.request({ ...originAndPath(url), method: 'POST', headers, body, signal });
+    const response = await agent.request({
+      ...originAndPath(url),
+      method: 'POST',
+      headers,
+      body: textOf(body),
+      signal,
+    });
     const text = await response.body.text();
     return { code: response.statusCode, retryAfter: String(response.headers['retry-after'] ?? ''), text };
   };
+}
+
+function textOf(request: HookRequest): string {
+  const fields = Object.entries(request).map(([name, value]) => {
+    const text = value instanceof Map ? groupsText(value) : typeof value === 'object' ? jsonText(value) : value;
+    return `${JSON.stringify(name)}:${text}`;
+  });
+  return `{${fields.join()}}`;
 }
 
 /** As in Metacontroller, credentials are read once, when the controller starts. */

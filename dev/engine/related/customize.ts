@@ -4,7 +4,7 @@ import type { Engine } from '../cluster/engine.ts';
 import type { Informer } from '../cluster/informer.ts';
 import { parseCustomizeAnswer, type RelatedRule } from '../hooks/answers.ts';
 import type { HookClient } from '../hooks/hookClient.ts';
-import { addGroup, addObject, jsonText, type ObjectGroups } from '../json/objects.ts';
+import { addGroup, addObject, type ObjectGroups } from '../json/objects.ts';
 import { reasonOf } from '../runtime/log.ts';
 import { CustomizeCache } from './customizeCache.ts';
 import { RelatedIndex } from './relatedIndex.ts';
@@ -26,8 +26,7 @@ interface Subscription {
 
 export interface CustomizeParts {
   hook: HookClient | undefined;
-  /** JSON of the controller, for requests. */
-  controllerText: string;
+  controller: KubeObject;
   parent(key: string): KubeObject | undefined;
   enqueue(key: string): void;
 }
@@ -100,7 +99,7 @@ export class Customize {
     const asked = this.#asked.get(question);
     if (asked) return asked;
     const asking = hook
-      .call(`{"controller":${this.#parts.controllerText},"parent":${jsonText(parent)}}`)
+      .call({ controller: this.#parts.controller, parent })
       .then((body) => {
         const answer: Answer = { rules: parseCustomizeAnswer(body) };
         this.#cache.set(key, parent, answer, this.#engine.clock.now());

@@ -2,16 +2,17 @@
  * The API server: resourceVersion and conflicts, generation, the status subresource, server-side apply, finalizers, watches, RBAC, admission and
  * policies. It answers at once; what a network adds is connection.ts's.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
 import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
+import { jsonEqual } from '../../engine/json/json.ts';
 import { withOwners } from '../../fakes/fieldOwners.ts';
 import { may } from './access.ts';
 import { mutate, Refusal, validate, type Write } from './admission.ts';
 import { resourcesOf } from './kinds.ts';
-import { matches, type Target, targetOf, wanted } from './requests.ts';
+import { bodyOf, matches, type Target, targetOf, wanted } from './requests.ts';
 import { keyOf, Storage, type StoredEvent } from './storage.ts';
+import { settled, sharing } from './values.ts';
 
 export interface RelatedObjects {
   now(): number;
@@ -104,7 +105,7 @@ export class ApiServer {
 
   async #answer(user: UserInfo, request: ConnectionRequest, record: { bypass?: string }): Promise<object> {
     const { method, path } = request;
-    if (path.endsWith('/subjectaccessreviews')) return reviewed(JSON.parse(request.body!));
+    if (path.endsWith('/subjectaccessreviews')) return reviewed(bodyOf(request));
     const target = targetOf(path);
     if (!target) return { resources: resourcesOf(...groupVersionOf(path)) };
     const { kind, name, namespace, subresource } = target;
@@ -151,7 +152,7 @@ export class ApiServer {
     const manager = query.get('fieldManager') ?? managerOf(request);
     for (let attempt = 1; ; attempt++) {
       const life = this.#life;
-      const body = request.method === 'POST' ? JSON.parse(request.body!) : undefined;
+      const body = request.method === 'POST' ? bodyOf(request) : undefined;
       const name = body?.metadata.name ?? target.name;
       const old = this.storage.get(resource, `${namespace}/${name}`);
       if (request.method === 'POST' && old)
@@ -164,7 +165,7 @@ export class ApiServer {
         throw new Refusal(409, 'Conflict', `${kind.resource} "${name}": the object has been modified`);
       if (old && sent.metadata?.uid !== undefined && sent.metadata.uid !== old.metadata.uid)
         throw new Refusal(409, 'Conflict', `${kind.resource} "${name}": uid mismatch`);
-      const shape = (object: AnyObject) => this.#shaped(object, old, target, name);
+      const shape = (object: AnyObject) => sharing(settled(this.#shaped(object, old, target, name)), old);
       const write: Write = {
         operation: old ? 'UPDATE' : 'CREATE',
         user,
@@ -177,14 +178,14 @@ export class ApiServer {
         // As in Kubernetes nobody owns what the webhooks add.
         object: subresource
           ? shape(sent)
-          : owned(shape(sent), old, manager, isApply ? JSON.parse(request.body!) : undefined),
+          : sharing(settled(owned(shape(sent), old, manager, isApply ? bodyOf(request) : undefined)), old),
         oldObject: old ?? null,
         dryRun: query.get('dryRun') === 'All',
         options: { fieldManager: manager },
       };
       const ask = this.#asking(record);
       const mutated = (await mutate(write, ask, shape))!;
-      const next = withGeneration(mutated, old, subresource);
+      const next = settled(withGeneration(mutated, old, subresource));
       const problems = kind.schema?.problems(next, old) ?? [];
       if (problems.length > 0)
         throw new Refusal(422, 'Invalid', `${kind.kind} "${name}" is invalid: ${problems.join('; ')}`);
@@ -245,7 +246,7 @@ export class ApiServer {
   async #remove(user: UserInfo, request: ConnectionRequest, target: Target): Promise<AnyObject> {
     const { kind, namespace, name, query } = target;
     const resource = `${kind.group}/${kind.resource}`;
-    const options = JSON.parse(request.body ?? '{}');
+    const options = bodyOf(request);
     for (;;) {
       const life = this.#life;
       const old = this.#existing(target);
@@ -317,11 +318,11 @@ function owned(object: AnyObject, old: AnyObject | undefined, manager: string, s
 function withGeneration(object: AnyObject, old: AnyObject | undefined, subresource: string | undefined): AnyObject {
   if (!old || subresource) return object;
   const content = ({ metadata: _, status: __, ...rest }: AnyObject) => rest;
-  const isSame = isDeepStrictEqual(content(object), content(old));
+  const isSame = jsonEqual(content(object), content(old));
   const generation = (old.metadata.generation ?? 1) + (isSame ? 0 : 1);
   return { ...object, metadata: { ...object.metadata, generation } };
 }
 
 function isUnchanged(next: AnyObject, old: AnyObject): boolean {
-  return keyOf(next) === keyOf(old) && isDeepStrictEqual(next, old);
+  return keyOf(next) === keyOf(old) && jsonEqual(next, old);
 }

@@ -2,7 +2,7 @@
  * As much of CEL as manifests/ has in match conditions, policies and CRDs: values are JSON, all numbers are alike, and every expression is dynamic.
  * An expression that uses more is a SyntaxError when it is compiled, and a CelError when it runs.
  */
-import { isDeepStrictEqual } from 'node:util';
+import { jsonEqual } from '../../engine/json/json.ts';
 
 export type Scope = Record<string, unknown>;
 export type Expression = (scope: Scope) => any;
@@ -297,7 +297,8 @@ function select(of: any, key: any, isOptional: boolean): unknown {
 }
 
 function isEqual(a: unknown, b: unknown): boolean {
-  return isDeepStrictEqual(a, b);
+  if (a instanceof Optional && b instanceof Optional) return a.isSet === b.isSet && isEqual(a.value, b.value);
+  return jsonEqual(a, b);
 }
 
 function isIn(item: any, of: any): boolean {

@@ -16,8 +16,20 @@ export interface Target {
   query: URLSearchParams;
 }
 
+/** Paths come again and again. */
+const targets = new Map<string, Target | undefined>();
+const MOST_TARGETS = 10_000;
+
 /** undefined for a path that names no resource. @throws Refusal for one that is not served. */
 export function targetOf(path: string): Target | undefined {
+  if (targets.has(path)) return targets.get(path);
+  const target = parsed(path);
+  if (targets.size > MOST_TARGETS) targets.clear();
+  targets.set(path, target);
+  return target;
+}
+
+function parsed(path: string): Target | undefined {
   const url = new URL(path, 'http://sim');
   const parts = url.pathname.split('/').slice(1).map(decodeURIComponent);
   const rest = parts[0] === 'api' ? parts.slice(2) : parts.slice(3);
@@ -58,9 +70,13 @@ function labelSelector(text: string): ReturnType<typeof compileSelector> {
   return compileSelector({ matchExpressions } as never);
 }
 
+export function bodyOf({ body = {} }: ConnectionRequest): AnyObject {
+  return typeof body === 'string' ? JSON.parse(body) : (body as AnyObject);
+}
+
 /** The object that the request wants stored in the place of this one. @throws Refusal */
 export function wanted(request: ConnectionRequest, old: AnyObject | undefined, manager: string): AnyObject {
-  const body = JSON.parse(request.body ?? '{}');
+  const body: any = bodyOf(request);
   if (request.method !== 'PATCH') return body;
   const type = request.headers['content-type'] ?? '';
   if (type.startsWith('application/apply-patch')) return applied(body, old, manager);

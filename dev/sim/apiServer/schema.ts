@@ -3,6 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { AnyObject } from '../../client/send.ts';
 import { compile, type Expression } from './cel.ts';
+import { settled } from './values.ts';
 
 type Schema = Record<string, any>;
 
@@ -19,11 +20,13 @@ const rules = new WeakMap<object, Rule[]>();
 
 export class CustomResource {
   readonly #schema: Schema;
-  readonly #isValid: ValidateFunction;
+  /** Spec and status: what is stored already needs no look. */
+  readonly #parts: readonly (readonly [name: string, isValid: ValidateFunction])[];
 
   constructor(definition: AnyObject) {
     this.#schema = definition.spec.versions[0].schema.openAPIV3Schema;
-    this.#isValid = ajv.compile(this.#schema);
+    const { apiVersion: _, kind: __, metadata: ___, ...parts } = this.#schema.properties;
+    this.#parts = Object.entries(parts).map(([name, schema]) => [name, ajv.compile(schema as Schema)]);
   }
 
   /** The object with its defaults, and without what the schema does not know. */
@@ -35,16 +38,31 @@ export class CustomResource {
 
   /** A sentence for each thing that is wrong. */
   problems(object: AnyObject, before: AnyObject | undefined): string[] {
-    if (!this.#isValid({ ...object, metadata: {} })) {
-      return (this.#isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
-    }
-    return broken(object, before, this.#schema, '');
+    const missing = (this.#schema.required ?? []).filter((key: string) => object[key] === undefined);
+    const wrong = this.#parts
+      .filter(([key]) => object[key] !== undefined && object[key] !== before?.[key])
+      .flatMap(([key, isValid]) =>
+        isValid(object[key])
+          ? []
+          : (isValid.errors ?? []).map((error) => `/${key}${error.instancePath} ${error.message}`),
+      );
+    const problems = [...missing.map((key: string) => `must have ${key}`), ...wrong];
+    return problems.length > 0 ? problems : broken(object, before, this.#schema, '');
   }
 }
 
+/** Frozen values that have gone through this schema before. */
+const shapes = new WeakMap<object, Schema>();
+
 function shaped(value: unknown, schema: Schema): unknown {
+  if (typeof value !== 'object' || value === null || shapes.get(value) === schema) return value;
+  const result = settled(reshaped(value, schema));
+  shapes.set(result as object, schema);
+  return result;
+}
+
+function reshaped(value: object, schema: Schema): unknown {
   if (Array.isArray(value)) return schema.items ? value.map((item) => shaped(item, schema.items)) : value;
-  if (typeof value !== 'object' || value === null) return value;
   const { properties, additionalProperties } = schema;
   if (!properties) {
     if (typeof additionalProperties !== 'object') return value;
@@ -78,6 +96,7 @@ function rulesOf(schema: Schema): Rule[] {
 
 /** Lists are compared as a whole: an item has no value before. */
 function broken(value: unknown, before: unknown, schema: Schema, path: string): string[] {
+  if (value === before && typeof value === 'object') return [];
   const problems = rulesOf(schema)
     .filter(({ isTransition }) => !isTransition || before !== undefined)
     .filter(({ holds }) => !holds({ self: value, oldSelf: before }))

@@ -1,5 +1,6 @@
 /** What is stored, in order: each version of each object, as etcd keeps it. Stored objects are shared and never changed. */
 import type { AnyObject } from '../../client/send.ts';
+import { settled } from './values.ts';
 
 export interface StoredEvent {
   /** Milliseconds since 1970. */
@@ -75,7 +76,7 @@ export class Storage {
 
   #next(object: AnyObject): AnyObject {
     const resourceVersion = String(++this.revision);
-    return { ...object, metadata: { ...object.metadata, resourceVersion } };
+    return settled({ ...object, metadata: { ...object.metadata, resourceVersion } });
   }
 
   #tell(event: StoredEvent): void {

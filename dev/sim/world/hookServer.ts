@@ -13,8 +13,10 @@ import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
 import { createRecent } from '../../../server/recent.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
 import type { Connection } from '../../client/kubeconfig.ts';
+import type { HookRequest } from '../../engine/cluster/engine.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
 import { fakeMetrics } from '../../fakes/ports.ts';
+import { settled } from '../apiServer/values.ts';
 
 export interface HookServerOptions {
   clock: Clock;
@@ -26,7 +28,7 @@ export interface HookServerOptions {
 }
 
 export interface HookServer {
-  hook(path: string, body: string): Promise<{ code: number; retryAfter: string; text: string }>;
+  hook(path: string, body: HookRequest): Promise<{ code: number; retryAfter: string; text: string }>;
   admit(path: string, request: AdmissionRequest): Promise<AdmissionResponse>;
 }
 
@@ -72,7 +74,7 @@ export function hookServer({ clock, connection, settings, recorded, crashed }: H
   return {
     async hook(path, body) {
       try {
-        const answer = await routes.get(path)!.answer(JSON.parse(body));
+        const answer = await routes.get(path)!.answer(plain(body));
         return { code: 200, retryAfter: '', text: JSON.stringify(answer) };
       } catch (error) {
         const { status, message, retryAfterSeconds } = error as Error & { status?: number; retryAfterSeconds?: number };
@@ -86,7 +88,7 @@ export function hookServer({ clock, connection, settings, recorded, crashed }: H
     async admit(path, request) {
       const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
       try {
-        const answer = (await routes.get(path)!.answer(JSON.parse(JSON.stringify(review)))) as AdmissionReview;
+        const answer = (await routes.get(path)!.answer(settled(review))) as AdmissionReview;
         return answer.response!;
       } catch (error) {
         const { status } = error as { status?: number };
@@ -97,6 +99,17 @@ export function hookServer({ clock, connection, settings, recorded, crashed }: H
   };
 }
 
+/** As it is after a way over the network: a group of objects is a map by name. */
+const plain = (request: HookRequest) =>
+  Object.fromEntries(
+    Object.entries(request).map(([name, value]) => [
+      name,
+      value instanceof Map
+        ? Object.fromEntries([...value].map(([kind, objects]) => [kind, Object.fromEntries(objects)]))
+        : value,
+    ]),
+  );
+
 function transportOver(connection: Connection, clock: Clock): Transport {
   return {
     async send<T>({ method = 'GET', path, body, contentType, accept }: Request) {
@@ -106,7 +119,7 @@ function transportOver(connection: Connection, clock: Clock): Transport {
         'content-type': contentType ?? 'application/json',
         'user-agent': 'rollout-hooks',
       };
-      const request = { method, path, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      const request = { method, path, headers, ...(body !== undefined && { body }) };
       const answer = await new Promise<Awaited<ReturnType<Connection['request']>>>((resolve, reject) => {
         const cancel = clock.after(TIMEOUT_MS, () => reject(noAnswer('no answer from the API server in time')));
         connection

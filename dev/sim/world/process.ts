@@ -1,11 +1,10 @@
 /** A process of the simulation: it has a clock of its own, reaches others over a network that takes time, and may end at any moment. */
 import type { UserInfo } from '../../../api/admission.ts';
-import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Connection, ConnectionRequest } from '../../client/kubeconfig.ts';
-import { jsonText } from '../../engine/json/objects.ts';
 import type { ApiServer } from '../apiServer/apiServer.ts';
 import { targetOf } from '../apiServer/requests.ts';
 import type { StoredEvent } from '../apiServer/storage.ts';
+import { settled } from '../apiServer/values.ts';
 import { ProcessClock, type VirtualTime } from './virtualTime.ts';
 
 /** Ends with an error that whoever waits for an answer gets. */
@@ -13,24 +12,29 @@ export class Process {
   readonly clock: ProcessClock;
   readonly name: string;
   isAlive = true;
-  readonly #death = Promise.withResolvers<never>();
+  readonly #atDeath = new Set<(error: Error) => void>();
 
   constructor(name: string, time: VirtualTime, offset: () => number = () => 0) {
     this.name = name;
     this.clock = new ProcessClock(time, offset);
-    this.#death.promise.catch(() => {});
   }
 
   end(): void {
     this.isAlive = false;
     this.clock.end();
-    this.#death.reject(new Error(`${this.name}: connection reset`));
+    for (const reject of this.#atDeath) reject(new Error(`${this.name}: connection reset`));
+    this.#atDeath.clear();
   }
 
   /** The answer of this process, or an error where it ends before. */
   answer<T>(work: () => Promise<T>): Promise<T> {
     if (!this.isAlive) return Promise.reject(new Error(`${this.name}: connection refused`));
-    return Promise.race([work(), this.#death.promise]);
+    return new Promise((resolve, reject) => {
+      this.#atDeath.add(reject);
+      work()
+        .then(resolve, reject)
+        .finally(() => this.#atDeath.delete(reject));
+    });
   }
 }
 
@@ -50,7 +54,8 @@ export interface Network {
 /** Where the one who would go on has ended. */
 const never = <T>() => new Promise<T>(() => {});
 
-export function connect(network: Network, process: Process, user: UserInfo): Connection {
+/** `ownsAnswers`: whoever gets an answer may change it. */
+export function connect(network: Network, process: Process, user: UserInfo, ownsAnswers = false): Connection {
   const { time, server } = network;
   const travel = async () => {
     await time.pause(network.latency());
@@ -58,26 +63,26 @@ export function connect(network: Network, process: Process, user: UserInfo): Con
   };
   return {
     now: () => process.clock.now(),
-    async request(request: ConnectionRequest) {
+    async request(sent: ConnectionRequest) {
+      const request = { ...sent, body: settled(sent.body) };
       await travel();
       const answering = network.serverProcess().answer(() => server.handle(user, request));
       const { code, body } = await answering.catch(async (error) => {
         await travel();
         throw error;
       });
-      const text = jsonText(body as KubeObject);
       await travel();
-      return { statusCode: code, headers: {}, body: JSON.parse(text) };
+      return { statusCode: code, headers: {}, body: ownsAnswers ? structuredClone(body) : settled(body) };
     },
     async *watch(path: string, signal: AbortSignal) {
       await travel();
-      yield* lines(network, process, path, signal);
+      yield* events(network, process, path, signal);
       if (!process.isAlive) await never();
     },
   };
 }
 
-async function* lines(network: Network, process: Process, path: string, signal: AbortSignal): AsyncGenerator<string> {
+async function* events(network: Network, process: Process, path: string, signal: AbortSignal): AsyncGenerator<unknown> {
   const { time, server } = network;
   const target = targetOf(path)!;
   const resource = `${target.kind.group}/${target.kind.resource}`;
@@ -110,7 +115,7 @@ async function* lines(network: Network, process: Process, path: string, signal: 
       if (state.end === 'closed') return;
       if (next && ready! <= time.now) {
         queue.shift();
-        yield JSON.stringify({ type: next.event.type, object: next.event.object });
+        yield next.event;
         continue;
       }
       await new Promise<void>((resolve) => {

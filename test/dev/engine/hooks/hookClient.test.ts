@@ -39,7 +39,7 @@ describe('hook of a controller', () => {
       const { port } = server.address() as AddressInfo;
       const here = endpointConfigs.map((config) => ({ ...config, host: config.host.replace('PORT', `${port}`) }));
       const hook = await client(`http://127.0.0.1:${port}/sync`, here);
-      await hook.call('{}');
+      await hook.call({});
       server.close();
       return seen.promise;
     }
