@@ -13,9 +13,15 @@ import { isTooMany, TOO_MANY } from '../core/gate/refs.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { boundLabel, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
-import { boundObjects, currentBindings } from '../core/rollout/evaluation/boundObjects.ts';
-import { closedToLeave } from '../core/rollout/evaluation/namedGates.ts';
-import { boundGates, droppedGates, gatesToPass, mayDropGates } from '../core/rollout/evaluation/requiredGates.ts';
+import {
+  boundGates,
+  boundObjects,
+  closedToLeave,
+  currentBindings,
+  droppedGates,
+  gatesToPass,
+  mayDropGates,
+} from '../core/rollout/evaluation/gatesToPass.ts';
 import { getPast, recordBypass } from './bypass.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 import { readSelectors } from './selectingGates.ts';

@@ -4,7 +4,7 @@ import { NAMESPACES } from '../api/kinds.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
-import type { Selectors } from '../core/rollout/evaluation/requiredGates.ts';
+import type { Selectors } from '../core/rollout/evaluation/gatesToPass.ts';
 
 type SelectsLabel = Parameters<typeof selectingGateLists>[1];
 

@@ -1,5 +1,4 @@
 /** What a Rollout's plan is made from, as Metacontroller's caches have it. */
-
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
 import { HEALTH_CHECKS, KINDS, NAMESPACES, resourceOf } from '../../api/kinds.ts';
@@ -18,17 +17,15 @@ import { writeBackName } from '../../core/policy/writeBack.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/approvals.ts';
-import { specProblems } from '../../core/rollout/evaluation/config.ts';
-import { foreignRefs, withoutForeignRefs } from '../../core/rollout/evaluation/foreignReferences.ts';
-import type { Observed } from '../../core/rollout/evaluation/observed.ts';
-import { gatesToPass } from '../../core/rollout/evaluation/requiredGates.ts';
+import { gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
+import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import { foreignRefs, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/rolloutConfig.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
-import { untrustedMatches } from '../../core/rollout/upstream/refs.ts';
+import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
 import { homeLabels } from '../home.ts';
 import { inParallel } from '../inParallel.ts';
-import { configMapIsForeign, liveImagePolicy } from './liveReads.ts';
+import { configMapIsForeign, liveImagePolicy, stagesOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
-import { stagesOf } from './stages.ts';
 
 /** The Rollout as far as this installation follows what it names. */
 export function followed(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {

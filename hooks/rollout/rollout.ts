@@ -8,12 +8,11 @@ import { requeueInterval } from '../../core/health/spec.ts';
 import { statusAfter } from '../../core/health/status.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { countsOf } from '../../core/rollout/counts.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
-import { durationsOf } from '../../core/rollout/durations.ts';
+import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/approvals.ts';
-import type { Observed } from '../../core/rollout/evaluation/observed.ts';
-import { gatesToPass, type Selectors } from '../../core/rollout/evaluation/requiredGates.ts';
+import { gatesToPass, type Selectors } from '../../core/rollout/evaluation/gatesToPass.ts';
+import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
 import {
   type IrreversiblePlan,
   isReversible,
@@ -33,11 +32,12 @@ import {
   liveRollout,
   liveRolloutGates,
   liveSelectors,
+  liveStages,
+  mayChangeUnseen,
   withLiveGates,
 } from './liveReads.ts';
 import { followed, metadataOf, observe } from './observe.ts';
 import { relatedRules } from './relatedRules.ts';
-import { liveStages, mayChangeUnseen } from './stages.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
 const POLICY_LOOK_S = 30;
@@ -71,13 +71,13 @@ export const rolloutHook: CompositeHook = {
 
 /** Commits an irreversible plan only if it was decided from live reads. */
 export function answer(
-  { status, configMap, copyJob, derivedPolicy }: DecidedPlan,
+  { status, children }: DecidedPlan,
   looks: (number | undefined)[],
 ): CompositeResponse<RolloutStatus> {
   const seconds = looks.filter((look) => look !== undefined);
   return {
     status,
-    children: [configMap, copyJob, derivedPolicy].filter((child) => child !== undefined),
+    children,
     ...(seconds.length > 0 && { resyncAfterSeconds: Math.min(...seconds) }),
   };
 }

@@ -19,7 +19,7 @@ import { freshReason } from '../../core/gate/bypass.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { isTruncated } from '../../core/gate/selects.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { gatesToPass } from '../../core/rollout/evaluation/requiredGates.ts';
+import { gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
 import { readClosed } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
 import { listSelecting, readLabels, readSelectors } from '../selectingGates.ts';

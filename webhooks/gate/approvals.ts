@@ -16,7 +16,7 @@ import { firstFew } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { knowsVersion } from '../../core/rollout/evaluation/approvals.ts';
-import { requestersOf } from '../../core/rollout/evaluation/requesters.ts';
+import { requestersOf } from '../../core/rollout/evaluation/requests.ts';
 import type { Saying } from '../../core/text/commands.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvals.ts';
 

@@ -26,20 +26,25 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { initialVersionProblem, specProblems } from '../../core/rollout/evaluation/config.ts';
-import { foreignRefs } from '../../core/rollout/evaluation/foreignReferences.ts';
-import { notedRequesters } from '../../core/rollout/evaluation/requesters.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,
+  notedRequesters,
   parseRequestIds,
   type RequestIds,
   requestKey,
   requestsOf,
 } from '../../core/rollout/evaluation/requests.ts';
-import { consenting, namespacesToAsk } from '../../core/rollout/upstream/consent.ts';
-import { orderProblem, unreadStages } from '../../core/rollout/upstream/cycle.ts';
-import { stageName, stageRefs, untrustedMatches } from '../../core/rollout/upstream/refs.ts';
+import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
+import {
+  consenting,
+  namespacesToAsk,
+  orderProblem,
+  stageName,
+  stageRefs,
+  unreadStages,
+  untrustedMatches,
+} from '../../core/rollout/upstream/dependencies.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';

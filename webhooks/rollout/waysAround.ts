@@ -8,7 +8,7 @@ import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { writeBackName } from '../../core/policy/writeBack.ts';
-import { addsDeployment } from '../../core/rollout/evaluation/requiredGates.ts';
+import { addsDeployment } from '../../core/rollout/evaluation/gatesToPass.ts';
 import {
   passOrDeny,
   passOrDenyDelete,

@@ -7,7 +7,7 @@ import { knownHealth } from '../../health/known.ts';
 import type { NewCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
-import { deploymentEvent } from './events.ts';
+import { deploymentEvent } from './deploymentEvents.ts';
 import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
 import {
   APPLIED,

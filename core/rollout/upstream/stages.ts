@@ -5,8 +5,7 @@ import { howToAllow } from '../../health/consent.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
-import type { OrderProblem } from './cycle.ts';
-import { type Match, type StageRef, stageName, stageRefs } from './refs.ts';
+import { type Match, type OrderProblem, type StageRef, stageName, stageRefs } from './dependencies.ts';
 
 /** What was found of the stages. */
 export interface Stages {

@@ -18,8 +18,8 @@ import { sayingOf } from '../text/commands.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
 import { WAITING_FOR_APPROVALS } from './evaluation/approvals.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
+import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
 import { isPassing, UNTIL_IT_PASSES } from './ready.ts';
-import { RELEASE_TOO_YOUNG } from './release/age.ts';
 
 /** What has changed since `stored`, worth an Event. */
 export function changeEvents(
@@ -135,10 +135,11 @@ function readyEvent(ready: Condition): NewEvent {
 const SAID_ONCE: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_APPROVALS];
 
 /** Health gets an Event only where nothing else keeps the next version from coming. */
-function blockEvents({ selection, obstacles, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
+function blockEvents({ selection, blockers, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
   if (SAID_ONCE.includes(blocked.reason)) return [eventOf('Normal', blocked)];
-  const isNext = selection.next !== undefined && !obstacles.gates && !obstacles.bake;
-  if (!isNext || !obstacles.health || !check) return [];
+  const types = new Set(blockers.map(({ type }) => type));
+  const isNext = selection.next !== undefined && !types.has('RolloutGate') && !types.has('Bake');
+  if (!isNext || !types.has('Health') || !check) return [];
   return [{ type: 'Warning', reason: 'HealthCheckBlocking', message: unhealthyMessage(check) }];
 }
 

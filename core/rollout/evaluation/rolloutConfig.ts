@@ -6,8 +6,8 @@ import { selectorProblems } from '../../kube/selector.ts';
 import { LIMITS } from '../../limits.ts';
 import type { OnFailure } from '../deployment/rollback.ts';
 import { bakes } from '../deployment/unwatched.ts';
-import { afterProblems } from '../upstream/refs.ts';
-import type { Observed } from './observed.ts';
+import { afterProblems } from '../upstream/dependencies.ts';
+import type { Observed } from './observedRollout.ts';
 
 export interface RolloutConfig {
   /** Milliseconds. */
@@ -97,4 +97,46 @@ function healthSelectorProblems(config: RolloutSpec['healthCheckSelector']): str
   return parts.flatMap(([path, selector]) =>
     selectorProblems(selector, path).map(({ field, value, reason }) => `${field}: ${JSON.stringify(value)} ${reason}`),
   );
+}
+
+// References of a Rollout to other namespaces, for installations that forbid them.
+
+/** A sentence for each. */
+export function foreignRefs({ metadata, spec }: Rollout): string[] {
+  const isForeign = (namespace: string | undefined) => namespace !== undefined && namespace !== metadata.namespace;
+  const named = [
+    { path: 'spec.releasesImagePolicy.namespace', namespace: spec?.releasesImagePolicy?.namespace },
+    ...(spec?.gates ?? []).map(({ namespace }, index) => ({ path: `spec.gates[${index}].namespace`, namespace })),
+    ...(spec?.after ?? []).map(({ namespace }, index) => ({ path: `spec.after[${index}].namespace`, namespace })),
+  ];
+  const sentences = named
+    .filter(({ namespace }) => isForeign(namespace || undefined))
+    .map(
+      ({ path, namespace }) =>
+        `${path}: ${JSON.stringify(namespace)} is another namespace, which this installation forbids`,
+    );
+  const { namespaceSelector } = spec?.healthCheckSelector ?? {};
+  if (!namespaceSelector) return sentences;
+  return [
+    ...sentences,
+    'spec.healthCheckSelector.namespaceSelector selects other namespaces, which this installation forbids',
+  ];
+}
+
+/** The Rollout as it is followed where they are forbidden: nothing of another namespace is read for it. */
+export function withoutForeignRefs(rollout: Rollout): Rollout {
+  const { metadata, spec } = rollout;
+  if (!spec) return rollout;
+  const isOwn = ({ namespace }: { namespace?: string }) => !namespace || namespace === metadata.namespace;
+  const { namespaceSelector: _, ...health } = spec.healthCheckSelector ?? {};
+  return {
+    ...rollout,
+    spec: {
+      ...spec,
+      releasesImagePolicy: isOwn(spec.releasesImagePolicy) ? spec.releasesImagePolicy : {},
+      ...(spec.gates && { gates: spec.gates.filter(isOwn) }),
+      ...(spec.after && { after: spec.after.filter(isOwn) }),
+      ...(spec.healthCheckSelector && { healthCheckSelector: health }),
+    },
+  };
 }
