@@ -1,6 +1,6 @@
 /** A HealthCheck about a Kustomization of another namespace is refused where the installation forbids such references. */
 import type { HealthCheck } from '../api/types.ts';
-import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/spec.ts';
+import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
 
 export const validateHealthCheck: AdmissionHandler = async (request, { settings }) => {

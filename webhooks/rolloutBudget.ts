@@ -1,7 +1,7 @@
 /** Admission of RolloutBudgets: who lets a version go on in spite of its failures. */
 import { CONTINUE_REQUEST } from '../api/annotations.ts';
 import type { Budget } from '../api/types.ts';
-import { continueProblem, recordContinue } from '../core/budget/continue.ts';
+import { continueProblem, recordContinue } from '../core/budget/continueRequest.ts';
 import { problemText } from '../core/kube/fieldProblem.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
 

@@ -1,9 +1,9 @@
 /** Admission of RolloutSchedules and ClusterRolloutSchedules: their times must be computable. */
 import type { AdmissionRequest } from '../api/admission.ts';
-import { scheduleWarnings } from '../core/calendar/warnings.ts';
+import { scheduleWarnings } from '../core/calendar/calendarRules.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
-import type { Schedule } from '../core/schedule/gates.ts';
-import { scheduleProblems } from '../core/schedule/problems.ts';
+import type { Schedule } from '../core/schedule/scheduleGates.ts';
+import { scheduleProblems } from '../core/schedule/schedulePlan.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
 
 export const validateSchedule: AdmissionHandler = async ({ object, oldObject, subResource }) => {

@@ -11,7 +11,7 @@ import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
-import { writeBackName } from '../policy/writeBack.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
 import { decideHeld } from './freeze/decideHeld.ts';
 import { pinAnnotationsOf } from './managedFields/annotations.ts';
 import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';

@@ -2,8 +2,8 @@
 
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { countText, verdictText } from '../approval/approvalVerdict.ts';
 import type { Approval } from '../approval/record.ts';
-import { countText, verdictText } from '../approval/verdict.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import type { CommandLine } from '../text/commands.ts';

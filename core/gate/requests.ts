@@ -15,7 +15,7 @@ import {
 } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { namedIn } from '../approval/accept.ts';
+import { namedIn } from '../approval/acceptApproval.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { type Action, type GateRequest, type GateRequests, parseAcceptedRequests } from './acceptedRequests.ts';
 import { CLOCK_TOLERANCE_MS, parseRequestTime } from './timestamp.ts';

@@ -7,7 +7,7 @@ export interface Child {
   kind: string;
   name: string;
   field: string;
-  /** Of manifests/components: without it the installation writes none. */
+  /** The component below manifests/components without which the installation writes none. */
   component: string;
 }
 

@@ -7,7 +7,7 @@ import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { DAY_MS, parseTime } from '../kube/time.ts';
 
-/** Of what was built earlier, or later than it was deployed, the time of the build is not known: many builds write 1970. */
+/** The oldest build whose time counts: an older one, or one after the deployment, is not known, since many builds write 1970. */
 const OLDEST_BUILD_MS = 365 * DAY_MS;
 
 /** Events that may say that a deployment has succeeded. */

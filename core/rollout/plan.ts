@@ -16,7 +16,7 @@ import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { derivedPolicy } from '../policy/writeBack.ts';
+import { derivedPolicy } from '../policy/derivedPolicy.ts';
 import { revised } from '../status/revision.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { releaseConfigMap } from './child.ts';
@@ -147,7 +147,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
 
 /** Neither a label that changes on a Namespace triggers a sync, nor a HealthCheck of another namespace. */
 const UNSEEN_REQUEUE_S = 60;
-/** The same while such a HealthCheck decides what happens next. */
+/** The interval while a HealthCheck of another namespace decides what happens next. */
 const WATCHED_REQUEUE_S = 10;
 const SHORTEST_S = 0.1;
 
@@ -337,7 +337,7 @@ function bypassRecord(rollout: Rollout, passed: readonly GateResult[]): HistoryE
   return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, MAX_REASON)), gates };
 }
 
-/** What is asked for now and would end up with a later deployment if it stayed. */
+/** Requests that would end up with a later deployment if they stayed. */
 function usedInVain({ selection }: Evaluation, requests: Requests): RequestKey[] {
   const isAwaited =
     requests.forceDeploy !== undefined ||

@@ -21,7 +21,7 @@ import type { Evaluation } from './evaluation/evaluation.ts';
 import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
 import { isPassing, UNTIL_IT_PASSES } from './ready.ts';
 
-/** What has changed since `stored`, worth an Event. */
+/** Changes since `stored` that are worth an Event. */
 export function changeEvents(
   evaluation: Evaluation,
   conditions: readonly Condition[],
@@ -35,7 +35,7 @@ export function changeEvents(
   ];
 }
 
-/** What is not about a deployment is about the status revision that brings it, and comes before the deployments that follow from it. */
+/** The events with `about` and order. One that is about no deployment is about the status revision, and comes before its deployments. */
 export function dated(events: readonly NewEvent[], { revision = 0 }: RolloutStatus): NewEvent[] {
   const order = `c${revision.toString(16).padStart(8, '0')}`;
   return events.map((event) => ({

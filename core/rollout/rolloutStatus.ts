@@ -5,7 +5,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, GateSummary, HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { approvalCommands, evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
 import { setCondition } from '../kube/conditions.ts';
-import { goJsonBytes } from '../kube/goJson.ts';
+import { goJsonBytes } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { withCommands } from '../text/commands.ts';
@@ -108,7 +108,7 @@ function versions(
   return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };
 }
 
-/** What has Succeeded ran before there was a Rollout, or had nothing to prove. An entry without a bake is of an older version of this software. */
+/** Whether a deployment has run. One that Succeeded without proof ran before the Rollout existed, or had nothing to prove. An entry without a bake is of an older version of this software. */
 function hasRun({ appliedTime, bakeStatus }: HistoryEntry): boolean {
   return appliedTime !== undefined || bakeStatus === undefined || bakeStatus === 'Succeeded';
 }
@@ -118,7 +118,7 @@ function hasRun({ appliedTime, bakeStatus }: HistoryEntry): boolean {
 /** How many closed Gates are shown. */
 const SHOWN = 20;
 
-/** Of many RolloutGates those that block are shown first; how many are left out is told. */
+/** `status.gates`: of many RolloutGates those that block come first, and a condition says how many are left out. */
 export function gateSummaries(
   observed: Observed,
   evaluation: Evaluation,
@@ -152,7 +152,7 @@ function isBlocking({ pending }: Evaluation): (gate: GateSummary) => boolean {
   return (gate) => gate.passing === false || !isListed(gate);
 }
 
-/** What waits may be no candidate, or not the newest. */
+/** The entry with the approvals of the waiting version, which may be no candidate, or not the newest. */
 function aboutPending(
   gate: GateSummary,
   requested: RequiredApprovals | undefined,
@@ -163,7 +163,7 @@ function aboutPending(
     : gate;
 }
 
-/** Those that hold the version that waits; where none waits, those that would hold any. */
+/** The closed Gates that hold the waiting version; where none waits, those that would hold any. */
 function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
   if (pending !== undefined) return closed;
   const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
@@ -183,7 +183,7 @@ function summary(gate: GateResult): GateSummary {
 // Total size: what is bounded one by one may still be too much together. Then what decides nothing is shortened, the least
 // important first, and a condition says so. A status that cannot be stored is worse: nothing would ever change again.
 
-/** What was left out before, a clause each. */
+/** The parts that were left out before, a clause each. */
 export type LeftOut = readonly string[];
 
 const FEW = 20;

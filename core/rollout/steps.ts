@@ -22,7 +22,7 @@ import type { RequestKey, Requests } from './evaluation/requests.ts';
 import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
 import { artifactFields, metadataLookAt, metadataWanted, withMetadata } from './release/metadata.ts';
 
-/** Of the text that names a release's authors. */
+/** The length of the text that names a release's authors. */
 const MAX_AUTHORS = 256;
 
 type History = readonly HistoryEntry[];
@@ -47,7 +47,7 @@ export interface Releases {
   available: VersionInfo[];
   /** Tags of the releases that say that they cannot be undone. */
   barriers: string[];
-  /** Of the releases whose approvals must not be their authors'. */
+  /** Authors of the releases whose approvals must not be their authors'. */
   authors: ReleaseAuthors[];
   fields: Partial<RolloutStatus>;
   conditions: NewCondition[];
@@ -55,7 +55,7 @@ export interface Releases {
   requeueAt: EpochMs[];
 }
 
-/** What the ImagePolicy and the registry say. `known`: what they have said so far. */
+/** The releases from the ImagePolicy and the registry. `known`: what they have reported so far. */
 export function takeReleases(
   observed: Observed,
   { minimumReleaseAge, onFailure }: RolloutConfig,

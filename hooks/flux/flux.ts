@@ -30,8 +30,8 @@ import { bindingName, bindingOf } from '../../core/binding/spec.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
+import { namedRules } from '../customizeRules.ts';
 import type { DecoratorHook } from '../hook.ts';
-import { namedRules } from '../namedRules.ts';
 import { readGating } from './gates.ts';
 
 export const fluxHook: DecoratorHook = {

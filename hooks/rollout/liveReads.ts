@@ -57,7 +57,7 @@ export function liveRolloutGates({ metadata }: Rollout, cluster: ClusterReader):
   });
 }
 
-/** Those that exist. */
+/** The Gates that exist. */
 export async function liveGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Gate[]> {
   const requested = refs.filter((ref) => !isTooMany(ref));
   const found = await Promise.all(

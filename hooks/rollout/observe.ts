@@ -8,12 +8,12 @@ import type { ClusterReader, HookCall, ReleaseMetadata, Settings } from '../../a
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
-import { countedFor } from '../../core/health/job/counted.ts';
+import { countedFor } from '../../core/health/job/checkJob.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
-import { writeBackName } from '../../core/policy/writeBack.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/approvals.ts';
@@ -22,7 +22,7 @@ import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts'
 import { foreignRefs, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/rolloutConfig.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
-import { homeLabels } from '../home.ts';
+import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
 import { configMapIsForeign, liveImagePolicy, stagesOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
@@ -74,7 +74,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
   };
 }
 
-/** What is known of the releases that a decision asks about, by tag, and of which tags something may still come. */
+/** Metadata of the releases that a decision asks about, by tag, and the tags whose metadata may still come. */
 export function metadataOf(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
@@ -181,7 +181,7 @@ interface WatchedChecks {
 }
 
 const AT_ONCE = 8;
-/** What is kept of the metadata of a HealthCheck or Namespace. */
+/** The part of a HealthCheck's or Namespace's metadata that is kept. */
 interface Consenting {
   metadata: { name: string; namespace?: string; annotations: Record<string, string> };
 }

@@ -2,10 +2,9 @@
 import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
+import { statusAfter } from '../../core/health/healthStatus.ts';
+import { isAtRest, requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { cutoffsOf } from '../../core/health/reset.ts';
-import { isAtRest } from '../../core/health/rest.ts';
-import { requeueInterval } from '../../core/health/spec.ts';
-import { statusAfter } from '../../core/health/status.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
@@ -179,7 +178,7 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
 
 const AT_ONCE = 8;
 
-/** The same checks; those that are Unhealthy now say so. The HealthCheck's own hook finds it too: the Rollout's condition wakes it. */
+/** The checks, with the present status of those that are Unhealthy now. The HealthCheck's own hook finds it too: the Rollout's condition wakes it. */
 function withRestingChecks(
   rollout: Rollout,
   healthChecks: readonly HealthCheck[],

@@ -5,7 +5,7 @@ import { APPROVE_FOR, APPROVE_FOR_REASON, GATE_APPROVALS, UNAPPROVE_FOR } from '
 import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { namedIn, type Target, versionProblem } from '../../core/approval/accept.ts';
+import { namedIn, type Target, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { isServiceAccount } from '../../core/approval/persons.ts';
 import type { Acceptance } from '../../core/gate/accept.ts';
 import { approveForCommand, closingOf, standingApprovals, takesOpening } from '../../core/gate/approved.ts';

@@ -19,7 +19,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { notedPin } from '../../core/approval/pinRecord.ts';
 import { recordReason } from '../../core/gate/bypass.ts';
-import { watchesLabel } from '../../core/health/wake.ts';
+import { watchesLabel } from '../../core/health/association.ts';
 import { annotate, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';

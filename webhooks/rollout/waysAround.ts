@@ -7,7 +7,7 @@ import { type Bypass, freshReason, recentReason } from '../../core/gate/bypass.t
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
-import { writeBackName } from '../../core/policy/writeBack.ts';
+import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { addsDeployment } from '../../core/rollout/evaluation/gatesToPass.ts';
 import {
   passOrDeny,

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, Rollout } from '../../../api/types.ts';
 import { parseTime } from '../../kube/time.ts';
-import { writeBackName } from '../../policy/writeBack.ts';
+import { writeBackName } from '../../policy/derivedPolicy.ts';
 import { pinAnnotationsOf, pinPath } from './annotations.ts';
 import { deploymentOf, parseDeployments } from './deployment.ts';
 import { readPin } from './field.ts';

@@ -14,7 +14,7 @@ import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../kube/conditions.ts';
-import { writeBackName } from '../../policy/writeBack.ts';
+import { writeBackName } from '../../policy/derivedPolicy.ts';
 import { pinAnnotationsOf } from './annotations.ts';
 import { deploymentOf, isSameVersion, parseDeployments } from './deployment.ts';
 import { fetchedRevision, isOfTag, storedRevision } from './fetched.ts';

@@ -3,7 +3,7 @@ import type { HistoryEntry } from '../../../api/types.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { parseTime } from '../../kube/time.ts';
 
-/** What begins a deployment, in order. What ends it comes after all of these. */
+/** Events that begin a deployment, in order. Events that end it come after all of these. */
 const COURSE = [
   'AutomaticRollback',
   'RetryRequested',

@@ -26,7 +26,7 @@ import { endWait } from './progress.ts';
 import type { OnFailure } from './rollback.ts';
 import { isUnwatched } from './unwatched.ts';
 
-/** What a deployment has before it when it is made: its bake, the wait for Flux alone, or nothing, and why not. */
+/** The phase before a new deployment: its bake, the wait for Flux alone, or nothing, and why not. */
 export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';
 
 const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
@@ -44,7 +44,7 @@ export interface Deployment extends DeploymentKind {
   bypass: HistoryEntry['bypass'];
   version: VersionInfo;
   begins: Beginning;
-  /** Of the request: deploy-message, deploy-user, and the authenticated user. Used for manual deployments only. */
+  /** The request's deploy-message, deploy-user and authenticated user. Used for manual deployments only. */
   message: string | undefined;
   user: string | undefined;
   requestedBy: string | undefined;

@@ -7,7 +7,7 @@ import { GATE_CLOSED } from '../../../api/conditions.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
-import { listedOn, parseListed } from '../../approval/listed.ts';
+import { listedOn, parseListed } from '../../approval/listRecord.ts';
 import { pinRecordOf } from '../../approval/pinRecord.ts';
 import { approvalCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
 import { few } from '../../kube/firstFew.ts';
@@ -33,7 +33,7 @@ import type { Requests } from './requests.ts';
 import type { RolloutConfig } from './rolloutConfig.ts';
 import { allows, type GateVerdict } from './rolloutGates.ts';
 
-/** What the sources look at. */
+/** The inputs of the sources of blockers. */
 export interface Way {
   observed: Observed;
   config: RolloutConfig;
@@ -53,7 +53,7 @@ export interface Way {
   young: readonly YoungRelease[];
 }
 
-/** What a sentence is made from. */
+/** The inputs of a sentence. */
 export interface Told {
   /** `, requested by alice at …,`, or nothing. */
   by: string;
@@ -66,9 +66,9 @@ export interface Told {
 
 interface BlockerKind {
   type: Blocker['type'];
-  /** What of it is in the way. Absent where it is found only once nothing else is. */
+  /** The source of such blockers. Absent where they are found only once nothing else blocks. */
   from?(way: Way): Blocker[];
-  /** What DeploymentBlocked says of it. Absent where it has a condition of its own. */
+  /** The sentence in DeploymentBlocked. Absent where the wait has a condition of its own. */
   sentence?(told: Told): string | Saying;
 }
 
@@ -102,7 +102,7 @@ export function isHeldBy(blockers: readonly Blocker[], version: string): boolean
   return blockers.some((each) => each.version === undefined || each.version === version);
 }
 
-/** What is wrong with the Rollout itself; Ready says it. */
+/** Problems of the Rollout itself; Ready reports them. */
 export function problemBlockers({ observed, config, selection, pending }: Way): Blocker[] {
   const { problem, rejectedBy } = selection;
   // Without its ImagePolicy the order of releases is not known; a person's choice and a rollback need no order.
@@ -231,7 +231,7 @@ function rolloutGates(way: Way): Blocker[] {
     });
 }
 
-/** What ran before is held as every first version is: not for somebody who asks for a version by hand, which comes after it. */
+/** Whether RolloutGates hold the version that ran before, as every first version. A manual request comes after it, and nothing holds it then. */
 function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: Way): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;
   return config.gateFirstDeployment && next !== undefined && !isManual && requests.bypassGates !== next;
@@ -258,7 +258,7 @@ function minimumAge({ selection, pending, young: [youngest] }: Way): Blocker[] {
   ];
 }
 
-/** What a pin holds is another version than the one that waits, if one does. */
+/** The versions that a pin holds: other ones than the waiting version, if one waits. */
 function pin({ observed: { rollout }, requests: { forceDeploy }, candidates }: Way): Blocker[] {
   const wanted = rollout.spec?.wantedVersion;
   if (!wanted) return [];

@@ -9,10 +9,10 @@ import type {
   RolloutStatus,
   VersionInfo,
 } from '../../../api/types.ts';
-import { listedOn, parseListed } from '../../approval/listed.ts';
+import { listedOn, parseListed } from '../../approval/listRecord.ts';
 import { grantedSlot, isGranted, OFFERED } from '../../budget/turn.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
-import { deployCutoff } from '../../health/cutoff.ts';
+import { deployCutoff } from '../../health/known.ts';
 import { parseTime } from '../../kube/time.ts';
 import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
@@ -74,7 +74,7 @@ export interface Evaluation {
   /** Releases that are not old enough to be deployed yet. */
   young: YoungRelease[];
   verdict: GateVerdict;
-  /** What its stages, `spec.after`, say. */
+  /** The verdicts of its upstream Rollouts, `spec.after`. */
   stages: StageVerdict[];
   selection: Selection;
   /** The version that waits, for a decision or for something in its way. */
@@ -85,7 +85,7 @@ export interface Evaluation {
   unhealthy: HealthCheck[];
   /** The Gates that keep `pending` out. */
   closed: GateResult[];
-  /** Those that are closed and that it may pass. */
+  /** Closed Gates that the version may bypass. */
   passed: GateResult[];
   /** The requests that opened its Gates, and the approvals that Gates and RolloutGates requiredApprovals for. */
   approvals: StoredApproval[];
@@ -93,7 +93,7 @@ export interface Evaluation {
   requiredApprovals: readonly RequiredApprovals[];
   /** Everything in the way but budgets, which are requiredApprovals once nothing else is. */
   blockers: Blocker[];
-  /** Of the release that spec.targetRepository is to have. */
+  /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /** When one of its Gates changes by itself, a release is old enough, or a stage has had a version for long enough. */
   requeueAt: EpochMs[];

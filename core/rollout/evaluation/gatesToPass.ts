@@ -21,7 +21,7 @@ import { boundTo, unseenBinding } from '../deployment/progress.ts';
 import { backgroundOf, type ReleaseAuthors } from './approvals.ts';
 import type { Observed } from './observedRollout.ts';
 
-/** What may select the Rollouts of one namespace, as read for it. */
+/** Gates that may select the Rollouts of one namespace, as read for it. */
 export interface Selectors {
   /** Gates that do not select are ignored. */
   gates: readonly Gate[];
@@ -31,7 +31,7 @@ export interface Selectors {
   truncated?: boolean;
 }
 
-/** Those that it names first. */
+/** The Gates that a Rollout requires itself: the named ones, then those that select it. */
 function ownGates(rollout: Rollout, { gates, namespaceLabels }: Selectors): NamespacedName[] {
   const selecting = gates.filter((gate) => gateSelectsRollout(gate, rollout, namespaceLabels));
   return [...gateRefsOf(rollout), ...selecting.map(identityOf)];
@@ -90,7 +90,7 @@ export interface BoundObject {
   isVouched: boolean;
 }
 
-/** Those of the objects that are bound to the Rollout of their namespace, and not being deleted. */
+/** The objects that are bound to the Rollout, without those that are being deleted. */
 export function boundObjects(
   rollout: Rollout,
   objects: readonly FluxObject[],
@@ -206,7 +206,7 @@ export type StoredApproval = NonNullable<HistoryEntry['approvals']>[number];
 
 interface GatesInTheWay {
   closed: GateResult[];
-  /** Those that are closed and that it may pass. */
+  /** Closed Gates that the version may bypass. */
   passed: GateResult[];
   /** The requests and approvals that opened the others. */
   approvals: StoredApproval[];

@@ -14,9 +14,9 @@ export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number]
 export interface Releases {
   /** Newest first. */
   candidates: VersionInfo[];
-  /** Those that are not candidates only because they were rolled back or the policy cannot select them. The latest first. */
+  /** Releases that are no candidates only because they were rolled back or the policy cannot select them. The latest first. */
   withdrawn: Withdrawal[];
-  /** Those that will be candidates once they are old enough, newest first. */
+  /** Releases that become candidates once they are old enough, newest first. */
   young: YoungRelease[];
 }
 
@@ -172,7 +172,7 @@ export function select(choice: Choice): Selection {
   return requested === head?.version.tag ? { manual: true } : { manual: true, next: requested };
 }
 
-/** What automation may deploy now, newest first. */
+/** The versions that automation may deploy now, newest first. */
 export function choices({
   head,
   gateFirst,

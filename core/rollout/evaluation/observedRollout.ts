@@ -3,7 +3,7 @@ import type { ImagePolicy } from '../../../api/flux.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { ReleaseMetadata, Settings } from '../../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
-import type { Budgets } from '../../budget/selects.ts';
+import type { Budgets } from '../../budget/selectingBudgets.ts';
 import type { Copying } from '../../releaseCopy/job.ts';
 import type { CarriedDeployment } from '../deployment/adopt.ts';
 import type { Stages } from '../upstream/stages.ts';
@@ -12,11 +12,11 @@ export interface Observed {
   rollout: Rollout;
   /** Undefined when there is none. */
   imagePolicy?: ImagePolicy | undefined;
-  /** Those of other Rollouts are ignored. */
+  /** RolloutGates of other Rollouts are ignored. */
   rolloutGates: readonly RolloutGate[];
-  /** Those of objects that this Rollout does not pin are ignored. */
+  /** Bindings of objects that this Rollout does not pin are ignored. */
   bindings: readonly FluxBinding[];
-  /** What spec.healthCheckSelector matches and may be watched. */
+  /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
   healthChecks: readonly HealthCheck[];
   /** How many more it matches: a bake that watches fewer checks than one would think must say so. */
   healthLeftOut?: number;
@@ -29,9 +29,9 @@ export interface Observed {
   gates: readonly Gate[];
   /** Only where spec.targetRepository is set. */
   copying?: Copying | undefined;
-  /** What was found of spec.after; absent where nothing was. */
+  /** The upstream Rollouts of spec.after; absent where there are none. */
   stages?: Stages | undefined;
-  /** What the registry says, by tag; see metadataWanted. */
+  /** Metadata from the registry, by tag; see metadataWanted. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
   /** Tags of which it may still say something. */
   awaited?: readonly string[];

@@ -17,7 +17,7 @@ import {
   UNBLOCK_FAILED,
 } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
-import type { Background } from '../../approval/verdict.ts';
+import type { Background } from '../../approval/approvalVerdict.ts';
 
 /** One-shot annotations whose value is a version. */
 export const NAME_A_VERSION = [FORCE_DEPLOY, BYPASS_ROLLOUT_GATES] as const;
@@ -52,7 +52,7 @@ export function formatRequestIds(ids: Readonly<RequestIds>): string {
     .join(',');
 }
 
-/** Of each request whose annotation is there. */
+/** The ids of the requests whose annotation is there. */
 export function requestIdsOf(annotations: Annotations | undefined): RequestIds {
   const noted = parseRequestIds(annotations?.[REQUEST]);
   const ids: RequestIds = {};
@@ -63,7 +63,7 @@ export function requestIdsOf(annotations: Annotations | undefined): RequestIds {
   return ids;
 }
 
-/** What is asked for and not yet handled. */
+/** The pending requests. */
 export interface Requests {
   /** The version that may pass the RolloutGates. */
   bypassGates?: string;
@@ -152,7 +152,7 @@ export function notedRequesters(rollout: Rollout, before: Rollout | undefined, u
   return users.length > 0 ? JSON.stringify(Object.fromEntries(users)) : undefined;
 }
 
-/** Of what is asked for and not yet handled. */
+/** The users who made the pending requests for a version. */
 export function requestersOf(rollout: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
   const parts = partsAskingFor(rollout, version);
   if (parts.length === 0) return { requesters: [] };
@@ -207,7 +207,7 @@ function partsAskingFor(rollout: Rollout, version: string): Part[] {
   return PARTS.filter((part) => requested[part] === version);
 }
 
-/** Of a request from before requesters were noted: of the newest. */
+/** The user of a request; the newest request's for one from before requesters were recorded. */
 function userOf(rollout: Rollout, part: Part): string | undefined {
   return usersOf(rollout)[part] ?? rollout.metadata.annotations?.[REQUESTED_BY];
 }

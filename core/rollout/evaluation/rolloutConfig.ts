@@ -55,7 +55,7 @@ export function readConfig(
   };
 }
 
-/** What in the spec does not parse: field, value and reason, a sentence each. */
+/** Fields of the spec that do not parse: field, value and reason, a sentence each. */
 export function specProblems(spec: Partial<RolloutSpec>): string[] {
   const durations = DURATIONS.flatMap((field) => {
     const value = spec[field];

@@ -45,7 +45,7 @@ export function stageName(ref: NamespacedName, home: string | undefined): string
   return ref.namespace === home ? ref.name : refKey(ref);
 }
 
-/** What the CRD refuses and an older one let in, a sentence each. */
+/** Problems that the CRD refuses and an older one let in, a sentence each. */
 export function afterProblems(after: NonNullable<Rollout['spec']>['after']): string[] {
   if (!after) return [];
   const tooMany =
@@ -70,7 +70,7 @@ export function afterProblems(after: NonNullable<Rollout['spec']>['after']): str
 // Whether a Rollout comes after itself: each Rollout of a cycle waits for the next one, and none ever gets a version. The doors
 // read the Rollouts; which ones, and what follows from them, is decided here.
 
-/** What was read, by `refKey`; undefined for what does not exist. */
+/** The Rollouts that were read, by `refKey`; undefined for one that does not exist. */
 export type ReadRollouts = ReadonlyMap<string, Rollout | undefined>;
 
 export interface OrderProblem {
@@ -151,7 +151,7 @@ export function namespacesToAsk(rollout: Rollout, found: readonly Rollout[]): st
   return [...new Set(silent.map(({ metadata }) => metadata.namespace ?? ''))];
 }
 
-/** Those that it may come after; `namespaces` are those asked for. One that may not be seen is as one that does not exist. */
+/** The upstream Rollouts that a Rollout may see; `namespaces` as `namespacesToAsk` names them. One that may not be seen counts as missing. */
 export function consenting(
   rollout: Rollout,
   found: readonly Rollout[],
