@@ -48,10 +48,10 @@ export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
 /** Beside it: when that was, RFC 3339. */
 export const REQUESTED_AT = 'rollout.kuberik.com/requested-at';
 
-/** On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`, each; their approval may not count. A request older than this record belongs to `requested-by`. See core/rollout/evaluation/requesters.ts. */
+/** On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`, each; their approval may not count. A request older than this record belongs to `requested-by`. See core/rollout/evaluation/requests.ts. */
 export const REQUESTERS = 'rollout.kuberik.com/requesters';
 
-/** On RolloutGates with `spec.approvals`: the version that the writer approves. The webhook removes it and keeps a record. See core/approval/accept.ts. */
+/** On RolloutGates with `spec.approvals`: the version that the writer approves. The webhook removes it and keeps a record. See core/approval/acceptApproval.ts. */
 export const APPROVE = 'rollout.kuberik.com/approve';
 /** Beside it: why. */
 export const APPROVE_REASON = 'rollout.kuberik.com/approve-reason';
@@ -62,9 +62,9 @@ export const APPROVALS = 'rollout.kuberik.com/approvals';
 
 /** Beside a change of `allowedVersions`, `rejectedVersions` or `passing` of a RolloutGate, the removal of `wantedVersion` of a Rollout, or a change of `spec.schedule` of a Gate: why. The webhook removes it and keeps 256 characters, with the authenticated user and the time, in `listed`, `pin` or `scheduled-by`. */
 export const REASON = 'rollout.kuberik.com/reason';
-/** On RolloutGates, written by the webhook: who put each version on `allowedVersions` and `rejectedVersions`, and who last changed `passing`, when and why: the newest 32, only of listed versions, without writes of schedules. See core/approval/listed.ts. */
+/** On RolloutGates, written by the webhook: who put each version on `allowedVersions` and `rejectedVersions`, and who last changed `passing`, when and why: the newest 32, only of listed versions, without writes of schedules. See core/approval/listRecord.ts. */
 export const LISTED = 'rollout.kuberik.com/listed';
-/** On Gates, written by the webhook: who set `spec.schedule`, when and why. See core/approval/scheduledBy.ts. */
+/** On Gates, written by the webhook: who set `spec.schedule`, when and why. See core/approval/pinRecord.ts. */
 export const SCHEDULED_BY = 'gate.fluxcd.io/scheduled-by';
 /** On Rollouts, written by the webhook: who last set or removed `spec.wantedVersion`, when and why. See core/approval/pinRecord.ts. */
 export const PIN_RECORD = 'rollout.kuberik.com/pin';
@@ -107,7 +107,7 @@ export const APPROVE_FOR_REASON = 'approve.gate.fluxcd.io/reason';
 export const UNAPPROVE_FOR = 'unapprove.gate.fluxcd.io/for';
 /** On Gates, written by the webhook: the approvals, and the last change of `spec.approvals`. */
 export const GATE_APPROVALS = 'gate.fluxcd.io/approvals';
-/** On Gates, written by the receiver: the signed calls of the last ten minutes, so that none counts twice. See core/receiver/usedCalls.ts. */
+/** On Gates, written by the receiver: the signed calls of the last ten minutes, so that none counts twice. See core/receiver/acceptCall.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
 /** On Rollouts, written by the webhook: which deployment bypasses which closings of Gates, `<version> (<id>): ns/a@<closing>`. See core/admission/suspend/bypassGrant.ts. */
@@ -119,7 +119,7 @@ export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
 export const SELECTS_ROLLOUTS_LABEL = 'gate.fluxcd.io/selects-rollouts';
 /** Label on RolloutGates and derived ImagePolicies: the Rollout. Longer than 63 characters, the name is cut and ends with a hash. See core/kube/names.ts. */
 export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
-/** Label on Rollouts, written by the hooks: a hash of a pair of `spec.healthCheckSelector`, by which HealthChecks find the Rollout, or `none`. See core/health/wake.ts. */
+/** Label on Rollouts, written by the hooks: a hash of a pair of `spec.healthCheckSelector`, by which HealthChecks find the Rollout, or `none`. See core/health/association.ts. */
 export const WATCHES_LABEL = 'rollout.kuberik.com/watches';
 /** Label `<rollout>.rollout.kuberik.com/bound` on FluxBindings: a Rollout that the object is bound to. */
 export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
@@ -128,21 +128,21 @@ export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
 export const CONTINUE = 'rollout.kuberik.com/continue';
 /** Beside it, written by the webhook: the admission request of that, when and by whom. Other text is ignored, with a Warning. */
 export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
-/** Label `<hash>.slot.rollout.kuberik.com/granted` on budgets, written by the hooks: an unused slot. It wakes the Rollout, whose namespace and name are hashed. See core/budget/wake.ts. */
+/** Label `<hash>.slot.rollout.kuberik.com/granted` on budgets, written by the hooks: an unused slot. It wakes the Rollout, whose namespace and name are hashed. See core/budget/selectingBudgets.ts. */
 export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';
 
 /** Label on the FluxBinding of an object that waits for its applier's next apply: the applier. See core/admission/suspend/applier.ts. */
 export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
 
-/** Of Flux. Set on the applier of an object to be resumed, to the time of the opening; and to `rollout-hooks/<generation>` on a Kustomization that waits for its source. */
+/** Flux's annotation on the applier of an object to be resumed: the time of the opening; and to `rollout-hooks/<generation>` on a Kustomization that waits for its source. */
 export const RECONCILE_REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
-/** Of Flux: the Kustomization that applies the object. */
+/** Flux's label: the Kustomization that applied the object. */
 export const KUSTOMIZATION_NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';
-/** Of Flux: its namespace. */
+/** Flux's label: the namespace of the Kustomization that applied the object. */
 export const KUSTOMIZATION_NAMESPACE_LABEL = 'kustomize.toolkit.fluxcd.io/namespace';
-/** Of Kubernetes: what `kubectl rollouts` did and why, on objects without a record of their own. */
+/** Kubernetes' annotation: what `kubectl rollouts` did and why, on objects without a record of their own. */
 export const CHANGE_CAUSE = 'kubernetes.io/change-cause';
-/** Of kubectl: tells a repeated `kubectl apply` from an edit. */
+/** kubectl's annotation: tells a repeated `kubectl apply` from an edit. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** On HealthChecks of class `kustomization`: the Kustomization, `name` or `namespace/name`. */

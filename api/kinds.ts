@@ -7,7 +7,7 @@ import type { ResourceRef } from './ports.ts';
 interface KindRow<Name extends string> {
   kind: Name;
   group: string;
-  /** Those we can read, newest first. */
+  /** Versions that this software reads, newest first. */
   versions: readonly [string, ...string[]];
   /** Plural, lower case. */
   resource: string;
@@ -63,7 +63,7 @@ const ROWS: readonly KindRow<KindName>[] = Object.values(KINDS);
 
 export const GOVERNED_KINDS = ROWS.filter((row): row is KindRow<GovernedKind> => row.governed !== undefined);
 export const PINNABLE_KINDS = ROWS.filter(({ pinnable }) => pinnable);
-/** Those that annotations may bind to a Rollout. */
+/** Kinds that annotations may bind to a Rollout. */
 export const BOUND_KINDS = ROWS.filter(({ pinnable, follows }) => pinnable || follows);
 export const ARTIFACT_KINDS = ROWS.filter(({ artifact }) => artifact);
 

@@ -73,7 +73,7 @@ export interface NamespacedName {
   name: string;
 }
 
-/** Of a kind that api/kinds.ts knows. */
+/** An object of a kind in api/kinds.ts. */
 export interface ObjectName extends NamespacedName {
   kind: string;
 }

@@ -99,7 +99,7 @@ export interface Decision extends Subject {
   /** CamelCase, as of Events and conditions. */
   reason: string;
   message: string;
-  /** Of an admission request. */
+  /** The user of an admission request. */
   user?: string;
   /** Which decision this is: what is decided again, because a sync or a request is repeated, is not logged again. */
   key: string;
@@ -198,7 +198,7 @@ export interface Requiring {
   namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
-/** The same, and metadata of every governed Flux object with its kind. */
+/** Objects that may require a Gate, and metadata of every governed Flux object with its kind. */
 export interface RequiringObjects extends Requiring {
   objects: readonly KubeObject[];
 }

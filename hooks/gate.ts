@@ -3,7 +3,7 @@ import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { HookCall, RequiringObjects } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { unheldOf, unresumedOf } from '../core/admission/unheld.ts';
-import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
+import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
 import { standingApprovals, withoutDeletedRollouts } from '../core/gate/approved.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirersOf } from '../core/gate/selects.ts';
@@ -12,8 +12,7 @@ import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { oidcProblem } from '../core/receiver/idToken.ts';
-import { tokenBytes } from '../core/receiver/token.ts';
-import { idTokenPath, webhookPath } from '../core/receiver/webhookPath.ts';
+import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
 import type { CompositeHook } from './hook.ts';
 
 const RECEIVER_RETRY_SECONDS = 10;

@@ -11,7 +11,6 @@ import type {
 } from '../api/metacontroller.ts';
 import type { DecisionLog, HookCall, Route } from '../api/ports.ts';
 import { mapProblem, shapeProblem } from '../core/kube/shape.ts';
-import { considerationOf, decisionsOf, type Sync } from './decisions.ts';
 import { fluxHook } from './flux/flux.ts';
 import { fluxBindingHook } from './flux/fluxBinding.ts';
 import { holdHook } from './flux/hold.ts';
@@ -19,11 +18,12 @@ import { gateHook } from './gate.ts';
 import { healthCheckHook } from './healthCheck/healthCheck.ts';
 import { boundedResync, type CompositeHook, type DecoratorHook, HookError } from './hook.ts';
 import { gateLabelsHook } from './labels.ts';
-import { rolloutRequestsHook } from './rollout/requests.ts';
 import { rolloutHook } from './rollout/rollout.ts';
+import { rolloutRequestsHook } from './rollout/usedRequests.ts';
 import { budgetSlotsHook, clusterRolloutBudgetHook, rolloutBudgetHook } from './rolloutBudget.ts';
 import { rolloutGateHook } from './rolloutGate.ts';
 import { clusterRolloutScheduleHook, rolloutScheduleHook } from './rolloutSchedule.ts';
+import { considerationOf, decisionsOf, type Sync } from './syncDecisions.ts';
 
 type Entry =
   | { name: string; subject: 'parent'; kinds: readonly string[]; hook: CompositeHook }

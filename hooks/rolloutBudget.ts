@@ -7,12 +7,11 @@ import { KINDS, ROLLOUTS } from '../api/kinds.ts';
 import type { RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterReader } from '../api/ports.ts';
 import type { Budget, Rollout, Slot } from '../api/types.ts';
-import { budgetProblems } from '../core/budget/config.ts';
-import { isUsed } from '../core/budget/continue.ts';
-import { planBudget } from '../core/budget/plan.ts';
-import { namespacesOf } from '../core/budget/selects.ts';
+import { budgetProblems } from '../core/budget/budgetConfig.ts';
+import { planBudget } from '../core/budget/budgetPlan.ts';
+import { isUsed } from '../core/budget/continueRequest.ts';
+import { namespacesOf, slotLabels } from '../core/budget/selectingBudgets.ts';
 import type { Sight } from '../core/budget/slots.ts';
-import { slotLabels } from '../core/budget/wake.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
@@ -86,7 +85,7 @@ function rolloutRule(budget: Budget): RelatedResourceRule | undefined {
   return namespaceSelector ? { ...rule, namespaceSelector } : rule;
 }
 
-/** What is related may be as old as the customize answer. */
+/** The related Rollouts that the budget selects now: the customize answer may be older. */
 function selected(budget: Budget, rollouts: readonly Rollout[]): Rollout[] {
   if (budgetProblems(budget).length > 0) return [];
   const matches = compileSelector(budget.spec.selector);

@@ -6,10 +6,14 @@ import type { ClusterRolloutSchedule, RolloutGate } from '../api/types.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
 import { toSelectorString } from '../core/kube/selector.ts';
 import { LIMITS } from '../core/limits.ts';
-import type { Schedule } from '../core/schedule/gates.ts';
-import { planSchedule } from '../core/schedule/plan.ts';
-import { scheduleProblems } from '../core/schedule/problems.ts';
-import { type ListedRollout, listedRollout, type MatchingRollouts } from '../core/schedule/rollouts.ts';
+import type { Schedule } from '../core/schedule/scheduleGates.ts';
+import {
+  type ListedRollout,
+  listedRollout,
+  type MatchingRollouts,
+  planSchedule,
+  scheduleProblems,
+} from '../core/schedule/schedulePlan.ts';
 import type { CompositeHook } from './hook.ts';
 
 /** Nothing triggers a sync when a Rollout is created, or when labels of one or of a Namespace change. */

@@ -12,16 +12,14 @@ import express, {
   type Response,
 } from 'express';
 import { GATES } from '../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { EpochMs, KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import { COUNTERS } from '../api/metrics.ts';
-import type { Counters, ReceiverPorts } from '../api/ports.ts';
+import type { ClusterReader, Counters, ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
 import { claimProblem, decideIdTokenCall, type IdTokenCall, oidcProblem } from '../core/receiver/idToken.ts';
 import { checkCall, decideCall, type SignedCall } from '../core/receiver/signedCall.ts';
-import { tokenBytes } from '../core/receiver/token.ts';
-import { idTokenPath, webhookPath } from '../core/receiver/webhookPath.ts';
-import { createGateLookup, isWebhookPath } from './gateLookup.ts';
+import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
 import { type CallOutcome, createLimits, refOf, take } from './take.ts';
 
 /** docs/reference/limits.md is generated from this table. */
@@ -140,11 +138,11 @@ export function failure({ log }: Pick<ReceiverPorts, 'log'>): ErrorRequestHandle
 
 // A call with an OIDC ID token, from its path to the annotations that carry the request to the Gate.
 
-const PATH = /^\/hook\/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+const ID_TOKEN_PATH = /^\/hook\/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Whether it could belong to a Gate, decided before anything is read. */
 function isIdTokenPath(path: string): boolean {
-  return PATH.test(path);
+  return ID_TOKEN_PATH.test(path);
 }
 
 function createIdTokenCallHandler(
@@ -229,4 +227,47 @@ class KnownTokens {
     if (this.#byPath.size >= MAX_KNOWN) this.#byPath.clear();
     this.#byPath.set(path, { token, gate });
   }
+}
+
+// The Gate that a path belongs to. Anybody can send unknown paths, so these must not cost a list each.
+
+/** Between two lists: a new Gate is found at most this long after its path is in its status. */
+const LIST_EVERY_MS = 2000;
+const WEBHOOK_PATH = /^\/hook\/[0-9a-f]{64}$/;
+
+/** Whether it could belong to a Gate, decided before anything is read. */
+export function isWebhookPath(path: string): boolean {
+  return WEBHOOK_PATH.test(path);
+}
+
+/** The Gate is read live; only which path belongs to which Gate is cached. */
+export function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
+  let paths = new Map<string, NamespacedName>();
+  let listedAt = Number.NEGATIVE_INFINITY;
+  let listing: Promise<void> | undefined;
+
+  const list = async () => {
+    const gates = await cluster.list<Gate>(GATES);
+    paths = new Map(
+      gates.flatMap(({ metadata, status }) =>
+        status?.webhookPath ? [[status.webhookPath, { namespace: metadata.namespace!, name: metadata.name! }]] : [],
+      ),
+    );
+  };
+
+  return async (path: string): Promise<Gate | undefined> => {
+    if (!isWebhookPath(path)) return undefined;
+    if (!paths.has(path) && Math.abs(now() - listedAt) >= LIST_EVERY_MS) {
+      listedAt = now();
+      listing = list();
+    }
+    await listing?.catch((error) => {
+      listedAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    });
+    const ref = paths.get(path);
+    const gate = ref && (await cluster.get<Gate>({ ...GATES, ...ref }));
+    if (ref && gate?.status?.webhookPath !== path) paths.delete(path);
+    return gate?.status?.webhookPath === path ? gate : undefined;
+  };
 }

@@ -1,11 +1,9 @@
 /** Composition root of the receiver's thread: its clock, sockets and connections to the API server are its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccessReviewer, createTokenReviewer } from '../server/cluster/access.ts';
+import { createReader, withSharedReads } from '../server/cluster/clusterReader.ts';
 import { createGateWriter } from '../server/cluster/gateWriter.ts';
-import { createReader } from '../server/cluster/reader.ts';
-import { withSharedReads } from '../server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig } from '../server/cluster/transport.ts';
-import { SERVER_LIMITS } from '../server/http/limits.ts';
 import { listenHttp, listenHttps } from '../server/http/listen.ts';
 import {
   batchedMetrics,
@@ -13,7 +11,8 @@ import {
   type ReceiverOptions,
   type ReceiverOrder,
 } from '../server/http/receiverThread.ts';
-import { createLeveledLog } from '../server/logLevel.ts';
+import { SERVER_LIMITS } from '../server/http/serverLimits.ts';
+import { createLeveledLog } from '../server/log.ts';
 import { createIdTokenVerifier } from '../server/oidc/verifier.ts';
 import { createReceiver } from './index.ts';
 import { createInputs } from './inputs.ts';

@@ -1,10 +1,9 @@
 /** What both kinds of calls share: the Gate is annotated as decided, callers are limited, and refusals are logged. */
 import { GATES } from '../api/kinds.ts';
-import type { NamespacedName } from '../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import type { CallDecision } from '../core/receiver/acceptCall.ts';
-import { createCallLimit } from './callLimit.ts';
 
 /** Another replica, or a person, may write the Gate in between. */
 const ATTEMPTS = 4;
@@ -55,3 +54,21 @@ export function createLimits({ now, log }: Pick<ReceiverPorts, 'now' | 'log'>) {
 }
 
 export const refOf = ({ metadata }: Gate): NamespacedName => ({ namespace: metadata.namespace!, name: metadata.name! });
+
+// How often a caller is answered.
+
+/** False once a key has exceeded its calls per minute. Only keys of which there are few are counted, so the map stays small. */
+export function createCallLimit(now: () => EpochMs, perMinute: number): (key: string) => boolean {
+  let minute = 0;
+  let counts = new Map<string, number>();
+  return (key) => {
+    const current = Math.floor(now() / 60_000);
+    if (current !== minute) {
+      minute = current;
+      counts = new Map();
+    }
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count <= perMinute;
+  };
+}

@@ -6,7 +6,7 @@ import { Lru } from './lru.ts';
 
 /** Keys of recent decisions: of thousands of held objects, each is asked about again at every sync. */
 const MAX_REMEMBERED = 10_000;
-/** Of a reason, for each namespace. */
+/** Lines of one reason and namespace in a minute. */
 const CHEAP_PER_MINUTE = 60;
 const MAX_NAMESPACES = 1000;
 const MINUTE_MS = 60_000;

@@ -30,7 +30,7 @@ interface Lane<Item> {
 }
 
 export function createQueue<Item>({ limit, atOnce, lanes, work, failed }: QueueOptions<Item>): BoundedQueue<Item> {
-  /** Those with items waiting or at work. The one whose turn is next comes first. */
+  /** Lanes with items waiting or at work. The one whose turn is next comes first. */
   const all = new Map<string, Lane<Item>>();
   const perLane = lanes?.atOnce ?? atOnce;
   let waiting = 0;

@@ -4,17 +4,22 @@ import { Lru } from './lru.ts';
 
 const MAX_ANSWERS = 10_000;
 
+interface Running {
+  answer: Promise<unknown>;
+  next?: Promise<unknown>;
+}
+
 /** @param clock milliseconds that only grow */
 export function createRecent(clock: () => number): Recent {
   const answers = new Lru<{ at: number; answer: Promise<unknown> }>(MAX_ANSWERS);
-  const running = new Map<string, { answer: Promise<unknown>; next?: Promise<unknown> }>();
+  const running = new Map<string, Running>();
 
   function start(key: string, ask: () => Promise<unknown>): Promise<unknown> {
     const answer = ask();
-    const entry = { answer };
+    const entry: Running = { answer };
     running.set(key, entry);
     const end = () => {
-      if (running.get(key) === entry) running.delete(key);
+      if (!entry.next) running.delete(key);
     };
     answer.then(end, end);
     return answer;
@@ -24,10 +29,8 @@ export function createRecent(clock: () => number): Recent {
     fresh<T>(key: string, ask: () => Promise<T>) {
       const current = running.get(key);
       if (!current) return start(key, ask) as Promise<T>;
-      current.next ??= current.answer.then(
-        () => start(key, ask),
-        () => start(key, ask),
-      );
+      const goOn = () => start(key, ask);
+      current.next ??= current.answer.then(goOn, goOn);
       return current.next as Promise<T>;
     },
     within<T>(maxAgeMs: number, key: string, ask: () => Promise<T>) {

@@ -10,11 +10,11 @@ import {
   approvalRequestOf,
   droppedText,
   type Target,
-} from '../core/approval/accept.ts';
+} from '../core/approval/acceptApproval.ts';
+import { ruleProblem } from '../core/approval/approvalVerdict.ts';
 import { changeEvents, deletionEvent, type Ruled, withChange } from '../core/approval/change.ts';
 import { isServiceAccount } from '../core/approval/persons.ts';
 import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/record.ts';
-import { ruleProblem } from '../core/approval/verdict.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
 

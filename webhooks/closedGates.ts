@@ -24,15 +24,16 @@ import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { boundLabel, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
-import { boundObjects, currentBindings } from '../core/rollout/evaluation/boundObjects.ts';
-import { closedToLeave } from '../core/rollout/evaluation/namedGates.ts';
 import {
   boundGates,
+  boundObjects,
+  closedToLeave,
+  currentBindings,
   droppedGates,
   gatesToPass,
   mayDropGates,
   type Selectors,
-} from '../core/rollout/evaluation/requiredGates.ts';
+} from '../core/rollout/evaluation/gatesToPass.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
 /** The closed Gates among these, live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */

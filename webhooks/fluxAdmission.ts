@@ -29,7 +29,7 @@ import { isTruncated } from '../core/gate/selects.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
-import { gatesToPass } from '../core/rollout/evaluation/requiredGates.ts';
+import { gatesToPass } from '../core/rollout/evaluation/gatesToPass.ts';
 import {
   bypassOrDeny,
   deny,

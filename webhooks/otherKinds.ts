@@ -2,12 +2,12 @@
 import type { AdmissionRequest } from '../api/admission.ts';
 import { CONTINUE_REQUEST } from '../api/annotations.ts';
 import type { Budget, HealthCheck } from '../api/types.ts';
-import { continueProblem, recordContinue } from '../core/budget/continue.ts';
-import { scheduleWarnings } from '../core/calendar/warnings.ts';
-import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/spec.ts';
+import { continueProblem, recordContinue } from '../core/budget/continueRequest.ts';
+import { scheduleWarnings } from '../core/calendar/calendarRules.ts';
+import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
-import type { Schedule } from '../core/schedule/gates.ts';
-import { scheduleProblems } from '../core/schedule/problems.ts';
+import type { Schedule } from '../core/schedule/scheduleGates.ts';
+import { scheduleProblems } from '../core/schedule/schedulePlan.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
 
 const DROPPED = `${CONTINUE_REQUEST} is the webhook's record of who asked: what you write in it is dropped`;

@@ -9,7 +9,7 @@ import { approve, holdsVersion, reject, rejectByNewGate, scheduleOf } from '../.
 import { unknownText } from '../../client/actions/writes/versions.ts';
 import { nothing, type PlannedWrite, wrong } from '../../client/actions/writes/write.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import { namedIn } from '../../core/approval/accept.ts';
+import { namedIn } from '../../core/approval/acceptApproval.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { opensFor } from '../../core/gate/requests.ts';
 import { few } from '../../core/kube/firstFew.ts';

@@ -8,7 +8,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { deploy } from '../../client/actions/writes/rollout.ts';
 import { isRequest, type WriteRequest } from '../../client/actions/writes/write.ts';
-import { verdictText } from '../../core/approval/verdict.ts';
+import { verdictText } from '../../core/approval/approvalVerdict.ts';
 import { approvalEvaluator } from '../../core/rollout/evaluation/approvals.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import type { KubeClient } from '../kube/client.ts';

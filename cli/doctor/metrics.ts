@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HealthCheck, MetricProvider } from '../../api/types.ts';
 import type { Finding } from '../../client/explain/doctor/finding.ts';
 import { metricFindings } from '../../client/explain/doctor/metrics.ts';
-import { metricCheckOf } from '../../core/health/prometheus/spec.ts';
+import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
 import { type Check, ofKind, seen } from './examined.ts';
 
 const ABOUT = 'HealthChecks';

@@ -7,7 +7,7 @@ import { ignoredFindings } from '../../client/explain/doctor/ignored.ts';
 import { waitedGateFindings } from '../../client/explain/doctor/waitedGates.ts';
 import { absentFindings } from '../../client/explain/doctor/waits.ts';
 import { writeBackFindings } from '../../client/explain/doctor/writeBack.ts';
-import { writeBackName } from '../../core/policy/writeBack.ts';
+import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { isApiError } from '../kube/client.ts';
 import { type Check, type Examined, ofKind, seen } from './examined.ts';
 

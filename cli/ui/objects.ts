@@ -9,7 +9,7 @@ import type { RelatedObjects, Unread } from '../../client/explain/related.ts';
 import { boundRollouts } from '../../core/admission/managedFields/annotations.ts';
 import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { stageRefs } from '../../core/rollout/upstream/refs.ts';
+import { stageRefs } from '../../core/rollout/upstream/dependencies.ts';
 
 /** Those that take versions; of them only what Flux reports is looked at. */
 const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];

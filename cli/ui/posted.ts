@@ -3,7 +3,7 @@ import type { Gate } from '../../api/types.ts';
 import type { ActionRequest, ActionType } from '../../client/actions/action.ts';
 import { ACTIONS } from '../../client/actions/table.ts';
 import type { TakeOverRequest } from '../../client/board/takeOver.ts';
-import { isImage } from '../../core/budget/continue.ts';
+import { isImage } from '../../core/budget/continueRequest.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;

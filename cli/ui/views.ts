@@ -11,7 +11,7 @@ import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
 import type { NextDeployment } from '../../core/gate/approved.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { stageRefs } from '../../core/rollout/upstream/refs.ts';
+import { stageRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { areAlike, gatesAround, isBound, kept, Objects, ownersOf, type Watched } from './objects.ts';
 
 type Changed<T> = { set: T[]; gone: string[] };

@@ -1,6 +1,6 @@
 /** Offers an action: fills in its texts and rights from the table, and leaves out what no object would accept. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import { isImage } from '../../core/budget/continue.ts';
+import { isImage } from '../../core/budget/continueRequest.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 import { nameWord } from '../../core/text/shell.ts';
 import { type Action, type ActionRequest, rightOn } from './action.ts';

@@ -4,7 +4,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { neverSeen } from '../../core/rollout/evaluation/namedGates.ts';
+import { neverSeen } from '../../core/rollout/evaluation/gatesToPass.ts';
 import { requestsOf } from '../../core/rollout/evaluation/requests.ts';
 import type { Application, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';

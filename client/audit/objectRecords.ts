@@ -2,12 +2,11 @@
 import { ACCEPTED_REQUEST, APPROVALS, GATE_APPROVALS, LISTED } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
-import { parseListed } from '../../core/approval/listed.ts';
-import { pinRecordOf } from '../../core/approval/pinRecord.ts';
+import { parseListed } from '../../core/approval/listRecord.ts';
+import { pinRecordOf, scheduledBy } from '../../core/approval/pinRecord.ts';
 import { type FieldChange, parseApprovals } from '../../core/approval/record.ts';
-import { scheduledBy } from '../../core/approval/scheduledBy.ts';
-import { type GateRequest, parseAcceptedRequests } from '../../core/gate/acceptedRequests.ts';
 import { givenReason } from '../../core/gate/bypass.ts';
+import { type GateRequest, parseAcceptedRequests } from '../../core/gate/requests.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import { defined } from '../explain/defined.ts';
 import type { AuditGap, AuditObject, AuditRecord } from './auditRecord.ts';

@@ -1,7 +1,7 @@
 /** Who has approved which version at a Gate, and what it lacks, in the words of conditions and of `why`. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { verdictText } from '../../core/approval/verdict.ts';
+import { verdictText } from '../../core/approval/approvalVerdict.ts';
 import type { NextDeployment } from '../../core/gate/approved.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';

@@ -1,7 +1,7 @@
 /** A Gate over the coming days, as bands: when it is open and closed by what is known now, by its default, its calendar and its requests. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { type ScheduledBy, scheduledBy } from '../../core/approval/scheduledBy.ts';
+import { type ScheduledBy, scheduledBy } from '../../core/approval/pinRecord.ts';
 import { takesOpening } from '../../core/gate/approved.ts';
 import { evaluateAfresh, type GateEvaluation } from '../../core/gate/evaluate.ts';
 import { identityOf } from '../../core/kube/names.ts';

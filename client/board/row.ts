@@ -1,7 +1,7 @@
 /** One application as the Board shows it: what runs, what is on its way and how far, why it waits, how the last deployments went. */
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { stageRefs } from '../../core/rollout/upstream/refs.ts';
+import { stageRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { Application, ApplicationState, Cause, DeploymentView, Outcome, Step } from '../explain/application.ts';
 import { isFailedObject } from '../explain/step.ts';
 import { kindsThat } from '../explain/stepKinds.ts';

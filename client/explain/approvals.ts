@@ -1,7 +1,7 @@
 /** Approvals at a Gate, for people: whose word a version takes, and which versions have whose. */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { ApprovalRule, Gate } from '../../api/types.ts';
-import { type ApprovalVerdict, evaluateApprovals } from '../../core/approval/verdict.ts';
+import { type ApprovalVerdict, evaluateApprovals } from '../../core/approval/approvalVerdict.ts';
 import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/approved.ts';
 
 /** The recorded approvals of one version of one Rollout, evaluated. */

@@ -1,7 +1,7 @@
 /** A Gate in a few words: what it is, who made it so and why. When it changes is said beside it. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { scheduledBy } from '../../core/approval/scheduledBy.ts';
+import { scheduledBy } from '../../core/approval/pinRecord.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { requestText } from '../../core/gate/evaluateGates.ts';
 import { formatTime } from '../../core/kube/time.ts';

@@ -8,7 +8,7 @@ import type { GateResult } from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { parseTime } from '../kube/time.ts';
-import { writeBackName } from '../policy/writeBack.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
 import { FewPaths, governedChanges } from './heldWrite.ts';
 import { pinAnnotationsOf, pinPath, readPin, strongerRefs } from './managedFields/annotations.ts';
 import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';

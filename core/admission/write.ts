@@ -26,7 +26,7 @@ import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
-import { writeBackName } from '../policy/writeBack.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
 import { decideHeld } from './heldWrite.ts';
 import { pinAnnotationsOf, readPin, writePins } from './managedFields/annotations.ts';
 import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';

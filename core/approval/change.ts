@@ -12,7 +12,7 @@ export interface Ruled {
   rolloutRef?: { name?: string } | undefined;
 }
 
-/** What a record keeps of them; the rest has been told, or was flooded by one and the same person. */
+/** The most changes in a record; older ones were reported, or flooded by one person. */
 const MAX_CHANGES = 10;
 const MAX_FIELDS = 16;
 const MAX_VALUE = 80;

@@ -1,15 +1,12 @@
-/** Who pinned a Rollout to a version, or removed its pin, when and why: the JSON text of an annotation that only the webhook writes. */
-import { DEPLOY_MESSAGE, PIN_RECORD, REASON } from '../../api/annotations.ts';
+/** Who pinned a Rollout or removed its pin, and who set a Gate's calendar, when and why: JSON in annotations that only the webhook writes. */
+import { DEPLOY_MESSAGE, PIN_RECORD, REASON, SCHEDULED_BY } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
+import { sameJson } from '../kube/json.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { MAX_REASON, MAX_USER, oneLine } from './record.ts';
 
-export interface PinRecord {
-  /** What it is pinned to; absent where the pin was removed. */
-  version?: string;
-  /** The version of the pin that was removed. */
-  from?: string;
+export interface ScheduledBy {
   /** The authenticated user. */
   by: string;
   /** RFC 3339. */
@@ -17,12 +14,19 @@ export interface PinRecord {
   reason?: string;
 }
 
-/** Longer than any of ours. */
+export interface PinRecord extends ScheduledBy {
+  /** The pinned version; absent where the pin was removed. */
+  version?: string;
+  /** The version of the pin that was removed. */
+  from?: string;
+}
+
+/** Longer than any record of the webhook. */
 const MAX_LENGTH = 8192;
-/** Of a tag. */
+/** The length of a tag. */
 const MAX_VERSION = 128;
 
-/** For the webhook: the text of the annotation after this write by `user`; undefined where there was never a pin. */
+/** The text of the annotation PIN_RECORD after a write by `user`; undefined where there was never a pin. */
 export function notedPin(
   rollout: Rollout,
   before: Rollout | undefined,
@@ -35,23 +39,36 @@ export function notedPin(
   const { annotations } = rollout.metadata;
   const fresh = (key: string) =>
     annotations?.[key] === before?.metadata.annotations?.[key] ? undefined : annotations?.[key];
-  const given = (wanted && fresh(DEPLOY_MESSAGE)) || fresh(REASON) || '';
-  const reason = oneLine(given.slice(0, MAX_REASON));
-  const record: PinRecord = {
-    ...(wanted ? { version: wanted.slice(0, MAX_VERSION) } : { from: old?.slice(0, MAX_VERSION) ?? '' }),
-    by: oneLine(user.slice(0, MAX_USER)),
-    at: formatTime(now),
-    ...(reason && { reason }),
-  };
-  return JSON.stringify(record);
+  const version = wanted ? { version: wanted.slice(0, MAX_VERSION) } : { from: old?.slice(0, MAX_VERSION) ?? '' };
+  return JSON.stringify({ ...version, ...signed(user, (wanted && fresh(DEPLOY_MESSAGE)) || fresh(REASON), now) });
 }
 
-/** undefined where it is not of the pin that the Rollout has, or has no more. */
+/** The record of a Rollout's pin, or of its removal; undefined where it concerns another pin than the Rollout has. */
 export function pinRecordOf({ metadata, spec }: Rollout): PinRecord | undefined {
   const record = parse(metadata.annotations?.[PIN_RECORD]);
   return record?.version === (spec?.wantedVersion || undefined) ? record : undefined;
 }
 
+/** The text of the annotation SCHEDULED_BY after a write by `user`; undefined for a Gate without a calendar. */
+export function notedSchedule(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string | undefined {
+  const { schedule } = gate.spec;
+  if (!schedule) return undefined;
+  const stored = old?.metadata.annotations?.[SCHEDULED_BY];
+  if (old && sameJson(schedule, old.spec.schedule)) return parse(stored) && stored;
+  const given = gate.metadata.annotations?.[REASON];
+  return JSON.stringify(signed(user, given === old?.metadata.annotations?.[REASON] ? undefined : given, now));
+}
+
+export function scheduledBy({ metadata, spec }: Gate): ScheduledBy | undefined {
+  return spec.schedule && parse(metadata.annotations?.[SCHEDULED_BY]);
+}
+
+function signed(user: string, given: string | undefined, now: EpochMs): ScheduledBy {
+  const reason = oneLine((given ?? '').slice(0, MAX_REASON));
+  return { by: oneLine(user.slice(0, MAX_USER)), at: formatTime(now), ...(reason && { reason }) };
+}
+
+/** A record; undefined for a text that the webhook didn't write. */
 function parse(text: string | undefined): PinRecord | undefined {
   if (!text || text.length > MAX_LENGTH) return undefined;
   try {

@@ -7,7 +7,7 @@ export interface Approval {
   version: string;
   /** `namespace/name` of the Rollout whose version it is, on a Gate; a RolloutGate has only one. */
   rollout?: string;
-  /** Of that Rollout: one that is made anew under its name, perhaps by somebody else, has no approvals. */
+  /** The uid of that Rollout: a new one of its name, perhaps another user's, has no approvals. */
   uid?: string;
   /** The authenticated user. */
   by: string;
@@ -50,7 +50,7 @@ export const MAX_REASON = 256;
 /** Longer than any record of ours: 64 approvals with the longest names and reasons in the widest script. */
 const MAX_LENGTH = 196_608;
 
-/** The same approvals give the same text; undefined where there is nothing to keep. */
+/** The text of a record, equal for equal records; undefined where there is nothing to keep. */
 export function formatApprovals({ given, changes }: ApprovalRecord): string | undefined {
   if (given.length === 0 && changes.length === 0) return undefined;
   return JSON.stringify({
@@ -66,7 +66,7 @@ export function formatApprovals({ given, changes }: ApprovalRecord): string | un
   });
 }
 
-/** What is not ours counts as nothing. */
+/** The entries of a record; an entry that the webhook didn't write counts as none. */
 export function parseApprovals(text: string | undefined): ApprovalRecord {
   if (!text || text.length > MAX_LENGTH) return { given: [], changes: [] };
   try {

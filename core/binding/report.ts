@@ -12,7 +12,7 @@ import { evaluateGates, fullMessage, type GateResult, reveal } from '../gate/eva
 import { gatesOf } from '../gate/refs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
-import { writeBackName } from '../policy/writeBack.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
 import { TRACKING_KIND } from './arrival.ts';
 
 /** The Rollouts and Gates that one hook has for an object. Others may exist. */

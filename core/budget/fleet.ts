@@ -1,9 +1,8 @@
 /** The Rollouts that a budget selects, as it was sent them: each may be older than what is stored. */
 import type { HistoryEntry, Rollout, SlotRequest } from '../../api/types.ts';
 import { isByHand } from '../rollout/deployment/entry.ts';
-import { ByVersion } from './byVersion.ts';
-import type { BudgetConfig } from './config.ts';
-import { type ImageVersion, imageOf } from './version.ts';
+import type { BudgetConfig } from './budgetConfig.ts';
+import { ByVersion, type ImageVersion, imageOf } from './imageVersion.ts';
 
 export interface Member {
   rollout: Rollout;
@@ -19,7 +18,7 @@ export interface Member {
   told: readonly HistoryEntry[];
   /** Deployments that count as failures of their version once they have failed. */
   accountable: readonly HistoryEntry[];
-  /** What was told, looked up. */
+  /** `told`, indexed by version. */
   byVersion: ByVersion<HistoryEntry>;
 }
 
@@ -55,7 +54,7 @@ export function fleetOf(
   });
 }
 
-/** What became of a version there: its newest deployment tells. */
+/** The outcome of a version in one Rollout, by its newest deployment. */
 export function outcomeOf({ rollout, byVersion }: Member, version: ImageVersion): Outcome {
   switch (byVersion.first(version)?.bakeStatus) {
     case 'Succeeded':

@@ -10,9 +10,9 @@ import type { NewCondition } from '../kube/conditions.ts';
 import { identityOf, shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { nextRevision } from '../status/revision.ts';
-import { counted } from './report.ts';
-import { type Budgets, budgetKey, budgetTitle, kindOf } from './selects.ts';
-import { imageOf, isSameDigest, isSameVersion } from './version.ts';
+import { counted } from './budgetReport.ts';
+import { imageOf, isSameDigest, isSameVersion } from './imageVersion.ts';
+import { type Budgets, budgetKey, budgetTitle, kindOf } from './selectingBudgets.ts';
 
 /** How many versions a request offers. */
 export const OFFERED = 20;
@@ -22,7 +22,7 @@ const PAUSE_MS = 30_000;
 /** A budget that was deleted, or selects other Rollouts now, wakes nobody. */
 const LOOK_MS = 60_000;
 
-/** What keeps the Rollout from beginning; undefined instead of it: it may. */
+/** The wait that keeps a Rollout from beginning. */
 export interface Waiting {
   /** To be stored; absent where nobody is asked. */
   request?: SlotRequest;
@@ -93,7 +93,7 @@ export function takeTurn(
   return { ...shown, request, condition: waits(rollout, requested, next), requeueAt };
 }
 
-/** What each budget has granted to the request that is stored, whatever became of it. */
+/** The slot that each budget has granted to the stored request, whatever became of it. */
 function slotsOf(rollout: Rollout, budgets: Budgets | undefined): (Slot | undefined)[] {
   const request = rollout.status?.slotRequest?.id;
   if (request === undefined) return (budgets?.selecting ?? []).map(() => undefined);

@@ -1,9 +1,8 @@
 /** `spec.order`: how far a version is in each wave, and which waves it may come to. */
 import type { BudgetVersion, Slot, Wave } from '../../api/types.ts';
-import { ByVersion } from './byVersion.ts';
+import { versionOf } from './budgetVersions.ts';
 import { type Member, type Outcome, outcomeOf } from './fleet.ts';
-import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
-import { versionOf } from './versions.ts';
+import { ByVersion, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
 
 /** Uids of the Rollouts whose failure of a version somebody has excused. */
 export type Excused = (version: ImageVersion) => ReadonlySet<string>;
@@ -127,7 +126,7 @@ export function openWaves(
   };
 }
 
-/** Those that hold the waves of who waits because it is not known which image they follow. */
+/** Rollouts that hold later waves because it is not known which image they follow. */
 export function unknownBefore(fleet: readonly Member[], waiting: readonly Member[]): Member[] {
   const last = waiting.reduce((most, { wave }) => Math.max(most, wave), 0);
   return fleet.filter(({ isKnown, wave }) => !isKnown && wave < last);

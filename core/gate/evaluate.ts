@@ -10,8 +10,8 @@ import {
 } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { type Calendar, compileCalendar } from '../calendar/calendar.ts';
-import { isActive, nextTransition } from '../calendar/evaluate.ts';
+import { isActive, nextTransition } from '../calendar/activeRules.ts';
+import { type Calendar, compileCalendar } from '../calendar/calendarRules.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { formatTime } from '../kube/time.ts';
 import { Memo } from '../memo.ts';

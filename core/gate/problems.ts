@@ -2,8 +2,7 @@
 import { OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { compileCalendar } from '../calendar/calendar.ts';
-import { scheduleWarnings } from '../calendar/warnings.ts';
+import { compileCalendar, scheduleWarnings } from '../calendar/calendarRules.ts';
 import { formatDuration } from '../kube/duration.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';

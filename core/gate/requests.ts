@@ -15,7 +15,7 @@ import {
 } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { namedIn } from '../approval/accept.ts';
+import { namedIn } from '../approval/acceptApproval.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { dayNumber, formatTime, LAST_INSTANT, parseTime, wholeSeconds } from '../kube/time.ts';
@@ -181,7 +181,7 @@ export function formatAcceptedRequests({ current, planned, handled, seen = {}, r
 }
 
 /** undefined when there is no text or it is not ours. */
-function parseAcceptedRequests(text: string | undefined): GateRequests | undefined {
+export function parseAcceptedRequests(text: string | undefined): GateRequests | undefined {
   if (!text || text.length > MAX_LENGTH) return undefined;
   const times = (value: Stored) => ({
     open: parseRequestTime(textIn(value?.open)),

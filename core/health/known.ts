@@ -6,7 +6,6 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
 import { parseTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { deployCutoff, healthCutoff } from './cutoff.ts';
 
 /** `history[].knownHealth[]`. */
 export type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
@@ -84,3 +83,15 @@ function sameTime(a: string | undefined, b: string | undefined): boolean {
 }
 
 export const keyOf = ({ namespace, name }: { namespace?: string; name?: string }) => `${namespace ?? ''}/${name ?? ''}`;
+
+// Since when something counts for a deployment.
+
+/** The time of the deployment, or of its last retry. */
+export function deployCutoff(head: HistoryEntry): EpochMs {
+  return Math.max(parseTime(head.timestamp) ?? 0, parseTime(head.lastRetryTimestamp) ?? 0);
+}
+
+/** Health from before this instant says nothing about the head. */
+export function healthCutoff(head: HistoryEntry): EpochMs {
+  return Math.max(deployCutoff(head), parseTime(head.appliedTime) ?? 0);
+}

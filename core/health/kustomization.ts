@@ -10,7 +10,6 @@
  * | an object of the inventory does not exist | Pending, and Unhealthy once Flux has applied it and the grace period is over; a Job does not count |
  * | a failed object | Unhealthy, unless the failure is newer than the deployment and older than Flux's attempt at it |
  */
-
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -19,12 +18,11 @@ import { deploymentOf, deploymentText, parseDeployments } from '../admission/man
 import { conditionsOf, type LooseCondition, stringAt } from '../kstatus/fields.ts';
 import { kstatusOf } from '../kstatus/kstatus.ts';
 import { parseTime } from '../kube/time.ts';
-import type { Since } from './objects/broken.ts';
-import { failureTime } from './objects/failureTime.ts';
+import type { Verdict } from './healthStatus.ts';
+import { failureTime, type Since } from './objects/broken.ts';
 import { type Inventory, type InventoryResource, parseInventory } from './objects/inventory.ts';
-import { FAILED_KUSTOMIZATION } from './objects/reasons.ts';
+import { FAILED_KUSTOMIZATION } from './objects/kindHealth.ts';
 import { listed, type ObservedResource, resourceHealth } from './objects/resources.ts';
-import type { Verdict } from './status.ts';
 
 export interface OwnHealth {
   /** The verdict, where no object needs to be read. */
@@ -43,7 +41,7 @@ export interface OwnHealth {
 
 const ALL_HEALTHY = 'Kustomization and all managed resources are healthy';
 
-/** What the Kustomization says of itself, before any of its objects is read. */
+/** The health of the Kustomization itself, before any of its objects is read. */
 export function ownHealth(kustomization: Kustomization, upstream: Upstream, now: EpochMs): OwnHealth {
   const revision = revisionOf(kustomization, upstream);
   const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
@@ -212,7 +210,7 @@ function revisionOf(kustomization: Kustomization, { source, rollouts }: Upstream
   return { waiting, attempted: true, failuresCountFrom: attemptStart(kustomization) };
 }
 
-/** What fails is then the first revision: no other one ever ran. */
+/** Whether no revision ever ran: then the first one fails. */
 function neverSucceeded({ status }: Kustomization): boolean {
   return status?.observedGeneration === -1 && status.lastAppliedRevision === undefined;
 }

@@ -2,8 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
-import { healthCutoff } from './cutoff.ts';
-import { isReportedSince } from './known.ts';
+import { healthCutoff, isReportedSince } from './known.ts';
 
 /** Health from before this instant says nothing about what the Rollout deploys now. undefined: nothing was deployed. */
 export function cutoffOf(rollout: Rollout): EpochMs | undefined {

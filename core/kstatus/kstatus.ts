@@ -6,10 +6,9 @@
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { groupOf } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
-import { conditionsOf, fieldAt, numberAt, stringAt } from './fields.ts';
-import { current, failed, inProgress, type KStatus } from './result.ts';
+import { conditionsOf, current, failed, fieldAt, inProgress, type KStatus, numberAt, stringAt } from './fields.ts';
 
-export type { KStatus, KStatusName } from './result.ts';
+export type { KStatus, KStatusName } from './fields.ts';
 
 type Rule = (object: KubeObject<any, any>, now: EpochMs) => KStatus;
 

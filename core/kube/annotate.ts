@@ -6,7 +6,7 @@ export function annotate<T extends KubeObject<any, any>>(object: T, key: string,
   return withValue(object, 'annotations', key, value);
 }
 
-/** The same for several. */
+/** The object with several annotations set, or without those that are undefined. */
 export function annotateAll<T extends KubeObject<any, any>>(object: T, values: Record<string, string | undefined>): T {
   return Object.entries(values).reduce((before, [key, value]) => annotate(before, key, value), object);
 }

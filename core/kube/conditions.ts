@@ -9,7 +9,7 @@ export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'messa
   commands?: readonly CommandLine[];
 };
 
-/** What a CRD takes of a message: with a longer one the whole status would be refused. */
+/** The length of a message that a CRD takes: with a longer one the whole status would be refused. */
 const MAX_MESSAGE = 32_768;
 
 /** A new list with the condition in it. `lastTransitionTime` moves only when `status` does; order is kept. Messages quote what tenants write, on one line. */

@@ -1,4 +1,4 @@
-/** What is wrong with one field, worded as the API server words it. */
+/** A problem with one field, worded as the API server words it. */
 export interface FieldProblem {
   /** `spec.rules[0].dateRange.start` */
   field: string;
@@ -11,7 +11,7 @@ export function problemText({ field, value, reason }: FieldProblem): string {
   return `${field}: Invalid value: ${JSON.stringify(value)}: ${reason}`;
 }
 
-/** Those that a write introduces. What was let in before may stay: otherwise nothing else on the object could change, its finalizers included. */
+/** Problems that a write introduces. Those that were stored before may stay: otherwise nothing else on the object could change, its finalizers included. */
 export function newProblems(now: readonly string[], before: readonly string[] = []): string[] {
   const known = new Set(before);
   return now.filter((problem) => !known.has(problem));

@@ -11,7 +11,7 @@ import { childOf, sameJson } from './json.ts';
  * reads managedFields and both last-applied annotations once, and no path twice.
  */
 export interface Writers {
-  /** Of a plain map key below. */
+  /** The writers of a plain map key below. */
   at(key: string): Writers;
   /** Whether an apply put `value` there: a server-side one, or a client-side one that repeats itself. */
   applied(value: unknown): boolean;
@@ -78,7 +78,7 @@ interface Operations {
 
 /** managedFields as one tree: who owns each field, whatever the number of entries. */
 interface Owners extends Operations {
-  /** Those that own a map above it as one: their entry lists that map and nothing inside it. */
+  /** Operations that own a map above it as one: their entry lists that map and nothing inside it. */
   whole: Operations;
   node: Node | undefined;
 }
@@ -92,7 +92,7 @@ interface Node extends Operations {
 const NOBODY: Operations = { byApply: false, byOther: false };
 const NO_OWNERS: Owners = { ...NOBODY, whole: NOBODY, node: undefined };
 
-/** Of the root, which nobody owns. */
+/** The owners of the root, which nobody owns. */
 function ownersOf(entries: readonly ManagedFieldsEntry[]): Owners {
   const root = newNode();
   for (const { operation, fieldsV1 } of entries) add(root, fieldsV1, operation === 'Apply' ? 'byApply' : 'byOther');

@@ -26,7 +26,7 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Lab
   return compileSelector(selector)(labels);
 }
 
-/** The same for many objects: the selector is checked once, and its values are looked up. Throws SelectorError. */
+/** A matcher for many objects: the selector is checked once, and its values are looked up. Throws SelectorError. */
 export function compileSelector(selector: LabelSelector | undefined): (labels: Labels | undefined) => boolean {
   checkSelector(selector);
   const equal = Object.entries(selector?.matchLabels ?? {});
@@ -42,7 +42,7 @@ export function toSelectorString(selector: LabelSelector | undefined): string {
   return [...equal, ...(selector?.matchExpressions ?? []).map(requirementText)].join(',');
 }
 
-/** What does not compile, where `path` is the selector's field: the first problem, or none. */
+/** The problem of a selector that does not compile, where `path` is the selector's field: the first problem, or none. */
 export function selectorProblems(selector: LabelSelector | undefined, path: string): FieldProblem[] {
   try {
     checkSelector(selector);

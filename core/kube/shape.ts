@@ -30,7 +30,7 @@ const METADATA = {
   },
 };
 
-/** Of kinds that are not ours: the fields that this project reads. */
+/** The schema of other projects' kinds: the fields that this project reads. */
 const FLUX = {
   type: 'object',
   properties: {
@@ -76,7 +76,7 @@ export function shapeProblem(object: unknown, where: string): string | undefined
   return `${where}${error?.instancePath ?? ''} ${error?.message}`;
 }
 
-/** The same of a map of kinds, each a map of objects, as Metacontroller sends them. */
+/** The shape problem of a map of kinds, each a map of objects, as Metacontroller sends them. */
 export function mapProblem(map: unknown, where: string): string | undefined {
   for (const [kind, objects] of Object.entries((map ?? {}) as Record<string, unknown>)) {
     if (typeof objects !== 'object' || objects === null) return `${where}/${kind} must be object`;

@@ -2,7 +2,7 @@
 import type { FieldProblem } from './fieldProblem.ts';
 
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
-/** Of a value that is refused, in the message. */
+/** The length of a refused value in a message. */
 const MAX_SHOWN = 128;
 
 export const WHAT_A_TAG_IS = "expected a tag: letters, digits, '_', '.' and '-', at most 128 characters";

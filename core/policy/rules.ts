@@ -3,8 +3,8 @@
  * Source: Flux ImagePolicy API, `spec.policy` and `spec.filterTags`.
  */
 import type { ImagePolicy } from '../../api/flux.ts';
+import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 import { compileExtract } from './tagFilter.ts';
-import { compareVersions, parseVersion, type Version } from './version.ts';
 import { parseRange } from './versionRange.ts';
 
 export interface PolicyRules {

@@ -2,7 +2,7 @@
  * Ranges of an ImagePolicy's `policy.semver.range`, read as Flux's library does (Masterminds/semver, constraints.go), each
  * comparator turned into plain comparisons. Where the two read a form differently the library's reading stands.
  */
-import { compareVersions, parseVersion, type Version } from './version.ts';
+import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 
 /** Whether the range contains the version. */
 export type VersionRange = (version: Version) => boolean;

@@ -5,7 +5,7 @@ import { isLegalTag } from '../kube/tag.ts';
 import { isDigest } from '../releaseCopy/manifest.ts';
 
 export interface DeployedInput {
-  /** The same for every version of the Rollout, also after it was created again: ResourceSets make names of it. */
+  /** One id for every version of the Rollout, also after it was created again: ResourceSets make names of it. */
   id: string;
   namespace: string;
   rollout: string;

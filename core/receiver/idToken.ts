@@ -42,7 +42,7 @@ export function oidcProblem(
   return { reason: 'AudienceInvalid', problem };
 }
 
-/** What is wrong with the claims of a verified token; undefined for one that may open the Gate. */
+/** The problem with the claims of a verified token; undefined for one that may open the Gate. */
 export function claimProblem({ issuer, audience, claims }: Oidc, token: Claims): string | undefined {
   // The Gate may name another one since the signature was verified.
   if (token.iss !== issuer) return `the token's iss is ${shown(token.iss)}, not '${issuer}'`;
@@ -67,7 +67,7 @@ export function decideIdTokenCall(gate: Gate, call: IdTokenCall, claims: Claims,
   return acceptCall(gate, { at: Number(claims.iat) * 1000, hashes, body: call.body, by: String(claims.sub) }, now);
 }
 
-/** Of the token itself, and nothing that every object inherits. */
+/** A claim of the token itself, and nothing that every object inherits. */
 function claimOf(token: Claims, name: string): unknown {
   return Object.hasOwn(token, name) ? token[name] : undefined;
 }

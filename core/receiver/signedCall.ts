@@ -11,8 +11,7 @@ import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
-import { acceptCall, type CallDecision } from './acceptCall.ts';
-import { callHashes } from './usedCalls.ts';
+import { acceptCall, type CallDecision, callHashes } from './acceptCall.ts';
 
 /** A call to `POST /hook/<digest>`, as it came. */
 export interface SignedCall {

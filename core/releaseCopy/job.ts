@@ -29,18 +29,18 @@ export interface CopyOrder {
   digest?: string;
   source: CopySource;
   target: CopyTarget;
-  /** Of this program. */
+  /** This program's image. */
   image: string;
   allowLocalRegistries?: boolean;
 }
 
 export type CopyJob = KubeObject<any, any>;
 
-/** What is needed for copies, beside the Rollout: read only where spec.targetRepository is set. */
+/** The inputs of copies, beside the Rollout: read only where spec.targetRepository is set. */
 export interface Copying {
   /** Why nothing can be copied: a sentence. */
   problem?: string;
-  /** Of this program. */
+  /** This program's image. */
   image: string;
   /** Whether a registry may be on the machine that copies. */
   allowLocalRegistries?: boolean;

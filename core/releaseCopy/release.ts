@@ -1,6 +1,5 @@
 /** A release as it was found in the source, and the order in which it is pushed: nothing before what it refers to, the release's tag last. */
 import type { StoredManifest } from '../../api/registry.ts';
-import { COPY_LIMITS } from './limits.ts';
 import type { Blob, Contents } from './manifest.ts';
 import { CopyFailure } from './outcome.ts';
 
@@ -81,3 +80,20 @@ export function partsWithSubject({ parts }: Release): Map<string, Part[]> {
 function tooMuch(what: string): CopyFailure {
   return new CopyFailure('Invalid', `the release has ${what}, which is more than one copy takes`);
 }
+
+/**
+ * What one copy takes: whoever may push to the source may write any manifest. Beyond a limit nothing is copied.
+ * docs/reference/limits.md is generated from this table.
+ */
+export const COPY_LIMITS = {
+  /** Bytes of one manifest, and of one list of what refers to it. */
+  manifestBytes: 4_194_304,
+  /** Manifests of one release, with all that refers to it. */
+  manifests: 500,
+  /** Bytes of these manifests together: they are held in memory, blobs are not. */
+  manifestsBytes: 33_554_432,
+  /** Blobs of one release. */
+  blobs: 10_000,
+  /** Steps from the tag to a manifest: an index in an index, a signature of an SBOM. */
+  nesting: 5,
+} as const;

@@ -7,7 +7,7 @@ export interface Child {
   kind: string;
   name: string;
   field: string;
-  /** Of manifests/components: without it the installation writes none. */
+  /** The component below manifests/components without which the installation writes none. */
   component: string;
 }
 
@@ -22,4 +22,27 @@ export function notInstalledMessage({ kind, name, component }: Child): string {
 
 export function foreignMessage({ kind, name, field }: Child): string {
   return `${kind} '${name}' was not made for this Rollout and is left as it is: delete it, or give another name in ${field}`;
+}
+
+// The ConfigMap of `spec.releaseConfigMap`, for Flux's `substituteFrom`.
+
+export type ReleaseConfigMap = KubeObject & { data: Record<string, string> };
+
+/** From the history as stored, not as about to be stored: that status may be refused. */
+export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseConfigMap | undefined {
+  const version = status?.history?.[0]?.version;
+  const name = spec?.releaseConfigMap?.name;
+  if (!name || !version) return undefined;
+  const { tag, version: semantic = '', revision = '', digest = '' } = version;
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: metadata.namespace ?? '' },
+    data: { tag, version: semantic, revision, digest },
+  };
+}
+
+export function configMapChild({ spec }: Rollout): Child {
+  const name = spec?.releaseConfigMap?.name ?? '';
+  return { kind: 'ConfigMap', name, field: 'spec.releaseConfigMap', component: 'release-config-map' };
 }

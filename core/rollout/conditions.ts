@@ -1,5 +1,4 @@
 /** The conditions of a Rollout. Types and reasons are in docs/rollouts.md; one that comes and goes is there only while it says something. */
-
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
@@ -14,20 +13,27 @@ import {
   WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import type { Blocker, Rollout } from '../../api/types.ts';
+import type { Blocker, FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import type { Waiting } from '../budget/turn.ts';
 import { type NewCondition, setCondition } from '../kube/conditions.ts';
-import { healthChecksLeftOut, healthChecksMissing, unhealthyMessage } from './deployment/healthChecks.ts';
-import { progressing } from './deployment/progressing.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import { type BakeTimes, deployDeadline, isBaking } from './deployment/bake.ts';
+import {
+  type FailedCheck,
+  healthChecksLeftOut,
+  healthChecksMissing,
+  notReady,
+  unhealthyMessage,
+} from './deployment/healthChecks.ts';
+import { boundTo, targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS } from './evaluation/blockers.ts';
-import type { RolloutConfig } from './evaluation/config.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
-import type { Observed } from './evaluation/observed.ts';
-import { requestedText } from './evaluation/requesters.ts';
-import type { Requests } from './evaluation/requests.ts';
+import { isForward } from './evaluation/nextVersion.ts';
+import type { Observed } from './evaluation/observedRollout.ts';
+import { type Requests, requestedText } from './evaluation/requests.ts';
+import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
 import { gatesOf, namesInTheWay } from './evaluation/rolloutGates.ts';
-import { isForward } from './evaluation/select.ts';
 import { readyNow } from './ready.ts';
 
 /** Sets each in turn. */
@@ -50,7 +56,7 @@ export function nextConditions(
 ): readonly Condition[] {
   const { rollout } = observed;
   const order = waitingForRollouts(observed, evaluation);
-  const gates = waitingForRolloutGates(observed, evaluation);
+  const gates = waitingForRolloutGates(observed, evaluation, config.gateFirstDeployment || state.history.length > 0);
   const passing: [type: string, NewCondition | undefined][] = [
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
     [PROGRESSING, progressing(state.history[0], observed, config)],
@@ -157,15 +163,17 @@ function copied({ copy }: Evaluation): NewCondition | undefined {
 /** GatesPassing has the texts of the Go controller, which name no gate. */
 function waitingForRolloutGates(
   { rollout, rolloutGates }: Observed,
-  { selection, pending, obstacles, candidates, verdict: { promoted } }: Evaluation,
+  { selection, pending, blockers, candidates, verdict: { passing, gated, promoted } }: Evaluation,
+  isGated: boolean,
 ): NewCondition | undefined {
   if (pending === undefined) return undefined;
   if (selection.initial) {
-    return obstacles.initial
+    return blockers.some(({ reason }) => reason === 'RolloutGatesBlocking')
       ? waitingForGates(pending, namesInTheWay(gatesOf(rollout, rolloutGates), [{ tag: pending }]))
       : undefined;
   }
-  if (!obstacles.gates || !isForward(selection)) return undefined;
+  const isHeld = isGated ? !passing || gated.length === 0 : promoted.length === 0;
+  if (!isHeld || !isForward(selection)) return undefined;
   // Where stages let nothing through, RolloutGates are named only if they would not either.
   const names = namesInTheWay(gatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
   if (names === '' && promoted.length === 0) return undefined;
@@ -238,4 +246,75 @@ function firstDeploymentNotGated(
 
 function blocked(status: 'True' | 'False', reason: string, message: string): NewCondition {
   return { type: DEPLOYMENT_BLOCKED, status, reason, message };
+}
+
+// What an unfinished deployment waits for, and since when: nothing waits without saying why.
+
+/** Beyond that the message only says that there are more: each change of it is a write of the status. */
+const NAMED = 3;
+
+/** undefined where the newest deployment is over. It names stored times only: the same state gives the same message. */
+export function progressing(
+  head: HistoryEntry | undefined,
+  {
+    rollout,
+    bindings,
+    healthChecks,
+  }: { rollout: Rollout; bindings: readonly FluxBinding[]; healthChecks: readonly HealthCheck[] },
+  times: BakeTimes,
+): NewCondition | undefined {
+  if (!head || !isBaking(head)) return undefined;
+  const { tag } = head.version;
+  const started = parseTime(head.bakeStartTime);
+  if (started !== undefined) {
+    const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
+    const end = times.bakeTime === undefined ? undefined : started + times.bakeTime;
+    const until = end === undefined ? '' : ` until ${formatTime(end)}`;
+    if (waiting.length === 0)
+      return condition('Baking', `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`);
+    return condition(
+      'WaitingForHealth',
+      `Version ${tag} bakes${until}, and after that as long as ${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} not Healthy${bakeEndOf(end, times)}`,
+    );
+  }
+  const missing = unapplied(head, boundTo(rollout, bindings), rollout);
+  if (missing.length > 0) {
+    const held = head.waitingSince === undefined ? '' : `. A closed gate has held it since ${head.waitingSince}`;
+    const message = `Version ${tag} waits for ${named(missing.map(targetName), 'objects')} to apply it, since ${sinceOf(head)}`;
+    return condition('WaitingForApply', `${message}${held}${endOf(head, times)}`);
+  }
+  const checks = notReady(healthChecks, head, rollout.metadata.namespace);
+  const since = head.appliedTime ?? sinceOf(head);
+  const message = `Version ${tag} waits for ${checkNames(checks)} to become Healthy, since ${since}`;
+  return condition('WaitingForHealth', `${message}${endOf(head, times)}`);
+}
+
+function sinceOf(head: HistoryEntry): string {
+  return head.lastRetryTimestamp ?? head.timestamp;
+}
+
+/** While a closed gate holds it, the deadline moves on with the clock. */
+function endOf(head: HistoryEntry, times: BakeTimes): string {
+  if (times.deployTimeout === undefined) return '. No spec.deployTimeout is set: nothing else ends this wait';
+  if (head.waitingSince !== undefined) return '';
+  const deadline = deployDeadline(head, times);
+  return deadline === undefined ? '' : `. It fails at ${formatTime(deadline)}`;
+}
+
+function bakeEndOf(end: EpochMs | undefined, { deployTimeout }: BakeTimes): string {
+  if (deployTimeout === undefined) return '. No spec.deployTimeout is set: nothing else ends this wait';
+  return end === undefined ? '' : `. It fails at ${formatTime(end + deployTimeout)}`;
+}
+
+function checkNames(checks: readonly FailedCheck[]): string {
+  return named(checks.map(({ name, namespace }) => `HealthCheck '${namespace}/${name}'`).sort(), 'HealthChecks');
+}
+
+function named(names: readonly string[], what: string): string {
+  if (names.length > NAMED) return `more than ${NAMED} ${what}`;
+  return names.length > 0 ? names.join(', ') : what;
+}
+
+function condition(reason: string, message: string): NewCondition {
+  return { type: PROGRESSING, status: 'True', reason, message };
 }

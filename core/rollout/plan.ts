@@ -3,33 +3,50 @@
  * values. Planning again on the result changes nothing, except that a new deployment then takes its course.
  */
 
-import type { ImagePolicy } from '../../api/flux.ts';
-import { KINDS } from '../../api/kinds.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../api/types.ts';
-import { approvalCommands, evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
+import { READY } from '../../api/conditions.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
+import { takeTurn, type Waiting } from '../budget/turn.ts';
+import { givenReason } from '../gate/bypass.ts';
+import type { GateResult } from '../gate/evaluateGates.ts';
+import { healthCheckLabels } from '../health/association.ts';
+import { knownHealth } from '../health/known.ts';
+import type { NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
+import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { derivedPolicy } from '../policy/writeBack.ts';
-import type { CopyJob } from '../releaseCopy/job.ts';
+import { derivedPolicy } from '../policy/derivedPolicy.ts';
 import { revised } from '../status/revision.ts';
-import { withCommands } from '../text/commands.ts';
 import { oneLine } from '../text/oneLine.ts';
+import { releaseConfigMap } from './child.ts';
 import { nextConditions, setConditions } from './conditions.ts';
-import { type ReleaseConfigMap, releaseConfigMap } from './configMap.ts';
-import { decide } from './decision.ts';
+import { adopted } from './deployment/adopt.ts';
 import { isBaking } from './deployment/bake.ts';
-import { boundTo, unapplied } from './deployment/progress.ts';
-import { approvalsText, type RequiredApprovals } from './evaluation/approvals.ts';
-import { readConfig } from './evaluation/config.ts';
-import { type Evaluation, type RolloutState, storedState } from './evaluation/evaluation.ts';
-import { namedGates } from './evaluation/namedGates.ts';
-import type { Observed } from './evaluation/observed.ts';
-import { handledRequests, idleRequests, type RequestKey, type Requests, requestsOf } from './evaluation/requests.ts';
-import { changeEvents, dated } from './events.ts';
-import { bounded } from './release/retention.ts';
-import { fitted, type LeftOut, withBoundedHead } from './statusSize.ts';
+import { deploymentEvent } from './deployment/deploymentEvents.ts';
+import { type Beginning, bakeFailureDisabled, deploy } from './deployment/entry.ts';
+import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
+import { readyMessage } from './deployment/messages.ts';
+import { boundTo } from './deployment/progress.ts';
+import { lengthOfWayBack } from './deployment/rollback.ts';
+import { isUnwatched } from './deployment/unwatched.ts';
+import {
+  type Evaluation,
+  evaluate,
+  mayDeploy,
+  offeredVersions,
+  type RolloutState,
+  storedState,
+} from './evaluation/evaluation.ts';
+import { MAX_GATES, MAX_REASON, namedGateRecords } from './evaluation/gatesToPass.ts';
+import { isForward } from './evaluation/nextVersion.ts';
+import type { Observed } from './evaluation/observedRollout.ts';
+import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/requests.ts';
+import { type RolloutConfig, readConfig } from './evaluation/rolloutConfig.ts';
+import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
+import { retained } from './release/retention.ts';
+import { changeEvents, dated } from './rolloutEvents.ts';
+import { blockerList, fitted, gateSummaries, nextStatus, withBoundedHead } from './rolloutStatus.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';
 
 interface Planned {
@@ -41,12 +58,11 @@ interface Planned {
   endsApply: boolean;
   resyncAfterSeconds?: number;
   events: NewEvent[];
-  /** The ConfigMap of spec.releaseConfigMap, from the history as stored. */
-  configMap?: ReleaseConfigMap;
-  /** The ImagePolicy of spec.writeBack, from the history as stored. */
-  derivedPolicy?: ImagePolicy;
-  /** The Job of spec.targetRepository, until the copy is stored in the status. */
-  copyJob?: CopyJob;
+  /**
+   * From the history as stored, the ConfigMap of spec.releaseConfigMap and the ImagePolicy of spec.writeBack; the Job of
+   * spec.targetRepository, until the copy is stored in the status.
+   */
+  children: KubeObject<any, any>[];
 }
 
 /** A plan that may be carried out as it was made from a cache: the next one puts right what the cache did not know. */
@@ -72,14 +88,8 @@ export function isReversible(plan: Plan): plan is ReversiblePlan {
 export function planRollout(observed: Observed, now: EpochMs): Plan {
   const { rollout } = observed;
   if (rollout.metadata.deletionTimestamp) {
-    return {
-      status: rollout.status ?? {},
-      commits: false,
-      waitsForBudget: false,
-      endsApply: false,
-      startsCopy: false,
-      events: [],
-    };
+    const nothing = { commits: false, waitsForBudget: false, endsApply: false, startsCopy: false };
+    return { status: rollout.status ?? {}, ...nothing, events: [], children: [] };
   }
   const config = readConfig(rollout, observed);
   const stored = storedState(rollout.status);
@@ -93,24 +103,18 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const { history } = progress;
   const conditions = setConditions(stored.conditions, [...releases.conditions, ...progress.conditions], now);
   const idle = [...retry.used, ...idleRequests(requested, history[0])];
-  const decision = decide(
-    observed,
-    config,
-    { ...stored, history, available, barriers, authors, conditions },
-    idle,
-    now,
-  );
+  const before = { ...stored, history, available, barriers, authors, conditions };
+  const decision = decide(observed, config, before, idle, now);
 
   const used = new Set([...idle, ...decision.used]);
   const left = requestsOf(rollout, used);
   const problems = [...config.problems, ...releases.problems];
-  const bounded = withBoundedHead(decision.state.history, stored.history[0], config.historyLimit);
   const state = {
     ...decision.state,
-    history: bounded,
+    history: withBoundedHead(decision.state.history, stored.history[0], config.historyLimit),
     conditions: nextConditions(observed, config, decision, left, problems, now),
   };
-  const named = namedGates(observed);
+  const named = namedGateRecords(observed);
   const { gates, leftOut } = gateSummaries(observed, decision.evaluation, now);
   const listed = blockerList([...decision.evaluation.blockers, ...(decision.waiting?.blockers ?? [])]);
   const next: RolloutStatus = {
@@ -128,23 +132,22 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const isOurs = !observed.configMapIsForeign && !observed.configMapUnsupported;
   const configMap = isOurs ? releaseConfigMap(rollout) : undefined;
   const policy = observed.writeBackProblem === undefined ? derivedPolicy(observed) : undefined;
+  const { copy } = decision.evaluation;
   return {
     status,
     commits: decision.commits,
-    startsCopy: Boolean(decision.evaluation.copy?.isAwaited && decision.evaluation.copy.begins),
+    startsCopy: Boolean(copy?.isAwaited && copy.begins),
     waitsForBudget: decision.waiting !== undefined,
     endsApply: progress.endsApply,
     ...resyncAfter(looks, observed, status, now),
     events: status === rollout.status ? [] : dated([...events, ...changes], status),
-    ...(configMap && { configMap }),
-    ...(policy && { derivedPolicy: policy }),
-    ...(decision.evaluation.copy?.job && { copyJob: decision.evaluation.copy.job }),
+    children: [configMap, copy?.job, policy].filter((child) => child !== undefined),
   };
 }
 
 /** Neither a label that changes on a Namespace triggers a sync, nor a HealthCheck of another namespace. */
 const UNSEEN_REQUEUE_S = 60;
-/** The same while such a HealthCheck decides what happens next. */
+/** The interval while a HealthCheck of another namespace decides what happens next. */
 const WATCHED_REQUEUE_S = 10;
 const SHORTEST_S = 0.1;
 
@@ -164,165 +167,181 @@ function resyncAfter(
   return seconds.length > 0 ? { resyncAfterSeconds: Math.min(...seconds) } : {};
 }
 
-// `status.blockers` as it is stored: bounded, and without anything that the CRD would refuse.
+// What a Rollout does now: adopt what its objects carry, deploy the next version, or wait.
 
-/** Characters, as in the CRD. */
-const MAX_VERSION = 128;
-const MAX_NAME = 253;
-const MAX_NAMESPACE = 63;
-const MAX_USER = 128;
-
-function blockerList(all: readonly Blocker[]): { blockers: Blocker[]; leftOut: LeftOut } {
-  const blockers = all.slice(0, LIMITS.listedBlockers).map(stored);
-  const leftOut =
-    all.length > blockers.length ? [`status.blockers has ${blockers.length} of ${all.length} entries`] : [];
-  return { blockers, leftOut };
+interface Decision {
+  /** The state after it. */
+  state: RolloutState;
+  /** What could come next in that state, and what blocks it. */
+  evaluation: Evaluation;
+  /** Whether there is a new deployment. */
+  commits: boolean;
+  /** Requests that it uses up. */
+  used: RequestKey[];
+  events: NewEvent[];
+  /** The wait for a budget's slot. */
+  waiting?: Waiting;
+  requeueAt: EpochMs[];
 }
 
-function stored({ version, object, by, ...rest }: Blocker): Blocker {
+type Deployed = Omit<Decision, 'evaluation' | 'commits' | 'waiting' | 'requeueAt'>;
+
+/** `usedBefore`: requests that earlier steps have used up. */
+function decide(
+  observed: Observed,
+  config: RolloutConfig,
+  before: RolloutState,
+  usedBefore: readonly RequestKey[],
+  now: EpochMs,
+): Decision {
+  const requestsAfter = (used: readonly RequestKey[]) =>
+    requestsOf(observed.rollout, new Set([...usedBefore, ...used]));
+  const commit = (deployed: Deployed): Decision => ({
+    ...deployed,
+    evaluation: evaluate(observed, deployed.state, config, requestsAfter(deployed.used), now),
+    commits: true,
+    requeueAt: [],
+  });
+  if (before.history.length === 0 && observed.carried?.length) return commit(adopt(observed, config, before, now));
+  const requests = requestsAfter([]);
+  const evaluation = evaluate(observed, before, config, requests, now);
+  const { selection, verdict } = evaluation;
+  // Stored past the deployment: see shownBypass.
+  const shown = verdict.condition.reason === 'GatesBypassed' ? [verdict.condition] : [];
+  const state = { ...before, conditions: setConditions(before.conditions, shown, now) };
+  const used = usedInVain(evaluation, requests);
+  const idle: Decision = { state, evaluation, commits: false, used, events: [], requeueAt: [] };
+  if (!mayDeploy(evaluation)) return idle;
+  // Nothing was healthy before a first deployment, and a manual one doesn't wait.
+  const awaitsHealth = !selection.manual && config.bakes && state.history.length > 0;
+  const settlesAt = awaitsHealth ? healthSettlesAt(observed.healthChecks, now) : undefined;
+  if (settlesAt !== undefined) return { ...idle, requeueAt: [settlesAt] };
+  const waiting = waitsForBudget(observed, config, state, evaluation, now);
+  if (waiting) return { ...idle, waiting, requeueAt: waiting.requeueAt };
+  return commit(deployNext(observed, config, state, evaluation, requests, now));
+}
+
+function adopt({ carried = [] }: Observed, { onFailure }: RolloutConfig, state: RolloutState, now: EpochMs): Deployed {
+  const head = adopted(carried, state.available, now)!;
+  const circumstances = { previous: undefined, manual: false, unblocked: false, unhealthy: false, onFailure };
+  const message = `${head.message}: version ${head.version.tag}`;
+  const conditions = [bakeFailureDisabled(circumstances), succeeded(message)];
   return {
-    ...rest,
-    ...(version !== undefined && { version: version.slice(0, MAX_VERSION) }),
-    ...(object && {
-      object: {
-        kind: object.kind,
-        ...(object.namespace && { namespace: object.namespace.slice(0, MAX_NAMESPACE) }),
-        name: object.name.slice(0, MAX_NAME),
-      },
-    }),
-    ...(by && { by: oneLine(by.slice(0, MAX_USER)) }),
+    state: { ...state, history: [head], conditions: setConditions(state.conditions, conditions, now) },
+    used: [],
+    events: [deploymentEvent(head, 'Normal', 'DeploymentAdopted', message)],
   };
 }
 
-// The status that a decision leads to.
+function succeeded(message: string): NewCondition {
+  return { type: READY, status: 'True', reason: 'RolloutSucceeded', message };
+}
 
-/** Candidates that may come next are not forgotten, however old. */
-const NEXT = 20;
-
-/** All of it but `gates` and the metadata of the latest image. `requests`: those that are not used up. */
-function nextStatus(
+/** Before a deployment is committed budgets are read live: without them there is nothing to wait for yet. */
+function waitsForBudget(
   observed: Observed,
+  config: RolloutConfig,
   state: RolloutState,
-  { candidates, verdict, rejected, withdrawn, young, pending, copy }: Evaluation,
-  { forceDeploy, bypassGates }: Requests,
-  used: ReadonlySet<RequestKey>,
-): RolloutStatus {
-  const { rollout } = observed;
-  const history = [...state.history];
-  const waiting = pending ?? young[0]?.tag;
-  const requested = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
-  const next = [...verdict.gated.slice(0, NEXT), ...candidates.slice(0, NEXT)];
-  const deployed = history.map(({ version }) => version.tag);
-  const matters = [...requested, ...deployed, ...next.map(({ tag }) => tag)];
-  const available = bounded(state.available, matters);
-  const kept = new Set(available.map(({ tag }) => tag));
-  const known = new Set([...kept, ...deployed]);
-  const isKept = ({ tag }: { tag: string }) => kept.has(tag);
-  const rolledBack = state.rolledBack.filter((tag) => known.has(tag));
-  const barriers = state.barriers.filter((tag) => known.has(tag));
-  const authors = state.authors.filter(({ tag }) => known.has(tag));
-  const handledRequest = handledRequests(rollout, used);
-  const copied = copy?.stored ?? rollout.status?.copy;
-  return {
-    ...(handledRequest && { handledRequest }),
-    conditions: [...state.conditions],
-    ...versions(observed, history),
-    ...(waiting !== undefined && { pendingVersion: waiting }),
-    ...(history.length > 0 && { history }),
-    availableReleases: [...available],
-    availableReleasesCount: available.length,
-    releaseCandidates: candidates.filter(isKept),
-    gatedReleaseCandidates: verdict.gated.filter(isKept),
-    ...(rejected.some(isKept) && { rejectedReleases: rejected.filter(isKept) }),
-    ...(withdrawn.length > 0 && { withdrawnReleases: withdrawn }),
-    ...(young.length > 0 && { youngReleases: young }),
-    ...(rolledBack.length > 0 && { rolledBackReleases: rolledBack }),
-    ...(barriers.length > 0 && { rollbackBarriers: barriers }),
-    ...(authors.length > 0 && { releaseAuthors: authors }),
-    ...(copied && { copy: copied }),
-  };
-}
-
-/** Which version runs, and which one is committed and not applied everywhere yet. */
-function versions(
-  { rollout, bindings, likeKuberik }: Observed,
-  [head, ...older]: readonly HistoryEntry[],
-): Pick<RolloutStatus, 'currentVersion' | 'rollingOutVersion'> {
-  if (!head) return {};
-  const { tag } = head.version;
-  if (hasRun(head) || unapplied(head, boundTo(rollout, bindings), rollout).length === 0) return { currentVersion: tag };
-  const current = likeKuberik ? tag : older.find(hasRun)?.version.tag;
-  return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };
-}
-
-/** What has Succeeded ran before there was a Rollout, or had nothing to prove. An entry without a bake is of an older version of this software. */
-function hasRun({ appliedTime, bakeStatus }: HistoryEntry): boolean {
-  return appliedTime !== undefined || bakeStatus === undefined || bakeStatus === 'Succeeded';
-}
-
-// `status.gates`: its RolloutGates as the Go controller's clients know them, and beside them the Gates that are closed.
-
-/** How many closed Gates are shown. */
-const SHOWN = 20;
-
-/** Of many RolloutGates those that block are shown first; how many are left out is told. */
-function gateSummaries(
-  observed: Observed,
   evaluation: Evaluation,
   now: EpochMs,
-): { gates: GateSummary[]; leftOut: LeftOut } {
-  const closed = closedGates(observed, evaluation, now).slice(0, SHOWN);
-  const requested = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
-  const about = (each: GateSummary) => aboutPending(each, requested.get(each.name), evaluation.pending);
-  const all = evaluation.verdict.summaries.map(about);
-  const own = all.filter(isOfRolloutGate);
-  if (own.length <= LIMITS.listedGates) return { gates: [...all, ...closed.map(summary)], leftOut: [] };
-  const blocks = isBlocking(evaluation);
-  // Clients take a gate that is not passing for one that holds every version.
-  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each) ? 1 : 2);
-  const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
-  const shown = new Set(byRank.slice(0, LIMITS.listedGates));
-  const gates = all.filter((each) => !isOfRolloutGate(each) || shown.has(each));
-  const leftOut = [
-    `status.gates has ${shown.size} of ${own.length} RolloutGates, of which ${own.filter(blocks).length} block`,
+): Waiting | undefined {
+  const { rollout, budgets } = observed;
+  const { selection } = evaluation;
+  if (!budgets || selection.next === undefined || !isForward(selection)) return undefined;
+  const offered = offeredVersions(observed, state, config, evaluation, now);
+  return takeTurn(rollout, budgets, offered, selection.next, now);
+}
+
+function beginning({ rollout, bindings, likeKuberik }: Observed, config: RolloutConfig, initial: boolean): Beginning {
+  if (initial) return 'ran before';
+  if (config.bakes) return 'bakes';
+  if (likeKuberik) return 'does not bake';
+  return boundTo(rollout, bindings).length > 0 ? 'is to be applied' : 'nothing is bound';
+}
+
+function deployNext(
+  observed: Observed,
+  config: RolloutConfig,
+  state: RolloutState,
+  { selection, verdict, unhealthy, approvals, passed }: Evaluation,
+  requests: Requests,
+  now: EpochMs,
+): Deployed {
+  const { rollout, metadata, healthChecks, likeKuberik } = observed;
+  const { manual, next: tag = '', back, initial = false } = selection;
+  const [previous] = state.history;
+  const kind = {
+    manual,
+    forced: manual && requests.forceDeploy === tag,
+    bypassed: verdict.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,
+    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && back === undefined,
+    rollbackFrom: back?.from,
+    initial,
+  };
+  // A force-deploy of another version goes on waiting, with the message and user that were given for it.
+  const isOfAnother = requests.forceDeploy !== undefined && requests.forceDeploy !== tag;
+  const ofForceDeploy: readonly RequestKey[] = ['force-deploy', 'deploy-message', 'deploy-user'];
+  const text = (given: string | undefined) => (isOfAnother || !given ? undefined : oneLine(given));
+  const known = state.available.find((release) => release.tag === tag);
+  const remembersHealth = !likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
+  const { history, events } = deploy(
+    rollout,
+    state.history,
+    {
+      ...kind,
+      version: back?.to ?? withoutFirstSeen(known ?? withMetadata({ tag }, metadata[tag])),
+      begins: beginning(observed, config, initial),
+      approvals,
+      bypass: bypassRecord(rollout, passed),
+      message: text(requests.deployMessage),
+      user: text(requests.deployUser),
+      requestedBy: requesterOf(rollout, tag).by,
+      knownHealth: remembersHealth ? knownHealth(sortedChecks(healthChecks), previous?.knownHealth) : undefined,
+    },
+    now,
+  );
+  const length = Math.max(config.historyLimit, lengthOfWayBack(history, config));
+  const kept = history.slice(0, Math.min(length, LIMITS.history));
+  // Nothing has gone wrong with it: it gave way before Flux had applied it.
+  const replaces = previous !== undefined && isBaking(previous) && isUnwatched(previous, rollout);
+  const conditions = [
+    bakeFailureDisabled({
+      previous: replaces ? undefined : previous,
+      manual,
+      unblocked: kind.unblocked,
+      onFailure: config.onFailure,
+      unhealthy: unhealthy.length > 0,
+    }),
+    succeeded(readyMessage(kind, history[0]!, rollout)),
   ];
-  return { gates: [...gates, ...closed.map(summary)], leftOut };
+  const retention = { days: config.retentionDays, minCount: config.minReleases };
+  return {
+    state: {
+      ...state,
+      history: kept,
+      available: history.length > kept.length ? retained(state.available, kept, retention, now) : state.available,
+      // Whoever deploys a version that was rolled back wants it tried again.
+      rolledBack: [...state.rolledBack.filter((each) => each !== tag), ...(back ? [back.from] : [])],
+      conditions: setConditions(state.conditions, conditions, now),
+    },
+    // No other request from before a deployment may act on a later one.
+    used: requests.pending.filter((key) => !(isOfAnother && ofForceDeploy.includes(key))),
+    events,
+  };
 }
 
-function isOfRolloutGate({ kind }: GateSummary): boolean {
-  return kind === undefined;
+function bypassRecord(rollout: Rollout, passed: readonly GateResult[]): HistoryEntry['bypass'] {
+  const given = passed.length > 0 ? givenReason(rollout) : undefined;
+  if (!given) return undefined;
+  const gates = passed.slice(0, MAX_GATES).map(({ ref }) => refKey(ref));
+  return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, MAX_REASON)), gates };
 }
 
-function isBlocking({ pending }: Evaluation): (gate: GateSummary) => boolean {
-  const isListed = ({ allowedVersions }: GateSummary) =>
-    !allowedVersions || (pending !== undefined && allowedVersions.includes(pending));
-  return (gate) => gate.passing === false || !isListed(gate);
-}
-
-/** What waits may be no candidate, or not the newest. */
-function aboutPending(
-  gate: GateSummary,
-  requested: RequiredApprovals | undefined,
-  pending: string | undefined,
-): GateSummary {
-  return gate.passing && requested && pending !== undefined
-    ? { ...gate, message: approvalsText(pending, requested) }
-    : gate;
-}
-
-/** Those that hold the version that waits; where none waits, those that would hold any. */
-function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
-  if (pending !== undefined) return closed;
-  const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
-  const evaluated = evaluateGates(gateRefs, (ref) => byKey.get(refKey(ref)), now).closed;
-  return reveal(evaluated, rollout.metadata.namespace ?? '');
-}
-
-/** Without a list: clients take an entry that has one for a gate that lets some versions through. */
-function summary(gate: GateResult): GateSummary {
-  const isThere = !gate.missing && !gate.isLimit;
-  const message = isThere
-    ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approvalCommands([gate]))
-    : gate.message;
-  return { kind: KINDS.Gate.kind, name: refKey(gate.ref), passing: false, message };
+/** Requests that would end up with a later deployment if they stayed. */
+function usedInVain({ selection }: Evaluation, requests: Requests): RequestKey[] {
+  const isAwaited =
+    requests.forceDeploy !== undefined ||
+    (selection.manual && (selection.next !== undefined || selection.problem !== undefined));
+  // The message of a manual deployment that does not come.
+  return requests.pending.filter((key) => !isAwaited && (key === 'deploy-message' || key === 'deploy-user'));
 }

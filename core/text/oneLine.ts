@@ -1,6 +1,6 @@
 /** Text of others, before it is shown: what a terminal obeys, what begins a line, and what changes the order of letters is no text. */
 
-/** Of a class: C0 and C1 controls (ESC, line feed, CSI), U+2028 and U+2029, and the embeddings, overrides and isolates of bidirectional text. */
+/** A character class: C0 and C1 controls (ESC, line feed, CSI), U+2028 and U+2029, and the embeddings, overrides and isolates of bidirectional text. */
 export const UNSAFE = String.raw`\p{Cc}\u2028-\u202e\u2066-\u2069`;
 const RUNS = new RegExp(`[${UNSAFE}]+`, 'gu');
 

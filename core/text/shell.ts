@@ -5,7 +5,7 @@
 
 /** What every shell takes as it is; a word that begins with `=` or `~` means something else to some. */
 const PLAIN = /^[\w@+:,./-][\w@+:=,./-]*$/;
-/** Of an object, and of its namespace. */
+/** The name of an object, or of its namespace. */
 const NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 
 /** Text of our own that a shell has to expand. */

@@ -5,11 +5,11 @@ import { parse } from 'yaml';
 import { LOGGED } from '../../api/decisions.ts';
 import { COUNTERS } from '../../api/metrics.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { COPY_LIMITS } from '../../core/releaseCopy/limits.ts';
+import { COPY_LIMITS } from '../../core/releaseCopy/release.ts';
 import { RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { ENVIRONMENT } from '../../server/config.ts';
-import { SERVER_LIMITS } from '../../server/http/limits.ts';
-import { createMetrics } from '../../server/metrics.ts';
+import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
+import { createMetrics } from '../../server/servedMetrics.ts';
 import { REPOSITORY } from '../repository.ts';
 
 const FOLDER = join(REPOSITORY, 'docs/reference');
@@ -94,7 +94,7 @@ function logPage(): string[] {
 async function metricsPage(): Promise<string[]> {
   return [
     '# Every metric',
-    written(`api/metrics.ts, server/metrics.ts and ${EXPORTER}`),
+    written(`api/metrics.ts, server/servedMetrics.ts and ${EXPORTER}`),
     'How to scrape them, and what to watch: [metrics](../metrics.md).',
     `## Of rollout-hooks\n\n| metric | type | labels | meaning |\n|---|---|---|---|\n${(await ownRows()).join('\n')}`,
     `## Of objects, by kube-state-metrics\n\nEach also has \`name\`, \`namespace\` (of namespaced objects), \`customresource_group\`, \`customresource_version\` and\n\`customresource_kind\`. Times are Unix seconds.\n\n| metric | labels | meaning |\n|---|---|---|\n${(await objectRows()).join('\n')}`,
@@ -138,8 +138,8 @@ async function limitsPage(): Promise<string[]> {
     written('the files that it names'),
     'What happens beyond each limit: [security](../security.md#limits).',
     await limitTable('One decision', 'core/limits.ts', LIMITS),
-    await limitTable('One copy of a release', 'core/releaseCopy/limits.ts', COPY_LIMITS),
-    await limitTable('One replica', 'server/http/limits.ts', SERVER_LIMITS),
+    await limitTable('One copy of a release', 'core/releaseCopy/release.ts', COPY_LIMITS),
+    await limitTable('One replica', 'server/http/serverLimits.ts', SERVER_LIMITS),
     await limitTable('The receiver of one replica', 'receiver/index.ts', RECEIVER_LIMITS),
   ];
 }

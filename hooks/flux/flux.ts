@@ -32,8 +32,8 @@ import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.t
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
+import { namedRules } from '../customizeRules.ts';
 import type { DecoratorHook } from '../hook.ts';
-import { namedRules } from '../namedRules.ts';
 import { readGates } from './hold.ts';
 
 export const fluxHook: DecoratorHook = {

@@ -10,8 +10,8 @@ import { gatesOf, isTooMany } from '../../core/gate/refs.ts';
 import { groupOf } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
+import { namedRules } from '../customizeRules.ts';
 import type { CompositeHook } from '../hook.ts';
-import { namedRules } from '../namedRules.ts';
 
 export const fluxBindingHook: CompositeHook = {
   async customize({ parent }, call) {

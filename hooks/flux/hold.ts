@@ -13,9 +13,8 @@ import { selectingGateRules } from '../../core/gate/selects.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
-import { homeLabels, homeRules } from '../home.ts';
+import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
 import type { DecoratorHook } from '../hook.ts';
-import { namedRules } from '../namedRules.ts';
 
 /** One object must not burden each event with as many rules as it can name namespaces: the Gates of the others are read. */
 const MAX_GATE_NAMESPACES = 3;

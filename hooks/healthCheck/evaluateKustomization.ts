@@ -10,14 +10,14 @@ import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { parseDeployments } from '../../core/admission/managedFields/deployment.ts';
 import { sourceOf, sourceResource } from '../../core/admission/managedFields/source.ts';
 import { howToAllow, mayBeWatched, mayBeWatchedBySomebody } from '../../core/health/consent.ts';
+import { healthyUntil, type Verdict } from '../../core/health/healthStatus.ts';
+import { appliedSelector, applyingAccount, LIST_FROM, planReads, type Read } from '../../core/health/inventoryReads.ts';
 import { evaluateWithResources, ownHealth } from '../../core/health/kustomization.ts';
+import { gracePeriod, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import type { Since } from '../../core/health/objects/broken.ts';
 import type { InventoryResource } from '../../core/health/objects/inventory.ts';
 import { causeOf, PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../../core/health/objects/pods.ts';
 import type { ObservedResource } from '../../core/health/objects/resources.ts';
-import { appliedSelector, applyingAccount, LIST_FROM, planReads, type Read } from '../../core/health/reads.ts';
-import { gracePeriod, kustomizationRef } from '../../core/health/spec.ts';
-import { healthyUntil, type Verdict } from '../../core/health/status.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { inParallel } from '../inParallel.ts';
 
@@ -100,7 +100,7 @@ interface PodReader {
   account: UserInfo | undefined;
 }
 
-/** The same objects, with the cause of those that are in trouble. Never rejects. */
+/** The objects with the cause of each that is in trouble. Never rejects. */
 async function withCauses(
   observed: readonly ObservedResource[],
   reader: PodReader,

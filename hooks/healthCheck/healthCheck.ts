@@ -8,26 +8,31 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
-import { associatedRollouts, association, needsNamespaceLabels } from '../../core/health/association.ts';
-import { deployCutoff } from '../../core/health/cutoff.ts';
-import { jobPlan, jobTargetOf } from '../../core/health/job/plan.ts';
-import type { CheckJob } from '../../core/health/job/run.ts';
-import { type JobTemplate, jobTemplateOf } from '../../core/health/job/template.ts';
-import { isOver } from '../../core/health/job/verdict.ts';
+import { associatedRollouts, association, needsNamespaceLabels, wakingRules } from '../../core/health/association.ts';
+import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/healthStatus.ts';
+import { type CheckJob, isOver, type JobTemplate, jobTemplateOf } from '../../core/health/job/checkJob.ts';
+import { jobPlan, jobTargetOf } from '../../core/health/job/jobPlan.ts';
+import { deployCutoff } from '../../core/health/known.ts';
+import {
+  fluxIsAtWork,
+  isAtRest,
+  KUSTOMIZATION_CLASS,
+  kustomizationRef,
+  nextLookup,
+  requeueInterval,
+  restsAfter,
+} from '../../core/health/kustomizationCheck.ts';
 import { causeOf, PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
-import { renderQuery } from '../../core/health/prometheus/query.ts';
-import { type MetricCheck, metricCheckOf } from '../../core/health/prometheus/spec.ts';
 import {
   dueAt,
+  type MetricCheck,
+  metricCheckOf,
   statusAfterMeasurement,
   statusWithoutAnswer,
   statusWithProblem,
-} from '../../core/health/prometheus/verdict.ts';
+} from '../../core/health/prometheus/measurement.ts';
+import { renderQuery } from '../../core/health/prometheus/query.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
-import { fluxIsAtWork, isAtRest, nextLookup, restsAfter } from '../../core/health/rest.ts';
-import { KUSTOMIZATION_CLASS, kustomizationRef, requeueInterval } from '../../core/health/spec.ts';
-import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/status.ts';
-import { wakingRules } from '../../core/health/wake.ts';
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
@@ -211,7 +216,7 @@ async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, n
   return bindings.length === 0;
 }
 
-/** What its Pods show, where they may be read. A Job that has completed needs no cause. */
+/** The cause that a Job's Pods show, where they may be read. A Job that has completed needs no cause. */
 async function causeBehind({ metadata, status }: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
   if (status?.succeeded > 0) return undefined;
   const { namespace = '', name, uid } = metadata;

@@ -4,8 +4,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import type { Budget, Rollout } from '../../api/types.ts';
-import { type Budgets, budgetsOf, namespacesOf } from '../../core/budget/selects.ts';
-import { slotRules } from '../../core/budget/wake.ts';
+import { type Budgets, budgetsOf, namespacesOf, slotRules } from '../../core/budget/selectingBudgets.ts';
 import { isRelated } from '../../core/kube/objectMap.ts';
 import { LIMITS } from '../../core/limits.ts';
 

@@ -19,14 +19,20 @@ import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
 import { isTruncated, reachesBeyond, selectingGateLists } from '../../core/gate/selects.ts';
-import { boundLabel } from '../../core/kube/names.ts';
+import { boundLabel, identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { isForeign } from '../../core/rollout/child.ts';
-import { releaseConfigMap } from '../../core/rollout/configMap.ts';
+import { isForeign, releaseConfigMap } from '../../core/rollout/child.ts';
 import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adopt.ts';
-import { boundObjects, currentBindings } from '../../core/rollout/evaluation/boundObjects.ts';
-import type { Selectors } from '../../core/rollout/evaluation/requiredGates.ts';
+import { boundObjects, currentBindings, type Selectors } from '../../core/rollout/evaluation/gatesToPass.ts';
+import {
+  consenting,
+  namespacesToAsk,
+  orderProblem,
+  stageRefs,
+  unreadStages,
+} from '../../core/rollout/upstream/dependencies.ts';
+import type { Stages } from '../../core/rollout/upstream/stages.ts';
 import { imagePolicyVersion } from './relatedRules.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
@@ -51,7 +57,7 @@ export function liveRolloutGates({ metadata }: Rollout, cluster: ClusterReader):
   });
 }
 
-/** Those that exist. */
+/** The Gates that exist. */
 export async function liveGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Gate[]> {
   const requested = refs.filter((ref) => !isTooMany(ref));
   const found = await Promise.all(
@@ -138,4 +144,42 @@ async function objectsOfKinds(
     }),
   );
   return lists.flat();
+}
+
+// What there is of the stages of a Rollout, `spec.after`: as the cache has them, or live before a deployment.
+
+type Reads = Pick<HookCall, 'cluster' | 'settings'>;
+
+/** `cached`: related Rollouts. Their own stages are not related, and are read live: a change of them is to wake nobody. */
+export async function stagesOf(rollout: Rollout, cached: readonly Rollout[], call: Reads): Promise<Stages | undefined> {
+  const refs = stageRefs(rollout);
+  if (refs.length === 0) return undefined;
+  const byKey = new Map(cached.map((each) => [refKey(identityOf(each)), each]));
+  return readStages(rollout, new Map(refs.map((ref) => [refKey(ref), byKey.get(refKey(ref))])), call);
+}
+
+export function liveStages(rollout: Rollout, call: Reads): Promise<Stages | undefined> {
+  return stageRefs(rollout).length === 0 ? Promise.resolve(undefined) : readStages(rollout, new Map(), call);
+}
+
+/** Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, wakes nobody. */
+export function mayChangeUnseen(rollout: Rollout, { found, problem }: Stages): boolean {
+  return problem !== undefined || stageRefs(rollout).length > found.length;
+}
+
+async function readStages(
+  rollout: Rollout,
+  read: Map<string, Rollout | undefined>,
+  { cluster, settings }: Reads,
+): Promise<Stages> {
+  for (let next = unreadStages(rollout, read); next.length > 0; next = unreadStages(rollout, read)) {
+    const found = await Promise.all(next.map((ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref })));
+    next.forEach((ref, index) => void read.set(refKey(ref), found[index]));
+  }
+  const problem = orderProblem(rollout, read);
+  const found = stageRefs(rollout).flatMap((ref) => read.get(refKey(ref)) ?? []);
+  const requested = settings.watchWithoutConsent ? [] : namespacesToAsk(rollout, found);
+  const namespaces = await Promise.all(requested.map((name) => cluster.get({ ...NAMESPACES, name })));
+  const seen = settings.watchWithoutConsent ? found : consenting(rollout, found, namespaces);
+  return { found: seen, ...(problem && { problem }) };
 }

@@ -1,5 +1,4 @@
 /** What a Rollout's plan is made from, as Metacontroller's caches have it. */
-
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
 import { HEALTH_CHECKS, KINDS, NAMESPACES, resourceOf } from '../../api/kinds.ts';
@@ -9,26 +8,24 @@ import type { ClusterReader, HookCall, ReleaseMetadata, Settings } from '../../a
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
-import { countedFor } from '../../core/health/job/counted.ts';
+import { countedFor } from '../../core/health/job/checkJob.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
-import { writeBackName } from '../../core/policy/writeBack.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/approvals.ts';
-import { specProblems } from '../../core/rollout/evaluation/config.ts';
-import { foreignRefs, withoutForeignRefs } from '../../core/rollout/evaluation/foreignReferences.ts';
-import type { Observed } from '../../core/rollout/evaluation/observed.ts';
-import { gatesToPass } from '../../core/rollout/evaluation/requiredGates.ts';
+import { gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
+import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import { foreignRefs, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/rolloutConfig.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
-import { untrustedMatches } from '../../core/rollout/upstream/refs.ts';
-import { homeLabels } from '../home.ts';
+import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
+import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
-import { configMapIsForeign, liveImagePolicy } from './liveReads.ts';
+import { configMapIsForeign, liveImagePolicy, stagesOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
-import { stagesOf } from './stages.ts';
 
 /** The Rollout as far as this installation follows what it names. */
 export function followed(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
@@ -77,7 +74,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
   };
 }
 
-/** What is known of the releases that a decision asks about, by tag, and of which tags something may still come. */
+/** Metadata of the releases that a decision asks about, by tag, and the tags whose metadata may still come. */
 export function metadataOf(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
@@ -184,7 +181,7 @@ interface WatchedChecks {
 }
 
 const AT_ONCE = 8;
-/** What is kept of the metadata of a HealthCheck or Namespace. */
+/** The part of a HealthCheck's or Namespace's metadata that is kept. */
 interface Consenting {
   metadata: { name: string; namespace?: string; annotations: Record<string, string> };
 }

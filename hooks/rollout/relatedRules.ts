@@ -9,10 +9,9 @@ import { selectingGateRules } from '../../core/gate/selects.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { specProblems } from '../../core/rollout/evaluation/config.ts';
-import { stageRefs } from '../../core/rollout/upstream/refs.ts';
-import { homeRules } from '../home.ts';
-import { namedRules } from '../namedRules.ts';
+import { specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
+import { stageRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { homeRules, namedRules } from '../customizeRules.ts';
 import { budgetRules } from './budgets.ts';
 
 /** The newest version of ImagePolicy that the cluster serves; undefined when Flux's image reflector is not installed. */

@@ -2,18 +2,16 @@
 import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
+import { statusAfter } from '../../core/health/healthStatus.ts';
+import { isAtRest, requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { cutoffsOf } from '../../core/health/reset.ts';
-import { isAtRest } from '../../core/health/rest.ts';
-import { requeueInterval } from '../../core/health/spec.ts';
-import { statusAfter } from '../../core/health/status.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { countsOf } from '../../core/rollout/counts.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
-import { durationsOf } from '../../core/rollout/durations.ts';
+import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/approvals.ts';
-import type { Observed } from '../../core/rollout/evaluation/observed.ts';
-import { gatesToPass, type Selectors } from '../../core/rollout/evaluation/requiredGates.ts';
+import { gatesToPass, type Selectors } from '../../core/rollout/evaluation/gatesToPass.ts';
+import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
 import {
   type IrreversiblePlan,
   isReversible,
@@ -33,11 +31,12 @@ import {
   liveRollout,
   liveRolloutGates,
   liveSelectors,
+  liveStages,
+  mayChangeUnseen,
   withLiveGates,
 } from './liveReads.ts';
 import { followed, metadataOf, observe } from './observe.ts';
 import { relatedRules } from './relatedRules.ts';
-import { liveStages, mayChangeUnseen } from './stages.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
 const POLICY_LOOK_S = 30;
@@ -71,13 +70,13 @@ export const rolloutHook: CompositeHook = {
 
 /** Commits an irreversible plan only if it was decided from live reads. */
 export function answer(
-  { status, configMap, copyJob, derivedPolicy }: DecidedPlan,
+  { status, children }: DecidedPlan,
   looks: (number | undefined)[],
 ): CompositeResponse<RolloutStatus> {
   const seconds = looks.filter((look) => look !== undefined);
   return {
     status,
-    children: [configMap, copyJob, derivedPolicy].filter((child) => child !== undefined),
+    children,
     ...(seconds.length > 0 && { resyncAfterSeconds: Math.min(...seconds) }),
   };
 }
@@ -179,7 +178,7 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
 
 const AT_ONCE = 8;
 
-/** The same checks; those that are Unhealthy now say so. The HealthCheck's own hook finds it too: the Rollout's condition wakes it. */
+/** The checks, with the present status of those that are Unhealthy now. The HealthCheck's own hook finds it too: the Rollout's condition wakes it. */
 function withRestingChecks(
   rollout: Rollout,
   healthChecks: readonly HealthCheck[],

@@ -28,7 +28,7 @@ export function createAccessReviewer(transport: Transport): AccessReviewer {
 
 const REMEMBERED_MS = 60_000;
 
-/** The same for repeated reads, never to decide on a write: an answer does for a minute. */
+/** A reviewer that keeps answers for a minute: for repeated reads, never to decide on a write. */
 export function withRememberedAnswers(reviewer: AccessReviewer, recent: Recent): AccessReviewer {
   return {
     may: (user, what) =>

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import type { BlobOutcome, Descriptor } from '../../api/registry.ts';
 import { RegistryError, type RegistryFailure } from '../registry/error.ts';
 import { errorCodeOf } from '../registry/http.ts';
-import type { Session } from './session.ts';
+import type { Session } from './registrySession.ts';
 
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { SourceRepository, StoredManifest, TargetRepository } from '../../api/registry.ts';
 import { RegistryError } from '../registry/error.ts';
-import { ACCEPT } from '../registry/metadata.ts';
-import type { Session } from './session.ts';
+import { ACCEPT } from '../registry/releaseMetadata.ts';
+import type { Session } from './registrySession.ts';
 
 const MAX_PAGES = 20;
 const DIGEST = /^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;

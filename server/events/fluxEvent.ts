@@ -8,7 +8,7 @@ import { formatTime } from '../../core/kube/time.ts';
 import { type CommandLine, withCommands } from '../../core/text/commands.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
 
-/** What anybody reads in a chat. */
+/** The length of a message that people read in a chat. */
 const MAX_MESSAGE = 2048;
 
 export interface FluxEvent {
@@ -33,7 +33,7 @@ export function itself({ regarding: { kind, metadata } }: EventRecord): ObjectNa
   return kind && namespace && name ? [{ kind, namespace, name }] : [];
 }
 
-/** What `object` says of it; undefined where its readers may not know. */
+/** The event that `object` reports; undefined where its readers may not know. */
 export function fluxEventOf(record: EventRecord, object: ObjectName, instance: string): FluxEvent | undefined {
   const { regarding, type, reason, key, at, version } = record;
   const { namespace, name = '', uid } = regarding.metadata;

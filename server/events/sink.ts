@@ -25,7 +25,7 @@ const MAX_REMEMBERED = 2000;
 export interface EventsOptions {
   /** Creates a core/v1 Event. Rejects with `code` 409 when the name is taken, 0 when there was no answer. */
   create(event: CoreEvent): Promise<unknown>;
-  /** What is stored under that name; undefined where nothing is. Rejects as `create` does. */
+  /** The stored Event of that name; undefined where there is none. Rejects as `create` does. */
   find(name: EventName): Promise<CoreEvent | undefined>;
   /** Makes names that nobody can foretell, the same in each replica. */
   nameKey(): Buffer;
@@ -161,7 +161,7 @@ async function withPatience(attempt: () => Promise<Outcome>, wait: EventsOptions
 
 const codeOf = (error: unknown) => (error as { code?: unknown }).code;
 
-/** The same object and key always give the same name, so that a repeat meets the first one. `taken`: how many names others have. */
+/** The Event of a record: equal objects and keys give equal names, so that a repeat meets the first one. `taken`: how many names others have. */
 export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): CoreEvent {
   const { regarding, type, reason, message, commands, key, at, order } = record;
   const { apiVersion, kind, metadata } = regarding;

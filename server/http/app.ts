@@ -5,9 +5,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { Route, UnreadBody } from '../../api/ports.ts';
 import type { Logger } from '../log.ts';
-import type { ServedMetrics } from '../metrics.ts';
+import type { ServedMetrics } from '../servedMetrics.ts';
 import { createFairShare, type FairShare, type Part } from './fairShare.ts';
-import { SERVER_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './serverLimits.ts';
 import { BEGINNING_BYTES, subjectIn, subjectInBeginning } from './subject.ts';
 
 export interface Refusal {
@@ -118,7 +118,7 @@ export function createApp({
   return app;
 }
 
-/** What the requests of some routes share. */
+/** The limits that the requests of some routes share. */
 function createLane() {
   return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn: createTurns() };
 }
@@ -205,7 +205,7 @@ const charge = (bytes: number) => Math.max(0, bytes - SMALL_BYTES);
 
 interface BodyLimits {
   maxBytes: number;
-  /** Of all bodies together. One that is still arriving gives way to that of an address which has less. */
+  /** The share of all bodies together. A body that is still arriving gives way to that of an address which has less. */
   share: FairShare;
   /** Until a body is complete. */
   completeMs: number;

@@ -1,5 +1,4 @@
 /** HTTP and HTTPS servers with the timeouts that Metacontroller and the API server need, and a graceful end. */
-
 import { constants, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
@@ -11,11 +10,12 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { TlsFiles } from '../config.ts';
 import { type FileLog, watchFiles } from '../fileWatch.ts';
 import { createFairShare, type Part } from './fairShare.ts';
-import { SERVER_LIMITS } from './limits.ts';
+import { SERVER_LIMITS } from './serverLimits.ts';
 
 /** Above the 90 s for which Go's HTTP clients keep idle connections. The limit of headers does not count between two requests. */
 const KEEP_ALIVE_MS = 95_000;
@@ -188,7 +188,7 @@ function watchTls(
 
 interface ConnectionLimits {
   maxConnections: number;
-  /** Of one remote address; as many as of all when absent. */
+  /** Connections of one remote address; as many as of all when absent. */
   maxPerAddress?: number;
 }
 
@@ -238,3 +238,23 @@ function limitConnections(server: Server | HttpsServer, { maxConnections, maxPer
 }
 
 const keyOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+
+// A shutdown that no client notices, provided that its load balancer probes /readyz or follows the Endpoints.
+
+/** Longer than the API server and Metacontroller wait for an answer. */
+const FINISH_MS = 15_000;
+
+/**
+ * Keeps answering for `delaySeconds`, each answer the last one on its connection; then accepts nothing more and finishes
+ * what has begun. Resolves when all is done, or after a time limit.
+ */
+export async function shutDown(listeners: readonly Listener[], delaySeconds: number): Promise<void> {
+  for (const listener of listeners) listener.drain();
+  await wait(delaySeconds * 1000);
+  const late = new AbortController();
+  await Promise.race([
+    Promise.all(listeners.map((listener) => listener.close())),
+    wait(FINISH_MS, undefined, { signal: late.signal }).catch(() => undefined),
+  ]);
+  late.abort();
+}

@@ -29,7 +29,7 @@ function reviewed(body: unknown): unknown {
 /** As Go writes an object: its keys are sorted. */
 const BEGINNING = /"(?:parent|object)":\{"apiVersion":"[^"]*","kind":"([^"]*)","metadata":\{/;
 
-/** The same in the beginning of a body that is too large to be parsed: an object whose metadata is whole in it. */
+/** The subject in the beginning of a body that is too large to be parsed: an object whose metadata is whole in it. */
 export function subjectInBeginning(text: string): Partial<Subject> {
   const found = BEGINNING.exec(text);
   if (!found) return {};

@@ -2,13 +2,13 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { Agent, request } from 'undici';
 import type { IdTokenVerifier } from '../../api/ports.ts';
-import { SERVER_LIMITS } from '../http/limits.ts';
+import { SERVER_LIMITS } from '../http/serverLimits.ts';
 
 /** Asymmetric ones only: with HS256 the public key would be the secret. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
 
 export function createIdTokenVerifier(options: IssuerOptions): IdTokenVerifier {
-  /** Of the issuers that the operator allows: callers check that first. */
+  /** Keys of the issuers that the operator allows: callers check that first. */
   const issuers = new Map<string, JWTVerifyGetKey>();
   return {
     async verify(token, issuer, now) {

@@ -3,6 +3,7 @@
  * until a later sync takes it. Where a provider answers at once, the sync that asks has the answer.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { Agent, request } from 'undici';
 import { METRIC_PROVIDERS, NAMESPACES } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, Measurement, Measurements, Question, Reading } from '../../api/ports.ts';
@@ -10,14 +11,13 @@ import type { MetricProvider } from '../../api/types.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { Lru } from '../lru.ts';
 import { createQueue } from '../queue.ts';
-import { trustOf } from '../registry/trust.ts';
-import { type Endpoint, ProviderError, query } from './client.ts';
+import { type Trust, trustOf } from '../registry/trust.ts';
 
 const MAX_CHECKS = 5000;
 const MAX_WAITING = 500;
 const AT_ONCE = 8;
 const AT_ONCE_OF_NAMESPACE = 2;
-/** Of one check, whatever its status says and however often its query changes. */
+/** Between two queries of one check, whatever its status says and however often its query changes. */
 const AT_MOST_EACH_MS = 9000;
 const TIMEOUT_MS = 5000;
 /** A sync waits so long for a query that has begun: it keeps others of its controller waiting. */
@@ -163,4 +163,85 @@ function authorizationOf(data: Data): string {
   if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
   if (username && password) return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   throw new ProviderError('has an unusable spec.secretRef: it needs token, or username and password');
+}
+
+// One instant query to a Prometheus: no redirect is followed, and time and size are limited.
+
+/** The size of an answer; the query asks for few series. */
+const MAX_BYTES = 1024 * 1024;
+
+export interface Endpoint {
+  /** Without `/api/v1`. */
+  address: string;
+  /** The header. */
+  authorization?: string;
+  trust?: Trust;
+}
+
+export interface QueryOptions {
+  /** Series. */
+  limit: number;
+  timeoutMs: number;
+}
+
+/** Why there is no answer, as a sentence that begins after the provider's name. It carries no header, body or address. */
+export class ProviderError extends Error {}
+
+/**
+ * The JSON of the answer.
+ * @throws ProviderError
+ */
+export async function query(endpoint: Endpoint, text: string, options: QueryOptions): Promise<unknown> {
+  const { limit, timeoutMs } = options;
+  const url = new URL(`${endpoint.address.replace(/\/$/, '')}/api/v1/query`);
+  url.search = new URLSearchParams({ query: text, timeout: `${timeoutMs}ms`, limit: String(limit) }).toString();
+  const dispatcher = new Agent({ maxResponseSize: MAX_BYTES, connect: { ...endpoint.trust } });
+  try {
+    const { statusCode, body } = await request(url, {
+      dispatcher,
+      signal: AbortSignal.timeout(timeoutMs),
+      headers: {
+        accept: 'application/json',
+        'user-agent': 'rollout-hooks',
+        ...(endpoint.authorization && { authorization: endpoint.authorization }),
+      },
+    });
+    if (statusCode !== 200) throw new ProviderError(refusal(statusCode));
+    return parsed(await body.text());
+  } catch (error) {
+    throw error instanceof ProviderError ? error : new ProviderError(failure(error));
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ProviderError('answers with something other than JSON: see its spec.address');
+  }
+}
+
+const REFUSALS: Record<number, string> = {
+  400: 'cannot parse the query: try it in Prometheus',
+  401: 'refuses the credentials of its spec.secretRef',
+  403: 'refuses the credentials of its spec.secretRef',
+  404: 'has no Prometheus API at its spec.address',
+  422: 'cannot execute the query: try it in Prometheus',
+  503: 'is not available, or the query takes too long',
+};
+
+function refusal(status: number): string {
+  if (status >= 300 && status < 400) return `answers ${status}, and redirects are not followed: see its spec.address`;
+  return `${REFUSALS[status] ?? 'does not answer the query'} (status ${status})`;
+}
+
+function failure(error: unknown): string {
+  const { name, code, cause } = error as { name?: string; code?: string; cause?: { code?: string } };
+  if (name === 'TimeoutError' || name === 'ConnectTimeoutError') return 'did not answer in time';
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
+    return `answers with more than ${MAX_BYTES} bytes: aggregate in the query`;
+  const why = code ?? cause?.code;
+  return `cannot be reached${why ? ` (${why})` : ''}`;
 }

@@ -8,14 +8,13 @@ import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../..
 import { isLegalTag } from '../../core/kube/tag.ts';
 import { Lru } from '../lru.ts';
 import { createQueue } from '../queue.ts';
-import { fetchManifest, type Manifest } from './client.ts';
 import { RegistryError } from './error.ts';
+import { fetchManifest, type Manifest } from './fetchManifest.ts';
 import { isDigest } from './image.ts';
 import { joined } from './joined.ts';
-import { releaseMetadataOf } from './metadata.ts';
-import { createImageRepositories } from './repositories.ts';
+import { createImageRepositories, type Lookup, type Target, targetOf } from './manifestTarget.ts';
+import { releaseMetadataOf } from './releaseMetadata.ts';
 import type { RegistrySockets } from './sockets.ts';
-import { type Lookup, type Target, targetOf } from './target.ts';
 
 const MAX_LOOKUPS = 5000;
 const MAX_DIGESTS = 2000;

@@ -13,13 +13,13 @@ export interface Answer {
   headers: Headers;
   /** Empty unless the status is 2xx. */
   body: Buffer;
-  /** What a registry calls its error: `DENIED`. */
+  /** The registry's code of the error: `DENIED`. */
   errorCode?: string;
 }
 
 export interface Connections {
   signal: AbortSignal;
-  /** Of `registrySockets`: without it any address would be asked. */
+  /** A dispatcher of `registrySockets`: any other would ask every address. */
   dispatcher: Dispatcher;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { KINDS } from '../../api/kinds.ts';
-import { templateProblem } from '../../core/health/job/template.ts';
+import { templateProblem } from '../../core/health/job/checkJob.ts';
 import { type Manifest, objectsBelow } from '../manifests/files.ts';
 import { compileCrds, typeOf } from '../manifests/schema.ts';
 import { PAGES, ROOT } from './tables.ts';

@@ -1,6 +1,6 @@
 /** docs/reference/metrics.md lists every metric that is served, as it is served; alerts, runbooks and dashboard name no other. */
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '../../server/metrics.ts';
+import { createMetrics } from '../../server/servedMetrics.ts';
 import { ALERTS, metricsIn, OBJECT_METRICS, QUERIES } from '../manifests/components/monitoring/monitoring.ts';
 import { codeIn, readPage, rowsOf, table } from './tables.ts';
 

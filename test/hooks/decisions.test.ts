@@ -1,7 +1,7 @@
 /** What a sync logs: what it changes, and nothing when its own answer is what is stored. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { considerationOf, decisionsOf, type Sync } from '../../hooks/decisions.ts';
+import { considerationOf, decisionsOf, type Sync } from '../../hooks/syncDecisions.ts';
 import { objectOf } from '../support/objects.ts';
 
 const META = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '7' };

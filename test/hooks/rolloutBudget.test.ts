@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, BudgetStatus, Rollout, RolloutStatus, Slot } from '../../api/types.ts';
-import { slotLabel } from '../../core/budget/wake.ts';
+import { slotLabel } from '../../core/budget/selectingBudgets.ts';
 import { rolloutHook } from '../../hooks/rollout/rollout.ts';
 import { budgetSlotsHook, clusterRolloutBudgetHook, rolloutBudgetHook } from '../../hooks/rolloutBudget.ts';
 import { isTold } from '../../server/events/fluxEvent.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';
 import { LIMITS } from '../../core/limits.ts';
-import type { ScheduleStatus } from '../../core/schedule/plan.ts';
+import type { ScheduleStatus } from '../../core/schedule/schedulePlan.ts';
 import type { FakeCluster } from '../../dev/fakes/ports.ts';
 import { clusterRolloutScheduleHook, rolloutScheduleHook } from '../../hooks/rolloutSchedule.ts';
 import { objectOf } from '../support/objects.ts';

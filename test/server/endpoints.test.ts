@@ -5,7 +5,7 @@ import type { HookCall, WebhookCall } from '../../api/ports.ts';
 import { HOOKS, hookRoutes } from '../../hooks/index.ts';
 import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
-import { createMetrics } from '../../server/metrics.ts';
+import { createMetrics } from '../../server/servedMetrics.ts';
 import { WEBHOOKS, webhookRoutes } from '../../webhooks/index.ts';
 
 /** Nothing here gets far enough to use a port. */

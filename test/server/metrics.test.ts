@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { COUNTERS } from '../../api/metrics.ts';
-import { createMetrics } from '../../server/metrics.ts';
+import { createMetrics } from '../../server/servedMetrics.ts';
 
 const lines = async (metrics: ReturnType<typeof createMetrics>) =>
   (await metrics.text()).split('\n').filter((line) => line.startsWith('rollout_hooks_'));

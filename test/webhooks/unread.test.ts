@@ -5,7 +5,7 @@ import type { UnreadBody } from '../../api/ports.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
 import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
-import { createMetrics } from '../../server/metrics.ts';
+import { createMetrics } from '../../server/servedMetrics.ts';
 import { denyUnread, webhookRoutes } from '../../webhooks/index.ts';
 
 const FAILS_OPEN = '/admission/mutate/flux-created';

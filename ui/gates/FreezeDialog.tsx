@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
 import type { Preview } from '../../client/board/messages.ts';
-import { DAYS } from '../../core/calendar/calendar.ts';
+import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { Commands, commandsOf } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
 import { Field } from '../parts/Field.tsx';

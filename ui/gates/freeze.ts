@@ -3,7 +3,7 @@ import type { Gate } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
 import { parseHours } from '../../client/actions/writes/when.ts';
-import { DAYS } from '../../core/calendar/calendar.ts';
+import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { formatDuration, parseDuration } from '../../core/kube/duration.ts';
 import type { Query } from '../state/address.ts';
 

@@ -5,7 +5,7 @@ import { APPROVE_FOR, APPROVE_FOR_REASON, GATE_APPROVALS, UNAPPROVE_FOR } from '
 import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { namedIn, type Target, versionProblem } from '../../core/approval/accept.ts';
+import { namedIn, type Target, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { isServiceAccount } from '../../core/approval/persons.ts';
 import { approveForCommand, closeRequestOf, standingApprovals, takesOpening } from '../../core/gate/approved.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
@@ -15,7 +15,7 @@ import { firstFew } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { knowsVersion } from '../../core/rollout/evaluation/approvals.ts';
-import { requestersOf } from '../../core/rollout/evaluation/requesters.ts';
+import { requestersOf } from '../../core/rollout/evaluation/requests.ts';
 import type { Saying } from '../../core/text/commands.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvals.ts';
 

@@ -19,27 +19,32 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { notedPin } from '../../core/approval/pinRecord.ts';
 import { recordReason } from '../../core/gate/bypass.ts';
-import { watchesLabel } from '../../core/health/wake.ts';
+import { watchesLabel } from '../../core/health/association.ts';
 import { annotate, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { initialVersionProblem, specProblems } from '../../core/rollout/evaluation/config.ts';
-import { foreignRefs } from '../../core/rollout/evaluation/foreignReferences.ts';
-import { notedRequesters } from '../../core/rollout/evaluation/requesters.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,
+  notedRequesters,
   parseRequestIds,
   type RequestIds,
   requestKey,
   requestsOf,
 } from '../../core/rollout/evaluation/requests.ts';
-import { consenting, namespacesToAsk } from '../../core/rollout/upstream/consent.ts';
-import { orderProblem, unreadStages } from '../../core/rollout/upstream/cycle.ts';
-import { stageName, stageRefs, untrustedMatches } from '../../core/rollout/upstream/refs.ts';
+import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
+import {
+  consenting,
+  namespacesToAsk,
+  orderProblem,
+  stageName,
+  stageRefs,
+  unreadStages,
+  untrustedMatches,
+} from '../../core/rollout/upstream/dependencies.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';

@@ -6,7 +6,7 @@ import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api
 import { bypassWarning } from '../../core/admission/messages.ts';
 import { closingsPassed } from '../../core/admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
-import { countText } from '../../core/approval/verdict.ts';
+import { countText } from '../../core/approval/approvalVerdict.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';

@@ -6,8 +6,8 @@ import { bypassText } from '../../core/admission/messages.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
-import { writeBackName } from '../../core/policy/writeBack.ts';
-import { addsDeployment } from '../../core/rollout/evaluation/requiredGates.ts';
+import { writeBackName } from '../../core/policy/derivedPolicy.ts';
+import { addsDeployment } from '../../core/rollout/evaluation/gatesToPass.ts';
 import { bypassOrDeny, readClosedOfAll, readClosedThatAreDropped, readClosedToLeave } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
 

@@ -2,7 +2,7 @@
 import { CONTINUE } from '../../../api/annotations.ts';
 import type { KindName } from '../../../api/kinds.ts';
 import type { Budget } from '../../../api/types.ts';
-import { pendingContinue } from '../../../core/budget/continue.ts';
+import { pendingContinue } from '../../../core/budget/continueRequest.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { versionProblem } from './versions.ts';

@@ -12,7 +12,7 @@ import {
 import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
-import { namedIn } from '../../../core/approval/accept.ts';
+import { namedIn } from '../../../core/approval/acceptApproval.ts';
 import { takesOpening } from '../../../core/gate/approved.ts';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
 import { gateRequestsOf, isOpenFor, parseRequestTime } from '../../../core/gate/requests.ts';

@@ -5,7 +5,7 @@ import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
-import { releaseOrder } from '../../../core/rollout/release/candidates.ts';
+import { releaseOrder } from '../../../core/rollout/evaluation/nextVersion.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { deploy, onRollout, pin } from './rollout.ts';
 import { isRequest, named, type PlannedWrite, wrong } from './write.ts';

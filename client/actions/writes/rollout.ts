@@ -1,5 +1,4 @@
 /** What a person asks of a Rollout: deploy, pin, try again, let through. */
-
 import {
   BYPASS_FOR,
   BYPASS_REASON,
@@ -16,9 +15,8 @@ import { isUnderWay } from '../../../core/admission/suspend/bypassGrant.ts';
 import { gateRefsOf } from '../../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { neverSeen } from '../../../core/rollout/evaluation/namedGates.ts';
-import { versionRequests } from '../../../core/rollout/evaluation/requesters.ts';
-import { requestsOf } from '../../../core/rollout/evaluation/requests.ts';
+import { neverSeen } from '../../../core/rollout/evaluation/gatesToPass.ts';
+import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/requests.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { nameWord, quoted, shell } from '../../../core/text/shell.ts';
 import { versionConcerns, versionProblem } from './versions.ts';

@@ -1,7 +1,7 @@
 /** Times as people type them: `24h`, `2d`, `Mon 08:00`, `tomorrow 9:00`, `2026-12-24`, `18:00`. */
 
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import { DAYS } from '../../../core/calendar/calendar.ts';
+import { DAYS } from '../../../core/calendar/calendarRules.ts';
 import { instantOf, localDay } from '../../../core/calendar/localTime.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { DAY_MS, dayNumber, parseTime } from '../../../core/kube/time.ts';

@@ -5,7 +5,7 @@ import { pinAnnotationsOf, pinPath } from '../../../core/admission/managedFields
 import { applierOf } from '../../../core/admission/suspend/applier.ts';
 import { firstFew } from '../../../core/kube/firstFew.ts';
 import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
-import { writeBackName } from '../../../core/policy/writeBack.ts';
+import { writeBackName } from '../../../core/policy/derivedPolicy.ts';
 import { type Finding, fine, problem } from './finding.ts';
 
 interface IgnoreRule {

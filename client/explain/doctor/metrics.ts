@@ -1,7 +1,7 @@
 /** HealthChecks of class prometheus that can never be Healthy, for they may not query anything. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, MetricProvider } from '../../../api/types.ts';
-import { metricCheckOf } from '../../../core/health/prometheus/spec.ts';
+import { metricCheckOf } from '../../../core/health/prometheus/measurement.ts';
 import { matchesSelector, SelectorError } from '../../../core/kube/selector.ts';
 import { nameWord, shell } from '../../../core/text/shell.ts';
 import { type Finding, problem } from './finding.ts';

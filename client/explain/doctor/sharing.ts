@@ -1,6 +1,6 @@
 /** ClusterRolloutBudgets that let Rollouts of one namespace hold those of others that nobody meant to share with. */
 import type { Budget, ClusterRolloutBudget } from '../../../api/types.ts';
-import { namespacesOf } from '../../../core/budget/selects.ts';
+import { namespacesOf } from '../../../core/budget/selectingBudgets.ts';
 import { type Finding, problem } from './finding.ts';
 
 const ABOUT = 'Budgets';

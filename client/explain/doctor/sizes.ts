@@ -1,8 +1,8 @@
 /** Budgets that Metacontroller cannot ask about: what they select is sent in one request. */
 import { MAX_REQUEST_BYTES } from '../../../api/metacontroller.ts';
 import type { Budget, Rollout } from '../../../api/types.ts';
-import { selects } from '../../../core/budget/selects.ts';
-import { goJsonBytes } from '../../../core/kube/goJson.ts';
+import { selects } from '../../../core/budget/selectingBudgets.ts';
+import { goJsonBytes } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { budgetKind } from '../../actions/writes/budget.ts';
 import { type Finding, problem } from './finding.ts';

@@ -5,8 +5,8 @@ import type { LabelSelector } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { matchesSelector, selectorProblems } from '../../../core/kube/selector.ts';
+import { derivedLabels, writeBackName } from '../../../core/policy/derivedPolicy.ts';
 import { policyRef } from '../../../core/policy/imagePolicy.ts';
-import { derivedLabels, writeBackName } from '../../../core/policy/writeBack.ts';
 import { type Finding, problem, unseen } from './finding.ts';
 
 const ABOUT = 'Write-back';

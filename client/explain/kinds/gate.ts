@@ -2,8 +2,8 @@
 
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
-import { scheduledBy } from '../../../core/approval/scheduledBy.ts';
-import { verdictText } from '../../../core/approval/verdict.ts';
+import { verdictText } from '../../../core/approval/approvalVerdict.ts';
+import { scheduledBy } from '../../../core/approval/pinRecord.ts';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
 import { requestText } from '../../../core/gate/evaluateGates.ts';
 import { type Requirer, requirerText } from '../../../core/gate/selects.ts';

@@ -1,5 +1,4 @@
 /** Everything there is to say about a Rollout: from its status, refined by what can be read around it. */
-
 import { WATCHES_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
@@ -10,8 +9,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { boundTo } from '../../../core/rollout/deployment/progress.ts';
 import { isUnwatched } from '../../../core/rollout/deployment/unwatched.ts';
-import { requesterOf } from '../../../core/rollout/evaluation/requesters.ts';
-import { requestsOf } from '../../../core/rollout/evaluation/requests.ts';
+import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/requests.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { rolloutActions } from '../../actions/rolloutActions.ts';

@@ -6,7 +6,7 @@ import { annotate, annotateAll } from '../../kube/annotate.ts';
 import { newProblems } from '../../kube/fieldProblem.ts';
 import { sameJson } from '../../kube/json.ts';
 import { type Writers, writersOf } from '../../kube/managedFields.ts';
-import { writeBackName } from '../../policy/writeBack.ts';
+import { writeBackName } from '../../policy/derivedPolicy.ts';
 import type { Saying } from '../../text/commands.ts';
 import { pinAnnotationsOf, pinKey, pinPath, readPin, strongerRefs, writePins } from './annotations.ts';
 import {

@@ -5,7 +5,7 @@ import { ARTIFACT_KINDS, apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { DeploymentRef, FluxBindingSpec, Pin, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { LIMITS } from '../../limits.ts';
-import { writeBackName } from '../../policy/writeBack.ts';
+import { writeBackName } from '../../policy/derivedPolicy.ts';
 import { pinAnnotationsOf } from './annotations.ts';
 import { deploymentOf, isSameVersion, parseDeployments } from './deployment.ts';
 

@@ -4,9 +4,9 @@
  * does not exist was deleted.
  */
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import { conditionsOf } from '../../kstatus/fields.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
-import { latest } from './failureTime.ts';
 
 export interface Since {
   /** When the deployment began that the health is for, or arrived; undefined when there is none. */
@@ -45,11 +45,29 @@ export function deletedSince(
   return now < since + gracePeriod ? undefined : since;
 }
 
-/** Of anything but its status, `scale` included: the API server notes it for each field manager. */
+/** The last write of anything but the status, `scale` included: the API server records it for each field manager. */
 function lastSpecChange({ metadata }: KubeObject<any, any>): EpochMs | undefined {
   const fields = (metadata.managedFields ?? []) as { subresource?: string; time?: string }[];
   return latest([
     parseTime(metadata.creationTimestamp),
     ...fields.filter(({ subresource }) => subresource !== 'status').map(({ time }) => parseTime(time)),
   ]);
+}
+
+// When an object failed, as far as its conditions say.
+
+/** The latest Stalled=True, else the newest transition of any condition that is not about work under way; undefined when no time parses. */
+export function failureTime(object: KubeObject<any, any>): EpochMs | undefined {
+  const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');
+  const stalled = conditions.filter((c) => c.type === 'Stalled' && c.status === 'True');
+  return newest(stalled.length > 0 ? stalled : conditions);
+}
+
+function newest(conditions: readonly { lastTransitionTime?: string }[]): EpochMs | undefined {
+  return latest(conditions.map((c) => parseTime(c.lastTransitionTime)));
+}
+
+export function latest(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
+  const known = times.filter((at) => at !== undefined);
+  return known.length > 0 ? Math.max(...known) : undefined;
 }

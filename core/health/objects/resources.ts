@@ -1,10 +1,9 @@
 /** The health of the objects in an inventory. */
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { formatTime } from '../../kube/time.ts';
-import { deletedSince, isBroken, mayBeGone, type Since } from './broken.ts';
-import { failureTime, latest } from './failureTime.ts';
+import { deletedSince, failureTime, isBroken, latest, mayBeGone, type Since } from './broken.ts';
 import { displayName, type InventoryResource } from './inventory.ts';
-import { healthOf } from './kinds.ts';
+import { healthOf } from './kindHealth.ts';
 
 export interface ObservedResource extends InventoryResource {
   /** undefined without an error: there is no such object. */
@@ -32,9 +31,9 @@ export function troubleOf(
 export interface ResourceHealth {
   unhealthy: string[];
   pending: string[];
-  /** Those that do not exist and should. */
+  /** Objects that do not exist and should. */
   missing: string[];
-  /** Those that do not exist, which proves nothing. */
+  /** Objects that do not exist, which proves nothing. */
   gone: string[];
   errors: string[];
   /** The latest failure; undefined when no failed object says when. */

@@ -9,7 +9,7 @@ import { boundRollouts } from '../../admission/managedFields/annotations.ts';
 import { parseDeployments } from '../../admission/managedFields/deployment.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime } from '../../kube/time.ts';
-import { withoutFirstSeen } from '../release/age.ts';
+import { withoutFirstSeen } from '../release/metadata.ts';
 import { triggeredBy } from './entry.ts';
 
 /** More deployments than any Rollout has; an id there has at most 15 digits, see core/admission/managedFields/deployment.ts. */

@@ -2,12 +2,11 @@
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { deployCutoff } from '../../health/cutoff.ts';
-import { knownHealth } from '../../health/known.ts';
+import { deployCutoff, knownHealth } from '../../health/known.ts';
 import type { NewCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
-import { deploymentEvent } from './events.ts';
+import { deploymentEvent } from './deploymentEvents.ts';
 import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
 import {
   APPLIED,

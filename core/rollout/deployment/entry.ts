@@ -1,10 +1,13 @@
 /** A deployment begins: the new head of the history. */
+
+import { BAKE_FAILURE_DISABLED } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
+import type { NewCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { isBaking } from './bake.ts';
-import { deploymentEvent } from './events.ts';
+import { deploymentEvent } from './deploymentEvents.ts';
 import {
   BAKE_CANCELLED,
   type DeploymentKind,
@@ -20,9 +23,10 @@ import {
   WAITING_TO_BE_APPLIED,
 } from './messages.ts';
 import { endWait } from './progress.ts';
+import type { OnFailure } from './rollback.ts';
 import { isUnwatched } from './unwatched.ts';
 
-/** What a deployment has before it when it is made: its bake, the wait for Flux alone, or nothing, and why not. */
+/** The phase before a new deployment: its bake, the wait for Flux alone, or nothing, and why not. */
 export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';
 
 const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
@@ -40,7 +44,7 @@ export interface Deployment extends DeploymentKind {
   bypass: HistoryEntry['bypass'];
   version: VersionInfo;
   begins: Beginning;
-  /** Of the request: deploy-message, deploy-user, and the authenticated user. Used for manual deployments only. */
+  /** The request's deploy-message, deploy-user and authenticated user. Used for manual deployments only. */
   message: string | undefined;
   user: string | undefined;
   requestedBy: string | undefined;
@@ -122,4 +126,39 @@ function cancelled(head: HistoryEntry, by: string, why: string, now: EpochMs): H
     bakeEndTime: formatTime(Math.max(now, parseTime(head.bakeStartTime) ?? now)),
     message: `Deployment cancelled due to new deployment of version ${by}`,
   };
+}
+
+// Recovery mode: a deployment made during trouble is not failed by that trouble.
+
+export interface Circumstances {
+  previous: HistoryEntry | undefined;
+  manual: boolean;
+  /** A person let the deployment pass a failed one. */
+  unblocked: boolean;
+  onFailure: OnFailure;
+  unhealthy: boolean;
+}
+
+/** Decided once, when the deployment is made. */
+export function bakeFailureDisabled({
+  previous,
+  manual,
+  unblocked,
+  onFailure,
+  unhealthy,
+}: Circumstances): NewCondition {
+  const before = previous?.bakeStatus;
+  // Without Hold the next version, or the last good one, follows a failed one as a matter of course, with a full bake.
+  const matterOfCourse = before === 'Failed' && onFailure !== 'Hold' && !manual && !unblocked;
+  if (before && before !== 'Succeeded' && !matterOfCourse) {
+    const what = before === 'Failed' ? 'failed' : 'was cancelled';
+    return disabled('PreviousBakeFailed', `Previous deployment ${what}.`);
+  }
+  if (manual && unhealthy) return disabled('DeployedWithUnhealthyHealthChecks', 'Deployed during an active incident.');
+  return { type: BAKE_FAILURE_DISABLED, status: 'False', reason: 'Normal', message: '' };
+}
+
+function disabled(reason: string, why: string): NewCondition {
+  const message = `${why} Health check failures will not fail this deployment.`;
+  return { type: BAKE_FAILURE_DISABLED, status: 'True', reason, message };
 }

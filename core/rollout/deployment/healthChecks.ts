@@ -6,14 +6,14 @@ import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { healthCheckLabels } from '../../health/association.ts';
 import { howToAllow } from '../../health/consent.ts';
 import { goneChecks, hasNewError, isReportedSince } from '../../health/known.ts';
-import { KUSTOMIZATION_CLASS } from '../../health/spec.ts';
+import { KUSTOMIZATION_CLASS } from '../../health/kustomizationCheck.ts';
 import type { NewCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime, wholeSeconds } from '../../kube/time.ts';
 import { withoutCommands } from '../../text/commands.ts';
 
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
 
-/** Of a check that was watched when the deployment began. */
+/** The message for a check that was watched when the deployment began. */
 const GONE = 'it was watched when this deployment began, and is deleted or no longer selected';
 
 /** Anybody who reports health writes it; it stays in the history. */

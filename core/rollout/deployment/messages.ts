@@ -3,11 +3,11 @@ import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { isUnwatched } from './unwatched.ts';
 
 export const NO_BAKE = 'No bake time configured, deployment completed immediately.';
-/** The same where nothing is bound, and where something is: before and after Flux has applied it. */
+/** Texts without a bake where nothing is bound, and where something is: before and after Flux has applied it. */
 export const NOTHING_BOUND = 'No bake time configured and no object is bound, deployment completed immediately.';
 export const WAITING_TO_BE_APPLIED = 'Waiting for every bound object to apply it (no bake time configured).';
 export const APPLIED = 'No bake time configured, deployment completed once every bound object had applied it.';
-/** Of `spec.initialVersion`. */
+/** The text of `spec.initialVersion`. */
 export const RAN_BEFORE = 'Taken over without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
 /** In place of that while a closed gate, or the suspension it left behind, holds it on its way. */
@@ -47,7 +47,7 @@ export interface DeploymentKind {
 
 type Origin = NonNullable<HistoryEntry['origin']>;
 
-/** Of a deploy-message: each entry of the history has one. */
+/** The length of a deploy-message: each entry of the history has one. */
 const MAX_GIVEN = 2048;
 
 export function givenMessage(text: string): string {

@@ -36,7 +36,7 @@ export interface WayBack {
   config: { onFailure: OnFailure /** A release that is never rolled back. */; barrier?: string };
   /** Releases that say themselves that they cannot be undone. */
   barriers: readonly string[];
-  /** Those of which the registry may still say so. */
+  /** Releases whose metadata may still say so. */
   awaited: readonly string[];
   now: EpochMs;
   /** The RolloutGate that rejects a tag. */

@@ -2,26 +2,26 @@
 import { APPROVALS, APPROVE, GATE_APPROVALS } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../../api/types.ts';
-import { type Approval, parseApprovals } from '../../approval/record.ts';
 import {
   type ApprovalVerdict,
   type Background,
   evaluateApprovals,
   expiriesOf,
   verdictText,
-} from '../../approval/verdict.ts';
+} from '../../approval/approvalVerdict.ts';
+import { type Approval, parseApprovals } from '../../approval/record.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
 import { type CommandLine, withCommands } from '../../text/commands.ts';
 import { shell } from '../../text/shell.ts';
-import { deployedFor, requestersOf } from './requesters.ts';
+import { deployedFor, requestersOf } from './requests.ts';
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
 export const WAITING_FOR_APPROVALS = 'WaitingForApprovals';
 
 export type ReleaseAuthors = NonNullable<RolloutStatus['releaseAuthors']>[number];
 
-/** What one RolloutGate with `spec.approvals` says of a version. */
+/** The verdict of one RolloutGate with `spec.approvals` on a version. */
 export interface RequiredApprovals {
   gate: RolloutGate;
   verdict: ApprovalVerdict;
@@ -29,9 +29,9 @@ export interface RequiredApprovals {
 
 /** Evaluates approvals for versions of one Rollout. */
 export interface ApprovalEvaluator {
-  /** What each RolloutGate that asks for approvals says. */
+  /** The verdict of each RolloutGate that asks for approvals. */
   of(version: string): readonly RequiredApprovals[];
-  /** What one of them says; undefined where it asks for none. */
+  /** The verdict of one RolloutGate; undefined where it asks for none. */
   on(gate: RolloutGate, version: string): RequiredApprovals | undefined;
   /** Whether a version has all that each asks for. */
   isApproved(version: string): boolean;

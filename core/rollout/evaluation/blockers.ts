@@ -7,7 +7,7 @@ import { GATE_CLOSED } from '../../../api/conditions.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
-import { listedOn, parseListed } from '../../approval/listed.ts';
+import { listedOn, parseListed } from '../../approval/listRecord.ts';
 import { pinRecordOf } from '../../approval/pinRecord.ts';
 import { approvalCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
 import { few } from '../../kube/firstFew.ts';
@@ -15,8 +15,9 @@ import { identityOf } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Saying } from '../../text/commands.ts';
-import type { Rollback } from '../deployment/rollback.ts';
-import { RELEASE_TOO_YOUNG, type YoungRelease } from '../release/age.ts';
+import { isBaking } from '../deployment/bake.ts';
+import { holdsAfter, type Rollback } from '../deployment/rollback.ts';
+import { isUnwatched } from '../deployment/unwatched.ts';
 import type { StageVerdict } from '../upstream/stages.ts';
 import {
   approvalsNeeded,
@@ -25,14 +26,14 @@ import {
   type RequiredApprovals,
   WAITING_FOR_APPROVALS,
 } from './approvals.ts';
-import type { RolloutConfig } from './config.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
-import type { Observed } from './observed.ts';
+import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
+import type { Observed } from './observedRollout.ts';
 import type { Requests } from './requests.ts';
+import type { RolloutConfig } from './rolloutConfig.ts';
 import { allows, type GateVerdict } from './rolloutGates.ts';
-import { isForward, type Obstacles, type Selection } from './select.ts';
 
-/** What the sources look at. */
+/** The inputs of the sources of blockers. */
 export interface Way {
   observed: Observed;
   config: RolloutConfig;
@@ -46,14 +47,13 @@ export interface Way {
   selection: Selection;
   pending: string | undefined;
   rollback: Rollback | undefined;
-  obstacles: Obstacles;
   unhealthy: readonly HealthCheck[];
   closed: readonly GateResult[];
   requiredApprovals: readonly RequiredApprovals[];
   young: readonly YoungRelease[];
 }
 
-/** What a sentence is made from. */
+/** The inputs of a sentence. */
 export interface Told {
   /** `, requested by alice at …,`, or nothing. */
   by: string;
@@ -66,9 +66,9 @@ export interface Told {
 
 interface BlockerKind {
   type: Blocker['type'];
-  /** What of it is in the way. Absent where it is found only once nothing else is. */
+  /** The source of such blockers. Absent where they are found only once nothing else blocks. */
   from?(way: Way): Blocker[];
-  /** What DeploymentBlocked says of it. Absent where it has a condition of its own. */
+  /** The sentence in DeploymentBlocked. Absent where the wait has a condition of its own. */
   sentence?(told: Told): string | Saying;
 }
 
@@ -102,7 +102,7 @@ export function isHeldBy(blockers: readonly Blocker[], version: string): boolean
   return blockers.some((each) => each.version === undefined || each.version === version);
 }
 
-/** What is wrong with the Rollout itself; Ready says it. */
+/** Problems of the Rollout itself; Ready reports them. */
 export function problemBlockers({ observed, config, selection, pending }: Way): Blocker[] {
   const { problem, rejectedBy } = selection;
   // Without its ImagePolicy the order of releases is not known; a person's choice and a rollback need no order.
@@ -126,8 +126,9 @@ export function copyBlockers(copy: CopyState | undefined): Blocker[] {
   return [{ type: 'Copy', effect, reason: WAITING_FOR_COPY, version: copy.version.tag }];
 }
 
-function health({ selection, pending, obstacles, unhealthy }: Way): Blocker[] {
-  if (pending === undefined || !isForward(selection) || !obstacles.health) return [];
+/** The first deployment is not held by health: nothing was healthy before it. */
+function health({ selection, pending, head, unhealthy }: Way): Blocker[] {
+  if (pending === undefined || !isForward(selection) || !head) return [];
   return unhealthy.map(({ metadata, status }) => ({
     type: 'Health',
     effect: 'Blocks',
@@ -152,19 +153,21 @@ function gates({ pending, closed }: Way): Blocker[] {
   }));
 }
 
-function bake({ selection, pending, obstacles, head, config }: Way): Blocker[] {
-  if (pending === undefined || !isForward(selection) || !obstacles.bake || !head) return [];
+/** A deployment that doesn't bake gives way to the next version before Flux has applied it. */
+function bake({ observed, selection, pending, head, config }: Way): Blocker[] {
+  if (pending === undefined || !isForward(selection) || !head) return [];
+  if (!isBaking(head) || isUnwatched(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
   const until = started === undefined || config.bakeTime === undefined ? undefined : started + config.bakeTime;
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);
   return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version: pending, ...times({ since, until }) }];
 }
 
-function failure({ selection, pending, obstacles, head, rollback }: Way): Blocker[] {
+function failure({ selection, pending, head, rollback, config, requests }: Way): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   const failed = { type: 'Failure', version: pending } as const;
   const since = parseTime(head.bakeEndTime);
-  if (obstacles.failure) {
+  if (holdsAfter(head, config) && !requests.unblockFailed) {
     return [{ ...failed, effect: 'Blocks', reason: 'PreviousDeploymentFailed', ...times({ since }) }];
   }
   // Until then there may be a way back.
@@ -204,9 +207,11 @@ function upstream({ selection, pending, verdict, stages }: Way): Blocker[] {
 }
 
 /** RolloutGates hold what ran before where they hold first deployments, and whatever automation deploys. */
-function rolloutGates({ observed, config, selection, pending, young, head, gates: all, obstacles }: Way): Blocker[] {
+function rolloutGates(way: Way): Blocker[] {
+  const { observed, config, selection, pending, young, head, gates: all, verdict } = way;
   const isGated = config.gateFirstDeployment || head !== undefined;
-  const isHeld = selection.initial ? obstacles.initial : isForward(selection) && isGated && obstacles.gates;
+  const isClosed = isGated && (!verdict.passing || verdict.gated.length === 0);
+  const isHeld = selection.initial ? holdsInitial(way) : isForward(selection) && isClosed;
   // They hold a release that is too young as well, once it is old enough.
   const version = pending ?? young[0]?.tag;
   if (version === undefined || !isHeld) return [];
@@ -224,6 +229,12 @@ function rolloutGates({ observed, config, selection, pending, young, head, gates
         ...times({ until }),
       };
     });
+}
+
+/** Whether RolloutGates hold the version that ran before, as every first version. A manual request comes after it, and nothing holds it then. */
+function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: Way): boolean {
+  const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;
+  return config.gateFirstDeployment && next !== undefined && !isManual && requests.bypassGates !== next;
 }
 
 /** As the webhook has recorded it. */
@@ -247,7 +258,7 @@ function minimumAge({ selection, pending, young: [youngest] }: Way): Blocker[] {
   ];
 }
 
-/** What a pin holds is another version than the one that waits, if one does. */
+/** The versions that a pin holds: other ones than the waiting version, if one waits. */
 function pin({ observed: { rollout }, requests: { forceDeploy }, candidates }: Way): Blocker[] {
   const wanted = rollout.spec?.wantedVersion;
   if (!wanted) return [];

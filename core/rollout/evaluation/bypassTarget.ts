@@ -9,8 +9,7 @@ import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import type { Saying } from '../../text/commands.ts';
 import { shell, WHY } from '../../text/shell.ts';
-import { type VersionRequest, versionRequests } from './requesters.ts';
-import { requestsOf } from './requests.ts';
+import { requestsOf, type VersionRequest, versionRequests } from './requests.ts';
 
 type Deployment = Omit<BypassGrant, 'closings'>;
 
@@ -62,7 +61,7 @@ function unnamedTarget(
   return { is: 'refused', why: { text: unnamedText(next.version, ', which is not a release candidate') } };
 }
 
-/** Of what is asked for, or else waits; a history begins with initialVersion, whatever is asked for. */
+/** The deployment that is requested, or else waits; a history begins with initialVersion, whatever is asked for. */
 function deploymentThatWaits(rollout: Rollout): Deployment | undefined {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   const initial = head ? undefined : rollout.spec?.initialVersion;
@@ -92,7 +91,7 @@ function requestsFor(rollout: Rollout, { version, id }: Deployment): VersionRequ
   return [...made, ...versionRequests(rollout, version)];
 }
 
-/** What automation deploys is one of these. The status may still have as pending what somebody asked for by hand and has taken back. */
+/** Whether automation may deploy the version. The status may still have as pending what somebody asked for by hand and has taken back. */
 function isReleased({ status }: Rollout, version: string): boolean {
   const { history = [], releaseCandidates = [], youngReleases = [] } = status ?? {};
   const known = [...releaseCandidates, ...youngReleases, ...history.map((entry) => entry.version)];

@@ -1,11 +1,11 @@
 /** Which release is to be in spec.targetRepository by now, and whether it is. */
 import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
+import { type CopyProgress, progressOf } from '../../releaseCopy/copyProgress.ts';
 import { type CopyJob, copyJob } from '../../releaseCopy/job.ts';
-import { type CopyProgress, progressOf } from '../../releaseCopy/progress.ts';
 import { newestSucceeded } from '../upstream/stages.ts';
-import type { Observed } from './observed.ts';
-import type { Selection } from './select.ts';
+import type { Selection } from './nextVersion.ts';
+import type { Observed } from './observedRollout.ts';
 
 /** The reason of DeploymentBlocked while a deployment waits for it. */
 export const WAITING_FOR_COPY = 'WaitingForCopy';
@@ -22,7 +22,7 @@ export interface CopyState {
   /** The Job is not there yet. */
   begins?: true;
   progress: CopyProgress;
-  /** What status.copy becomes. */
+  /** The next status.copy. */
   stored?: StoredCopy;
 }
 
@@ -79,7 +79,7 @@ export function copyState(
   return { ...state, job, progress, stored: { ...copy, tag, url, ...(digest && { digest }) } };
 }
 
-/** What ran before is there, and so is what a rollback goes back to. */
+/** The version to copy next: neither the initial version nor one of a rollback, which are there. */
 function nextToCopy({ next, back, initial }: Selection, available: readonly VersionInfo[]): VersionInfo | undefined {
   if (next === undefined || back || initial) return undefined;
   return available.find(({ tag }) => tag === next) ?? { tag: next };

@@ -1,48 +1,47 @@
 /** What could come next and everything in its way. Computed once for each state that a decision starts from or ends in. */
-
 import { LISTED } from '../../../api/annotations.ts';
 import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
 import type {
   Blocker,
   HealthCheck,
   HistoryEntry,
-  Rollout,
   RolloutGate,
   RolloutStatus,
   VersionInfo,
 } from '../../../api/types.ts';
-import { closingsPassed } from '../../admission/suspend/bypassGrant.ts';
-import { closingKey } from '../../admission/suspend/stateAnnotation.ts';
-import { listedOn, parseListed } from '../../approval/listed.ts';
-import type { Approval as GivenApproval } from '../../approval/record.ts';
+import { listedOn, parseListed } from '../../approval/listRecord.ts';
 import { grantedSlot, isGranted, OFFERED } from '../../budget/turn.ts';
-import { evaluateGates, type GateResult, reveal } from '../../gate/evaluateGates.ts';
-import { deployCutoff } from '../../health/cutoff.ts';
-import { identityOf, refKey } from '../../kube/names.ts';
-import { formatTime, parseTime } from '../../kube/time.ts';
+import type { GateResult } from '../../gate/evaluateGates.ts';
+import { deployCutoff } from '../../health/known.ts';
+import { parseTime } from '../../kube/time.ts';
 import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
-import { deployableAt, type YoungRelease } from '../release/age.ts';
-import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
 import { evaluateStages, type StageVerdict } from '../upstream/stages.ts';
-import { approvalEvaluator, backgroundOf, type ReleaseAuthors, type RequiredApprovals } from './approvals.ts';
+import { approvalEvaluator, type ReleaseAuthors, type RequiredApprovals } from './approvals.ts';
 import { blockersOf, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
-import type { RolloutConfig } from './config.ts';
 import { type CopyState, copyState } from './copy.ts';
-import type { Observed } from './observed.ts';
+import { evaluateRequired, type StoredApproval, storedApproval } from './gatesToPass.ts';
+import {
+  choices,
+  releasesAfter,
+  type Selection,
+  select,
+  type Withdrawal,
+  type YoungRelease,
+  youngUntil,
+} from './nextVersion.ts';
+import type { Observed } from './observedRollout.ts';
 import type { Requests } from './requests.ts';
-import { boundGates } from './requiredGates.ts';
+import type { RolloutConfig } from './rolloutConfig.ts';
 import {
   evaluateRolloutGates,
   type GateVerdict,
   gatesOf,
-  namesInTheWay,
   type Rejection,
   rejectedBy,
   rejections,
   shownBypass,
 } from './rolloutGates.ts';
-import { choices, type Obstacles, obstacles, type Selection, select } from './select.ts';
 
 /** The part of a Rollout's status that decisions start from, and change. */
 export interface RolloutState {
@@ -75,27 +74,26 @@ export interface Evaluation {
   /** Releases that are not old enough to be deployed yet. */
   young: YoungRelease[];
   verdict: GateVerdict;
-  /** What its stages, `spec.after`, say. */
+  /** The verdicts of its upstream Rollouts, `spec.after`. */
   stages: StageVerdict[];
   selection: Selection;
   /** The version that waits, for a decision or for something in its way. */
   pending?: string;
   /** Whether a failed version is rolled back, and why or why not. */
   rollback?: Rollback;
-  obstacles: Obstacles;
   /** The HealthChecks that automatic deployments wait for. */
   unhealthy: HealthCheck[];
   /** The Gates that keep `pending` out. */
   closed: GateResult[];
-  /** Those that are closed and that it may pass. */
+  /** Closed Gates that the version may bypass. */
   passed: GateResult[];
   /** The requests that opened its Gates, and the approvals that Gates and RolloutGates requiredApprovals for. */
-  approvals: Approval[];
+  approvals: StoredApproval[];
   /** The RolloutGates that ask for approvals of `pending`, where it needs them: a rollback does not, nor what ran before without gateFirstDeployment. */
   requiredApprovals: readonly RequiredApprovals[];
   /** Everything in the way but budgets, which are requiredApprovals once nothing else is. */
   blockers: Blocker[];
-  /** Of the release that spec.targetRepository is to have. */
+  /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /** When one of its Gates changes by itself, a release is old enough, or a stage has had a version for long enough. */
   requeueAt: EpochMs[];
@@ -124,7 +122,7 @@ export function evaluate(
   const { candidates, withdrawn, young } = releasesAfter(available, deployed, imagePolicy, {
     rejected: new Set(rejected.map(({ tag }) => tag)),
     rolledBack: new Set(state.rolledBack),
-    youngUntil: (release) => youngUntil(release, config, now),
+    youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
   });
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const stages = evaluateStages(rollout, observed.stages, candidates, now);
@@ -154,21 +152,13 @@ export function evaluate(
   });
   const requested = selection.initial ? rollout.spec?.initialVersion : wantedVersion || forceDeploy;
   const pending = pendingVersion(selection, candidates, requested);
-  const inTheWay = pending === undefined ? NO_GATES : evaluateRequired(observed, pending, head, state.authors, now);
-  const holds = holdsAfter(head, config);
-  const unhealthy = checksInTheWay(observed, head, holds).filter(isUnhealthy);
-  const inWay = obstacles(
-    rollout,
-    head,
-    verdict,
-    { unhealthy: unhealthy.length > 0, holds, unblocked: requests.unblockFailed },
-    { gateFirst: config.gateFirstDeployment, holdsInitial: holdsInitial(gates, selection, rollout, config, requests) },
-  );
+  const inTheWay = evaluateRequired(observed, pending, head, state.authors, now);
+  const unhealthy = checksInTheWay(observed, head, config).filter(isUnhealthy);
   const isFree = selection.back || (selection.initial && !config.gateFirstDeployment);
   const requiredApprovals = pending === undefined || isFree ? [] : approvals.of(pending);
   const way = {
     ...{ observed, config, requests, head, candidates, gates, verdict, stages, selection, pending, rollback },
-    ...{ obstacles: inWay, unhealthy, closed: inTheWay.closed, requiredApprovals, young },
+    ...{ unhealthy, closed: inTheWay.closed, requiredApprovals, young },
   };
   const first = [...problemBlockers(way), ...blockersOf(way)];
   const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
@@ -183,7 +173,6 @@ export function evaluate(
     selection,
     ...(pending !== undefined && { pending }),
     ...(rollback && { rollback }),
-    obstacles: inWay,
     ...(copy && { copy }),
     unhealthy,
     blockers: [...first, ...copyBlockers(copy)],
@@ -211,19 +200,6 @@ export function mayDeploy({ selection: { next }, blockers }: Evaluation): boolea
   return next !== undefined && !isHeldBy(blockers, next);
 }
 
-/** What runs already is held as every first version is: not for somebody who asks for a version by hand, which comes after it. */
-function holdsInitial(
-  gates: readonly RolloutGate[],
-  { initial, next }: Selection,
-  { spec }: Rollout,
-  { gateFirstDeployment }: RolloutConfig,
-  { forceDeploy, bypassGates }: Requests,
-): boolean {
-  if (!initial || next === undefined || !gateFirstDeployment) return false;
-  if (spec?.wantedVersion || forceDeploy !== undefined || bypassGates === next) return false;
-  return namesInTheWay(gates, [{ tag: next }]) !== '';
-}
-
 /** What automation could deploy now, for budgets to choose from, newest first: RolloutGates, stages and Gates let each through. */
 export function offeredVersions(
   observed: Observed,
@@ -244,12 +220,6 @@ function grantedOnly({ rollout, budgets }: Observed): ((release: VersionInfo) =>
   return slot && ((release) => isGranted(release, slot));
 }
 
-function youngUntil(release: VersionInfo, { minimumReleaseAge }: RolloutConfig, now: EpochMs): EpochMs | undefined {
-  if (minimumReleaseAge === undefined) return undefined;
-  const at = deployableAt(release, minimumReleaseAge, now);
-  return at > now ? at : undefined;
-}
-
 function pendingVersion(
   { manual, initial, next, problem }: Selection,
   candidates: readonly VersionInfo[],
@@ -260,9 +230,7 @@ function pendingVersion(
   return candidates[0]?.tag;
 }
 
-const NO_GATES: GatesInTheWay = { closed: [], passed: [], approvals: [], requeueAt: [] };
-
-function listings(gates: readonly RolloutGate[], version: string | undefined): Approval[] {
+function listings(gates: readonly RolloutGate[], version: string | undefined): StoredApproval[] {
   return version === undefined ? [] : gates.flatMap((gate) => listedFor(gate, version));
 }
 
@@ -270,84 +238,25 @@ function listings(gates: readonly RolloutGate[], version: string | undefined): A
 const MAX_APPROVALS = 20;
 
 /** Where automation goes on after a failure, what the failed version has broken does not hold its successor. */
-function checksInTheWay({ healthChecks }: Observed, head: HistoryEntry | undefined, holds: boolean) {
+function checksInTheWay({ healthChecks }: Observed, head: HistoryEntry | undefined, config: RolloutConfig) {
   const checks = sortedChecks(healthChecks);
-  return head?.bakeStatus === 'Failed' && !holds ? obstructing(checks, head, deployCutoff(head)) : checks;
+  return head?.bakeStatus === 'Failed' && !holdsAfter(head, config)
+    ? obstructing(checks, head, deployCutoff(head))
+    : checks;
 }
 
-// The Gates that a version of a Rollout has to pass: which hold it, and who let it through the others.
-
-type Approval = NonNullable<HistoryEntry['approvals']>[number];
-
-interface GatesInTheWay {
-  closed: GateResult[];
-  /** Those that are closed and that it may pass. */
-  passed: GateResult[];
-  /** The requests and approvals that opened the others. */
-  approvals: Approval[];
-  /** When one of them changes by itself. */
-  requeueAt: EpochMs[];
-}
-
-/** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
-function evaluateRequired(
-  { rollout, bindings, gateRefs, gates }: Observed,
-  version: string,
-  head: HistoryEntry | undefined,
-  authors: readonly ReleaseAuthors[],
-  now: EpochMs,
-): GatesInTheWay {
-  const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
-  const ofBound = new Set(boundGates(rollout, bindings).map(refKey));
-  const { uid } = rollout.metadata;
-  const background = backgroundOf(rollout, authors, version);
-  const next = { version, rollout: refKey(identityOf(rollout)), uid, background };
-  const evaluated = gateRefs.map((ref) => {
-    const deployment = ofBound.has(refKey(ref)) ? undefined : next;
-    return evaluateGates([ref], (each) => byKey.get(refKey(each)), now, deployment);
-  });
-  const passes = closingsPassed(rollout, head, version);
-  const all = reveal(
-    evaluated.flatMap((each) => each.closed),
-    rollout.metadata.namespace ?? '',
-  );
-  const { true: passed = [], false: closed = [] } = Object.groupBy(all, (gate) => `${passes.has(closingKey(gate))}`);
-  const gateResults = evaluated.flatMap((each) => each.all);
-  return {
-    closed,
-    passed,
-    approvals: gateResults.slice(0, MAX_GATES).flatMap((gate) => approvalsOf(gate, rollout.metadata.namespace)),
-    requeueAt: gateResults.flatMap(({ until, approvalsUntil }) => [until, approvalsUntil]).filter(isTime),
-  };
-}
-
-const isTime = (at: EpochMs | undefined): at is EpochMs => at !== undefined;
-
-/** For how many Gates the history keeps who opened them, and how much of each reason. */
-const MAX_GATES = 10;
-const MAX_REASON = 256;
-
-/** Who opened a Gate of another namespace, and why, is for those who may read that Gate. */
-function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: string | undefined): Approval[] {
-  const given = openedBy ? [openedBy] : approvedBy;
-  const latest = given.at(-1);
-  if (!latest) return [];
-  if (ref.namespace !== namespace) return [{ gate: refKey(ref), at: formatTime(latest.at) }];
-  return given.map((each) => ({ gate: refKey(ref), ...stored(each) }));
-}
-
-/** Of a RolloutGate. */
-function givenOn({ gate, verdict }: RequiredApprovals): Approval[] {
-  return verdict.counted.map((each) => ({ kind: 'RolloutGate', gate: gate.metadata.name ?? '', ...stored(each) }));
+/** The counted approvals of a RolloutGate, for the history. */
+function givenOn({ gate, verdict }: RequiredApprovals): StoredApproval[] {
+  return verdict.counted.map((each) => ({
+    kind: 'RolloutGate',
+    gate: gate.metadata.name ?? '',
+    ...storedApproval(each),
+  }));
 }
 
 /** Who put the version onto the list of a RolloutGate. */
-function listedFor({ metadata, spec }: RolloutGate, version: string): Approval[] {
+function listedFor({ metadata, spec }: RolloutGate, version: string): StoredApproval[] {
   if (!spec?.allowedVersions?.includes(version)) return [];
   const listed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'allowedVersions', version);
-  return listed ? [{ kind: 'RolloutGate', gate: metadata.name ?? '', ...stored(listed) }] : [];
-}
-
-function stored({ at, by, reason }: Pick<GivenApproval, 'at' | 'reason'> & { by?: string }) {
-  return { at: formatTime(at), ...(by && { by }), ...(reason && { reason: reason.slice(0, MAX_REASON) }) };
+  return listed ? [{ kind: 'RolloutGate', gate: metadata.name ?? '', ...storedApproval(listed) }] : [];
 }

@@ -25,7 +25,7 @@ export interface GateVerdict {
   summaries: GateSummary[];
   /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
   gated: VersionInfo[];
-  /** Those that every stage allows and that have the approvals they need, whatever else RolloutGates say. */
+  /** Candidates that every upstream Rollout allows and that have their approvals, whatever else RolloutGates say. */
   promoted: VersionInfo[];
   passing: boolean;
   condition: NewCondition;

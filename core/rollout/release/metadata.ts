@@ -79,6 +79,11 @@ export function withMetadata(entry: VersionInfo, metadata: ReleaseMetadata | und
   };
 }
 
+/** The version without the time at which its release was first seen: that concerns releases, and the history does not keep it. */
+export function withoutFirstSeen({ firstSeen, ...version }: VersionInfo): VersionInfo {
+  return version;
+}
+
 type Artifact = Pick<RolloutStatus, 'artifactType' | 'source' | 'title' | 'description'>;
 
 /** The fields of the latest image: overwritten when its manifest was read, kept when it was not. */

@@ -1,7 +1,7 @@
 /** Which releases stay in `status.availableReleases`. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../../api/types.ts';
-import { goJsonBytes } from '../../kube/goJson.ts';
+import { goJsonBytes } from '../../kube/json.ts';
 import { parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 

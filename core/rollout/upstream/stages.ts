@@ -5,12 +5,11 @@ import { howToAllow } from '../../health/consent.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
-import type { OrderProblem } from './cycle.ts';
-import { type Match, type StageRef, stageName, stageRefs } from './refs.ts';
+import { type Match, type OrderProblem, type StageRef, stageName, stageRefs } from './dependencies.ts';
 
-/** What was found of the stages. */
+/** The upstream Rollouts that were found. */
 export interface Stages {
-  /** Those that exist and may be seen from here. */
+  /** Upstream Rollouts that exist and may be seen from here. */
   found: readonly Rollout[];
   /** Why the order as a whole lets nothing through. */
   problem?: OrderProblem;
@@ -24,7 +23,7 @@ export interface StageVerdict {
   allowed: string[];
   /** `Rollout 'staging' (…)`: why the newest candidate has to wait. */
   waits?: string;
-  /** The same as data, where the stage was found. */
+  /** `waits` as data, where the upstream Rollout was found. */
   wait?: { isUnderWay: boolean; since?: EpochMs | undefined; until?: EpochMs | undefined };
   ref: NamespacedName;
   isMissing: boolean;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { HookCall, Route, WebhookCall } from '../../../api/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
-import { SERVER_LIMITS } from '../../../server/http/limits.ts';
+import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
 import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../fakes/ports.ts';
 import { type AnyObject, NOW } from './input.ts';

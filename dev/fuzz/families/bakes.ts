@@ -1,8 +1,7 @@
 /** Deployments of one Rollout that bake: HealthChecks whose reporters' clocks are wrong, objects that Flux applies or not, and retries. */
 import fc from 'fast-check';
 import type { HealthCheck, HistoryEntry, Rollout, RolloutStatus } from '../../../api/types.ts';
-import { runName } from '../../../core/health/job/run.ts';
-import { jobTemplateOf } from '../../../core/health/job/template.ts';
+import { jobTemplateOf, runName } from '../../../core/health/job/checkJob.ts';
 import { NaiveBake, type NaiveCheck } from '../naive/bake.ts';
 import { beginning } from '../naive/rollout.ts';
 import { type AnyObject, ROUTES, serve } from '../world/apiServer.ts';

@@ -1,7 +1,6 @@
 /** For each route, valid requests: what the mangled ones start from. */
-import { runName } from '../../../core/health/job/run.ts';
-import type { AnyObject } from '../world/apiServer.ts';
-import { reviewOf } from '../world/apiServer.ts';
+import { runName } from '../../../core/health/job/checkJob.ts';
+import { type AnyObject, reviewOf } from '../world/apiServer.ts';
 import { METACONTROLLER } from '../world/users.ts';
 
 interface Sample {

@@ -4,10 +4,9 @@ import type { EventRecord, EventSink, HookCall, Route, Settings, WebhookCall } f
 import { hookRoutes } from '../../../hooks/index.ts';
 import { createAccessReviewer, withRememberedAnswers } from '../../../server/cluster/access.ts';
 import { ApiError } from '../../../server/cluster/apiError.ts';
+import { createReader, withSharedReads } from '../../../server/cluster/clusterReader.ts';
 import type { Request } from '../../../server/cluster/connection.ts';
 import { createGateRequirers } from '../../../server/cluster/gateRequirers.ts';
-import { createReader } from '../../../server/cluster/reader.ts';
-import { withSharedReads } from '../../../server/cluster/sharedReads.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
 import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
 import { createRecent } from '../../../server/recent.ts';

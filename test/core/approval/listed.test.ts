@@ -1,6 +1,6 @@
 /** Who put what onto a list of a RolloutGate: what a record keeps, and when an entry ends. */
 import { describe, expect, it } from 'vitest';
-import { formatListed, type Listed, listedOn, notedLists, parseListed } from '../../../core/approval/listed.ts';
+import { formatListed, type Listed, listedOn, notedLists, parseListed } from '../../../core/approval/listRecord.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.900Z');
 const spec = (more: object = {}) => ({ rolloutRef: { name: 'app' }, passing: true, ...more });

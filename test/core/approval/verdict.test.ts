@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evaluateApprovals, verdictText } from '../../../core/approval/verdict.ts';
+import { evaluateApprovals, verdictText } from '../../../core/approval/approvalVerdict.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 /** Budgets and the Rollouts that they select, for tests of the pure core. */
 import type { Budget, BudgetStatus, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { planBudget } from '../../../core/budget/plan.ts';
+import { planBudget } from '../../../core/budget/budgetPlan.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';

@@ -1,8 +1,7 @@
 /** The same answers as a search through all that was added. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ByVersion } from '../../../core/budget/byVersion.ts';
-import { isSameVersion } from '../../../core/budget/version.ts';
+import { ByVersion, isSameVersion } from '../../../core/budget/imageVersion.ts';
 
 const version = fc.record({
   image: fc.constantFrom('shop', 'cart'),

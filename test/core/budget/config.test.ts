@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amount, budgetProblems, readBudget } from '../../../core/budget/config.ts';
+import { amount, budgetProblems, readBudget } from '../../../core/budget/budgetConfig.ts';
 import { objectOf } from '../../support/objects.ts';
 import { clusterBudget } from './budgetFixture.ts';
 

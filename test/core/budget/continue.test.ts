@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isUsed, pendingContinue, recordContinue } from '../../../core/budget/continue.ts';
+import { isUsed, pendingContinue, recordContinue } from '../../../core/budget/continueRequest.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
 

@@ -1,7 +1,7 @@
 /** What a Rollout asks of the budgets that select it, and when it may begin. */
 import { describe, expect, it } from 'vitest';
 import type { Budget, Rollout, Slot, SlotRequest } from '../../../api/types.ts';
-import { budgetsOf } from '../../../core/budget/selects.ts';
+import { budgetsOf } from '../../../core/budget/selectingBudgets.ts';
 import { takeTurn } from '../../../core/budget/turn.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { LIMITS } from '../../../core/limits.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type CalendarRule, type CalendarSpec, compileCalendar } from '../../../core/calendar/calendar.ts';
-import { activeRules, isActive, nextTransition } from '../../../core/calendar/evaluate.ts';
+import { activeRules, isActive, nextTransition } from '../../../core/calendar/activeRules.ts';
+import { type CalendarRule, type CalendarSpec, compileCalendar } from '../../../core/calendar/calendarRules.ts';
 import { problemText } from '../../../core/kube/fieldProblem.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 

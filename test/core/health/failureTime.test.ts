@@ -1,6 +1,6 @@
 /** When an object failed. K18 to K23 are cases of the Go controller's test suite. */
 import { expect, it } from 'vitest';
-import { failureTime } from '../../../core/health/objects/failureTime.ts';
+import { failureTime } from '../../../core/health/objects/broken.ts';
 
 const at = (time: string) => `2026-01-02T${time}Z`;
 const condition = (type: string, status: string, time?: string) => ({

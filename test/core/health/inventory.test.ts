@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { planReads } from '../../../core/health/inventoryReads.ts';
 import { displayName, MAX_RESOURCES, parseInventory } from '../../../core/health/objects/inventory.ts';
-import { planReads } from '../../../core/health/reads.ts';
 
 describe('inventory ids', () => {
   it.each([

@@ -1,7 +1,7 @@
 /** Health of what kstatus takes for current, or for in progress, whatever it says; docs/healthchecks.md has the same table. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { healthOf } from '../../../core/health/objects/kinds.ts';
+import { healthOf } from '../../../core/health/objects/kindHealth.ts';
 import { at, ms } from './kustomizationFixture.ts';
 
 const NOW = ms('12:00:00');

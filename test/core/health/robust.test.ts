@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kustomization } from '../../../api/flux.ts';
+import { sameStatus, statusAfter } from '../../../core/health/healthStatus.ts';
 import { evaluateWithResources, ownHealth } from '../../../core/health/kustomization.ts';
-import { sameStatus, statusAfter } from '../../../core/health/status.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 import { objectOf } from '../../support/objects.ts';
 

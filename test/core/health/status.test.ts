@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { requeueInterval } from '../../../core/health/spec.ts';
-import { type HealthStatus, resetStatus, sameStatus, statusAfter, type Verdict } from '../../../core/health/status.ts';
+import {
+  type HealthStatus,
+  resetStatus,
+  sameStatus,
+  statusAfter,
+  type Verdict,
+} from '../../../core/health/healthStatus.ts';
+import { requeueInterval } from '../../../core/health/kustomizationCheck.ts';
 import { objectIn } from '../../manifests/files.ts';
 
 const at = (time: string) => `2026-01-02T${time}Z`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { goJsonBytes } from '../../../core/kube/goJson.ts';
+import { goJsonBytes } from '../../../core/kube/json.ts';
 
 /** As Go's json.Marshal writes it. */
 const asGo = (value: unknown) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareVersions, parseVersion } from '../../../core/policy/version.ts';
+import { compareVersions, parseVersion } from '../../../core/policy/semanticVersion.ts';
 
 describe('compareVersions', () => {
   it.each([

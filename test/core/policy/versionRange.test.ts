@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { compareVersions, parseVersion } from '../../../core/policy/version.ts';
+import { compareVersions, parseVersion } from '../../../core/policy/semanticVersion.ts';
 import { parseRange } from '../../../core/policy/versionRange.ts';
 
 interface Table {

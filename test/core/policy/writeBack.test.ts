@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { Rollout } from '../../../api/types.ts';
+import { derivedPolicy } from '../../../core/policy/derivedPolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
-import { derivedPolicy } from '../../../core/policy/writeBack.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const rollout = (tag: unknown, writeBack: object | null = { imagePolicy: 'web-deployed' }): Rollout =>

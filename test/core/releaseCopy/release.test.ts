@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { cosignTags, mergedList, referrersTag } from '../../../core/releaseCopy/attached.ts';
-import { COPY_LIMITS } from '../../../core/releaseCopy/limits.ts';
-import type { Blob, Contents } from '../../../core/releaseCopy/manifest.ts';
-import { addPart, blobsOf, emptyRelease, partsWithSubject, pushOrder } from '../../../core/releaseCopy/release.ts';
+import { type Blob, type Contents, cosignTags, mergedList, referrersTag } from '../../../core/releaseCopy/manifest.ts';
+import {
+  addPart,
+  blobsOf,
+  COPY_LIMITS,
+  emptyRelease,
+  partsWithSubject,
+  pushOrder,
+} from '../../../core/releaseCopy/release.ts';
 
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
 const blob = (letter: string, size = 1, rest: Partial<Blob> = {}): Blob => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countsOf } from '../../../core/rollout/counts.ts';
+import { countsOf } from '../../../core/rollout/deploymentMetrics.ts';
 
 const deployments = (kind: string) => ({ name: 'rollout_hooks_deployments_total', labels: { kind }, key: 'u/1' });
 const bakes = (result: string) => ({ name: 'rollout_hooks_bakes_total', labels: { result }, key: 'u/1' });

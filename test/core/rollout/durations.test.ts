@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutStatus } from '../../../api/types.ts';
-import { durationsOf } from '../../../core/rollout/durations.ts';
+import { durationsOf } from '../../../core/rollout/deploymentMetrics.ts';
 
 const at = (time: string) => `2026-03-10T${time}Z`;
 

@@ -4,7 +4,7 @@ import { FORCE_DEPLOY, RETRY, UNBLOCK_FAILED } from '../../../api/annotations.ts
 import type { HealthCheck, RolloutGate, RolloutStatus } from '../../../api/types.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import type { Observed } from '../../../core/rollout/evaluation/observed.ts';
+import type { Observed } from '../../../core/rollout/evaluation/observedRollout.ts';
 import { usedAnnotations } from '../../../core/rollout/evaluation/requests.ts';
 import { type Plan, planRollout } from '../../../core/rollout/plan.ts';
 import { checkStatus } from '../../scenario/rollout/crd.ts';

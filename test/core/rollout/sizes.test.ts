@@ -4,7 +4,7 @@ import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { formatDeployments, parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { adopted } from '../../../core/rollout/deployment/adopt.ts';
-import { readConfig } from '../../../core/rollout/evaluation/config.ts';
+import { readConfig } from '../../../core/rollout/evaluation/rolloutConfig.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { bounded } from '../../../core/rollout/release/retention.ts';
 import { objectOf } from '../../support/objects.ts';

@@ -1,10 +1,10 @@
 /** A Rollout's status can always be stored, whatever its tenants write around it. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
-import { goJsonBytes } from '../../../core/kube/goJson.ts';
+import { goJsonBytes } from '../../../core/kube/json.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
-import { withBoundedHead } from '../../../core/rollout/statusSize.ts';
+import { withBoundedHead } from '../../../core/rollout/rolloutStatus.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW, observed } from './observedFixture.ts';
 

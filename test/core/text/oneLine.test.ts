@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { statusAfter } from '../../../core/health/status.ts';
+import { statusAfter } from '../../../core/health/healthStatus.ts';
 import { setCondition } from '../../../core/kube/conditions.ts';
 import { oneLine } from '../../../core/text/oneLine.ts';
 

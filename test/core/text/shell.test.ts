@@ -14,7 +14,7 @@ import { objectRef } from '../../../client/explain/objectRef.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { closedGatesText, pinnedText } from '../../../core/admission/messages.ts';
-import { readyOf } from '../../../core/budget/report.ts';
+import { readyOf } from '../../../core/budget/budgetReport.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
 import { approvalsText } from '../../../core/rollout/evaluation/approvals.ts';

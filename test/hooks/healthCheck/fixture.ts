@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ObjectMap } from '../../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
-import type { HealthStatus } from '../../../core/health/status.ts';
+import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
 import { objectOf } from '../../support/objects.ts';

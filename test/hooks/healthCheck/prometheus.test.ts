@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Measurement, Question } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
-import type { HealthStatus } from '../../../core/health/status.ts';
+import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
 import { at, cluster, healthCheck, NOW, rollout } from './fixture.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
-import type { Observed } from '../../../core/rollout/evaluation/observed.ts';
+import type { Observed } from '../../../core/rollout/evaluation/observedRollout.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { answer } from '../../../hooks/rollout/rollout.ts';
 import { imagePolicy, NOW, object, rollout } from './call.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../server/cluster/apiError.ts';
-import { createReader } from '../../../server/cluster/reader.ts';
+import { createReader } from '../../../server/cluster/clusterReader.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
 
 /** Answers as the API server does for a path that leaves the resource. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shared } from '../../../server/cluster/sharedReads.ts';
+import { shared } from '../../../server/cluster/clusterReader.ts';
 
 /** Reads of a value that changes: each answers, when it is let go, with what was there when it began. */
 function source() {

@@ -2,9 +2,9 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { Route } from '../../../api/ports.ts';
 import { createApp } from '../../../server/http/app.ts';
-import { SERVER_LIMITS } from '../../../server/http/limits.ts';
+import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 import { createLog } from '../../../server/log.ts';
-import { createMetrics } from '../../../server/metrics.ts';
+import { createMetrics } from '../../../server/servedMetrics.ts';
 
 class Refusal extends Error {
   readonly status = 422;

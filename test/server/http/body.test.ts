@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Route, UnreadBody } from '../../../api/ports.ts';
 import { createApp } from '../../../server/http/app.ts';
-import { SERVER_LIMITS } from '../../../server/http/limits.ts';
+import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 import { createLog } from '../../../server/log.ts';
-import { createMetrics } from '../../../server/metrics.ts';
+import { createMetrics } from '../../../server/servedMetrics.ts';
 
 // Megabytes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });

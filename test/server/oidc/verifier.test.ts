@@ -1,9 +1,8 @@
 /** ID tokens against a real issuer: which are valid, and what an issuer that answers badly, slowly or too much costs. */
 import { exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { SERVER_LIMITS } from '../../../server/http/limits.ts';
-import type { IssuerOptions } from '../../../server/oidc/verifier.ts';
-import { createIdTokenVerifier } from '../../../server/oidc/verifier.ts';
+import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
+import { createIdTokenVerifier, type IssuerOptions } from '../../../server/oidc/verifier.ts';
 import { CONFIGURATION, type Handle, type Issuer, KEYS, newKey, type SigningKey, startIssuer } from './issuer.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');

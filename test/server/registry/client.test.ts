@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { fetchManifest, type ManifestRequest } from '../../../server/registry/client.ts';
+import { fetchManifest, type ManifestRequest } from '../../../server/registry/fetchManifest.ts';
 import { registrySockets } from '../../../server/registry/sockets.ts';
 import { type LocalServer, startLocalServer } from './localServer.ts';
 

@@ -3,7 +3,7 @@ import { isLegalTag } from '../../../core/kube/tag.ts';
 import { Lru } from '../../../server/lru.ts';
 import { parseChallenge, tokenServer } from '../../../server/registry/authorize.ts';
 import { isDigest, parseImage } from '../../../server/registry/image.ts';
-import { releaseMetadataOf } from '../../../server/registry/metadata.ts';
+import { releaseMetadataOf } from '../../../server/registry/releaseMetadata.ts';
 
 describe('image names', () => {
   it.each([

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { provideGoBinary } from '../../../dev/local/binaries/goBinary.ts';
 import { startChild } from '../../../dev/local/process/childProcess.ts';
 import { freePort } from '../../../dev/local/process/ports.ts';
-import { ACCEPT } from '../../../server/registry/metadata.ts';
+import { ACCEPT } from '../../../server/registry/releaseMetadata.ts';
 
 const PACKAGE = 'github.com/distribution/distribution/v3/cmd/registry';
 

@@ -1,7 +1,7 @@
 /** What a HealthCheck of class job says of a Rollout: only what its own Job has shown. */
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, Rollout } from '../../../../api/types.ts';
-import { countedFor } from '../../../../core/health/job/counted.ts';
+import { countedFor } from '../../../../core/health/job/checkJob.ts';
 import { at, check, HEAD, jobSpec, nameOf, rollout } from './fixture.ts';
 
 const TIMES = { lastChangeTime: at('11:05:00'), lastErrorTime: at('11:05:00') };

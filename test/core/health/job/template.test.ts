@@ -1,7 +1,6 @@
 /** Which templates of a HealthCheck of class job are run, and what is said of the others. */
 import { describe, expect, it } from 'vitest';
-import { runOf } from '../../../../core/health/job/run.ts';
-import { type JobTemplate, jobTemplateOf, templateProblem } from '../../../../core/health/job/template.ts';
+import { type JobTemplate, jobTemplateOf, runOf, templateProblem } from '../../../../core/health/job/checkJob.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import { check, HEAD, jobSpec, nameOf, pod, rollout } from './fixture.ts';
 

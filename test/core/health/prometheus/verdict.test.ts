@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Reading } from '../../../../api/ports.ts';
-import { type MetricCheck, metricCheckOf } from '../../../../core/health/prometheus/spec.ts';
+import type { HealthStatus } from '../../../../core/health/healthStatus.ts';
 import {
   dueAt,
+  type MetricCheck,
+  metricCheckOf,
   statusAfterMeasurement,
   statusWithoutAnswer,
   statusWithProblem,
-} from '../../../../core/health/prometheus/verdict.ts';
-import type { HealthStatus } from '../../../../core/health/status.ts';
+} from '../../../../core/health/prometheus/measurement.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const at = (time: string) => `2026-01-02T${time}Z`;

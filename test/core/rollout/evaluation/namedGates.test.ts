@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../api/types.ts';
 import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { gateRefsOf } from '../../../../core/gate/refs.ts';
-import { closedToLeave, namedGates, neverSeen } from '../../../../core/rollout/evaluation/namedGates.ts';
-import type { Observed } from '../../../../core/rollout/evaluation/observed.ts';
+import { closedToLeave, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/gatesToPass.ts';
+import type { Observed } from '../../../../core/rollout/evaluation/observedRollout.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -20,7 +20,7 @@ const gate = (name: string) =>
   objectOf('Gate', { metadata: { namespace: 'shop', name }, spec: { default: 'closed' as const } });
 
 function recorded(of: ReturnType<typeof rollout>, there: string[] = [], looked = gateRefsOf(of)) {
-  return namedGates({ rollout: of, gateRefs: looked, gates: there.map(gate) } as unknown as Observed);
+  return namedGateRecords({ rollout: of, gateRefs: looked, gates: there.map(gate) } as unknown as Observed);
 }
 
 describe('the record of a name', () => {

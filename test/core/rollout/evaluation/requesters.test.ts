@@ -4,7 +4,7 @@ import {
   requestedText,
   requesterOf,
   requestersOf,
-} from '../../../../core/rollout/evaluation/requesters.ts';
+} from '../../../../core/rollout/evaluation/requests.ts';
 import { rollout } from '../../../hooks/rollout/call.ts';
 
 const asked = (annotations: Record<string, string>, wantedVersion?: string) => {

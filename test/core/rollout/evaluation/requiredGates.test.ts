@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TOO_MANY } from '../../../../core/gate/refs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { droppedGates, gatesToPass, mayDropGates } from '../../../../core/rollout/evaluation/requiredGates.ts';
+import { droppedGates, gatesToPass, mayDropGates } from '../../../../core/rollout/evaluation/gatesToPass.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const selecting = (name: string, labelSelector: object = {}) =>

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../../api/types.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { orderProblem, unreadStages } from '../../../../core/rollout/upstream/cycle.ts';
+import { orderProblem, unreadStages } from '../../../../core/rollout/upstream/dependencies.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 /** `a: [b]` is a after b; of another namespace as `team-b/a`. */

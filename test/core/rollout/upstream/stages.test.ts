@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutSpec } from '../../../../api/types.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { specProblems } from '../../../../core/rollout/evaluation/config.ts';
+import { specProblems } from '../../../../core/rollout/evaluation/rolloutConfig.ts';
 import { evaluateRolloutGates } from '../../../../core/rollout/evaluation/rolloutGates.ts';
-import { stageRefs } from '../../../../core/rollout/upstream/refs.ts';
+import { stageRefs } from '../../../../core/rollout/upstream/dependencies.ts';
 import { evaluateStages } from '../../../../core/rollout/upstream/stages.ts';
 import { objectOf } from '../../../support/objects.ts';
 import { NOW } from '../observedFixture.ts';

@@ -1,0 +1,178 @@
+/**
+ * What the webhook makes of a write to a Gate or RolloutGate: the approval that it gives or takes back, and the record.
+ *
+ * The annotations that ask for it are taken off in the same write, so that the next person writes the same one. Whose
+ * approval it is comes from admission alone. What a writer says in the record is ignored, and what a Git sync takes off
+ * comes back.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { ApprovalRule } from '../../api/types.ts';
+import { firstFew } from '../kube/firstFew.ts';
+import { isLegalTag } from '../kube/tag.ts';
+import { formatTime, wholeSeconds } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import { isExpired } from './approvalVerdict.ts';
+import { notAPerson } from './persons.ts';
+import { type Approval, type ApprovalRecord, MAX_REASON, MAX_USER, oneLine, parseApprovals } from './record.ts';
+
+/** The length of a quoted value in a message. */
+const MAX_VALUE = 128;
+/** The length of a version and of a user in a Warning, which may have 120 characters. */
+const MAX_NAME = 32;
+
+/** The request of one write: values of annotations that it sets or changes. */
+export interface ApprovalRequest {
+  approve?: string | undefined;
+  unapprove?: string | undefined;
+  reason?: string | undefined;
+}
+
+/** Which version of which Rollout an annotation's value means; `problem` where none is meant. */
+export type Target =
+  | { version: string; rollout?: string; uid?: string | undefined; isRequester: boolean }
+  | { problem: string };
+
+export interface Acceptance {
+  record: ApprovalRecord;
+  /** Why what is asked for is not done; a write of a person is denied with it. */
+  problem?: string;
+  /** Sentences of at most 120 characters. */
+  warnings: string[];
+}
+
+/** The values that this write sets: one that is there as before, perhaps since the webhook was down, is nobody's request. */
+export function approvalRequestOf(
+  annotations: Readonly<Record<string, string>> | undefined,
+  before: Readonly<Record<string, string>> | undefined,
+  keys: { approve: string; unapprove: string; reason: string },
+): ApprovalRequest {
+  const fresh = (key: string) => (annotations?.[key] === before?.[key] ? undefined : annotations?.[key]);
+  return { approve: fresh(keys.approve), unapprove: fresh(keys.unapprove), reason: annotations?.[keys.reason] };
+}
+
+/** Forged approvals that are named, each in a sentence of its own. */
+const NAMED = 3;
+
+/**
+ * What a write says in the record itself, or leaves where a request was, and what is dropped of it: sentences. A record that is taken off, as a
+ * Git sync does it, comes back without a word.
+ */
+export function droppedText(
+  annotations: Readonly<Record<string, string>> | undefined,
+  before: Readonly<Record<string, string>> | undefined,
+  keys: { approve: string; record: string },
+): string[] {
+  const left = annotations?.[keys.approve];
+  const stale =
+    left !== undefined && left === before?.[keys.approve]
+      ? [`not approved: ${keys.approve} stood there before this write; taken off, write it again`]
+      : [];
+  const text = annotations?.[keys.record];
+  const stored = before?.[keys.record];
+  if (text === undefined || text === stored) return stale;
+  const { given } = parseApprovals(stored);
+  const forged = parseApprovals(text).given.filter((each) => !given.some((known) => isSame(known, each)));
+  const named = forged.slice(0, NAMED).map(({ version, by }) => {
+    const [what, who] = [oneLine(version.slice(0, MAX_NAME)), oneLine(by.slice(0, MAX_NAME))];
+    return `dropped: ${what} approved by ${who} is your text, not their write`;
+  });
+  const more = forged.length > NAMED ? [`dropped: ${forged.length - NAMED} more approvals that nobody gave`] : [];
+  return [...stale, ...named, ...more, `${keys.record} is the webhook's record: what you write in it is dropped`];
+}
+
+/** `before`: the record as it is stored, without what has been revoked. `target` finds out what a value means. */
+export function acceptApproval(
+  { approve, unapprove, reason }: ApprovalRequest,
+  before: ApprovalRecord,
+  rule: ApprovalRule | undefined,
+  by: string,
+  target: (value: string) => Target,
+  now: EpochMs,
+): Acceptance {
+  if (!rule) {
+    const asks = approve !== undefined || unapprove !== undefined;
+    const problem = asks ? 'it has no spec.approvals: there is nothing to approve' : undefined;
+    return { record: { ...before, given: [] }, warnings: [], ...(problem && { problem }) };
+  }
+  const alive = before.given.filter((approval) => !isExpired(approval, rule, now));
+  const kept = { ...before, given: alive };
+  if (approve !== undefined) return approved(kept, rule, by, target(approve), reason, now);
+  if (unapprove !== undefined) return withdrawn(kept, by, unapprove);
+  return { record: kept, warnings: [] };
+}
+
+function approved(
+  record: ApprovalRecord,
+  rule: ApprovalRule,
+  by: string,
+  target: Target,
+  reason: string | undefined,
+  now: EpochMs,
+): Acceptance {
+  const refuse = (problem: string): Acceptance => ({ record, problem, warnings: [] });
+  const stranger = notAPerson(by, rule);
+  if (stranger !== undefined) return refuse(`${stranger}: its approval does not count`);
+  if (by.length > MAX_USER) return refuse(`a user name of more than ${MAX_USER} characters cannot approve`);
+  if ('problem' in target) return refuse(target.problem);
+  const { version, rollout, uid, isRequester } = target;
+  const why = reasonOf(reason);
+  const approval: Approval = {
+    version,
+    ...(rollout !== undefined && { rollout }),
+    ...(uid !== undefined && { uid }),
+    by,
+    at: wholeSeconds(now),
+    ...(why && { reason: why }),
+  };
+  const earlier = record.given.find((each) => isSame(each, approval) && each.uid === uid);
+  const others = record.given.filter((each) => !isSame(each, approval));
+  const given = [...others, approval].slice(-LIMITS.approvals);
+  const [forgotten] = others.length < LIMITS.approvals ? [] : others;
+  return {
+    record: { ...record, given },
+    warnings: [
+      ...(earlier ? [`you approved ${version} at ${formatTime(earlier.at)} already: it counts once, from now`] : []),
+      ...(isRequester && rule.notBy?.includes('requester')
+        ? [`you asked for ${version}: your approval does not count for it (spec.approvals.notBy)`]
+        : []),
+      ...(forgotten
+        ? [`more than ${LIMITS.approvals} approvals: that of ${forgotten.version} by ${forgotten.by} is forgotten`]
+        : []),
+    ],
+  };
+}
+
+/** `value`: a version, or `namespace/name:version` where it is of one Rollout only; it may be gone by now. */
+function withdrawn(record: ApprovalRecord, by: string, value: string): Acceptance {
+  const { version, rollout } = namedIn(value);
+  const isMeant = (each: Approval) =>
+    each.by === by && each.version === version && (rollout === undefined || each.rollout === rollout);
+  const given = record.given.filter((each) => !isMeant(each));
+  if (given.length < record.given.length) return { record: { ...record, given }, warnings: [] };
+  const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
+  const have = mine.length > 0 ? `; you have approved ${firstFew(mine)}` : '';
+  const problem = `there is no approval of ${value.slice(0, MAX_VALUE)} by ${by} to take back${have}`;
+  return { record, problem, warnings: [] };
+}
+
+/** The parts of `namespace/name:version`; a tag has neither slash nor colon. */
+export function namedIn(value: string): { version: string; rollout?: string } {
+  const colon = value.indexOf(':');
+  return colon < 0 ? { version: value } : { rollout: value.slice(0, colon), version: value.slice(colon + 1) };
+}
+
+/** The version that a value names, discovered by this Rollout: an approval of a typo must not open anything later. */
+export function versionProblem(version: string, isKnown: boolean, rollout: string): string | undefined {
+  if (!isLegalTag(version)) return `${JSON.stringify(version.slice(0, 128))} is not a tag`;
+  return isKnown
+    ? undefined
+    : `Rollout '${rollout}' has no release ${version}, and an approval waits for none: its ImagePolicy has to select ${version} first`;
+}
+
+function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approval, 'version' | 'rollout' | 'by'>) {
+  return a.version === b.version && a.rollout === b.rollout && a.by === b.by;
+}
+
+function reasonOf(text: string | undefined): string {
+  return oneLine((text ?? '').slice(0, MAX_REASON));
+}

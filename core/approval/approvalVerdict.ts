@@ -1,0 +1,139 @@
+/** Whether a version has the approvals that a Gate or RolloutGate asks for. */
+
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { ApprovalRule } from '../../api/types.ts';
+import { parseDuration } from '../kube/duration.ts';
+import { few } from '../kube/firstFew.ts';
+import { formatTime } from '../kube/time.ts';
+import { mayMean, notAPerson } from './persons.ts';
+import type { Approval } from './record.ts';
+
+/** The users behind one version of one Rollout. */
+export interface Background {
+  /** The authenticated users who have asked for its deployment by hand. */
+  requesters: readonly string[];
+  /** For whom they say that they have asked, in their own words. */
+  onBehalfOf?: string | undefined;
+  /** Whom its manifest names; undefined where that is not known. */
+  authors: string | undefined;
+}
+
+export interface ApprovalVerdict {
+  required: number;
+  /** The oldest first. */
+  counted: Approval[];
+  /** Approvals that do not count, and why: `asked for it`. */
+  excluded: { approval: Approval; why: string }[];
+  enough: boolean;
+  /** Why none counts. */
+  problem?: string;
+  /** When the next of them expires. */
+  until?: EpochMs;
+}
+
+/** `given`: for that version. `background` undefined: who is behind it is unknown here and not checked. */
+export function evaluateApprovals(
+  rule: ApprovalRule,
+  given: readonly Approval[],
+  background: Background | undefined,
+  now: EpochMs,
+): ApprovalVerdict {
+  const byPerson = new Map(given.map((approval) => [approval.by, approval]));
+  const lasts = lastsOf(rule);
+  const endOf = ({ at }: Approval) => (lasts === undefined ? undefined : at + lasts);
+  const alive = [...byPerson.values()].filter((approval) => (endOf(approval) ?? now + 1) > now);
+  const problem = problemWith(rule, alive, background);
+  const evaluated = alive.map((approval) => ({ approval, why: whyNot(approval, rule, background) ?? problem }));
+  const counted = evaluated.flatMap(({ approval, why }) => (why === undefined ? [approval] : []));
+  const ends = alive.flatMap((approval) => endOf(approval) ?? []);
+  return {
+    required: rule.required,
+    counted,
+    excluded: evaluated.flatMap(({ approval, why }) => (why === undefined ? [] : [{ approval, why }])),
+    enough: problem === undefined && counted.length >= rule.required,
+    ...(problem !== undefined && { problem }),
+    ...(ends.length > 0 && { until: Math.min(...ends) }),
+  };
+}
+
+/** The part of the rule that cannot be evaluated: admission refuses it, and a stored one approves nothing. */
+export function ruleProblem({ expireAfter }: ApprovalRule): string | undefined {
+  if (expireAfter === undefined || parseDuration(expireAfter) !== undefined) return undefined;
+  return `spec.approvals.expireAfter: ${JSON.stringify(expireAfter)} is not a duration such as 30m or 24h`;
+}
+
+/** When it stops counting by itself; undefined: never. */
+export function expiryOf({ at }: Approval, rule: ApprovalRule): EpochMs | undefined {
+  const lasts = lastsOf(rule);
+  return lasts === undefined ? undefined : at + lasts;
+}
+
+/** When each of these that still counts stops. */
+export function expiriesOf(given: readonly Approval[], rule: ApprovalRule, now: EpochMs): EpochMs[] {
+  const lasts = lastsOf(rule);
+  if (lasts === undefined) return [];
+  return given.map(({ at }) => at + lasts).filter((end) => end > now);
+}
+
+/** In whole seconds. */
+function lastsOf({ expireAfter }: ApprovalRule): number | undefined {
+  const lasts = parseDuration(expireAfter);
+  return lasts === undefined ? undefined : Math.ceil(lasts / 1000) * 1000;
+}
+
+export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs): boolean {
+  const at = expiryOf(approval, rule);
+  return at !== undefined && at <= now;
+}
+
+/** `alice asked for it`, `alice is named as its author`. */
+function whyNot({ by }: Approval, rule: ApprovalRule, background: Background | undefined): string | undefined {
+  const stranger = notAPerson(by, rule);
+  if (stranger !== undefined) return 'is no person';
+  const { requesters = [], onBehalfOf, authors } = background ?? {};
+  if (rule.notBy?.includes('requester')) {
+    if (requesters.includes(by)) return 'asked for it';
+    if (onBehalfOf !== undefined && mayMean(onBehalfOf, by)) return 'is named as who asked for it';
+  }
+  if (rule.notBy?.includes('author') && authors !== undefined && mayMean(authors, by)) return 'is named as its author';
+  return undefined;
+}
+
+function problemWith(
+  rule: ApprovalRule,
+  alive: readonly Approval[],
+  background: Background | undefined,
+): string | undefined {
+  const asksForAuthor = background !== undefined && rule.notBy?.includes('author') && alive.length > 0;
+  return (
+    ruleProblem(rule) ??
+    (asksForAuthor && background.authors === undefined ? 'the authors of the release are not known' : undefined)
+  );
+}
+
+/** Approvals that one sentence names. */
+const NAMED = 5;
+
+/** `1 of 2 approvals (alice until 2026-01-02T12:00:00Z; bob asked for it, which does not count)`. */
+export function verdictText({ required, counted, excluded, problem, until }: ApprovalVerdict): string {
+  const parts = [
+    ...(counted.length > 0
+      ? [
+          few(
+            counted.map(({ by }) => by),
+            NAMED,
+          ),
+        ]
+      : []),
+    ...(problem === undefined
+      ? excluded.slice(0, NAMED).map(({ approval, why }) => `${approval.by} ${why} and does not count`)
+      : [`none counts: ${problem}`]),
+    ...(until === undefined || counted.length === 0 ? [] : [`the next expires at ${formatTime(until)}`]),
+  ];
+  return `${countText(counted.length, required)}${parts.length > 0 ? ` (${parts.join('; ')})` : ''}`;
+}
+
+/** `1 of 2 approvals`. */
+export function countText(count: number, required: number): string {
+  return `${count} of ${required} ${required === 1 ? 'approval' : 'approvals'}`;
+}

@@ -1,0 +1,72 @@
+/** The spec of a RolloutBudget, as numbers. */
+import type { Budget } from '../../api/types.ts';
+import { parseDuration } from '../kube/duration.ts';
+import { problemText } from '../kube/fieldProblem.ts';
+import { selectorProblems } from '../kube/selector.ts';
+
+export interface BudgetConfig {
+  maxConcurrent: number;
+  /** Absent where failures hold nobody. */
+  maxFailures?: number;
+  /** Milliseconds. */
+  cooldown: number;
+  /** Milliseconds; absent where a slot is taken until its deployment ends. */
+  slotTimeout?: number;
+  /** The label, and the wave of each of its values. */
+  order?: { label: string; values: readonly string[] };
+  /** Whether a failure counts that began by hand: not for other namespaces, whose budget it never asked. */
+  countsByHand: boolean;
+  /** What the CRD refuses and an older one let in. While there are any, nothing is granted. */
+  problems: string[];
+}
+
+/** `selected`: how many Rollouts it selects, for shares of them. */
+export function readBudget(budget: Budget, selected: number): BudgetConfig {
+  const { spec, metadata } = budget;
+  const maxConcurrent = amount(spec.maxConcurrent, selected);
+  const maxFailures = spec.maxFailures === undefined ? undefined : amount(spec.maxFailures, selected);
+  const slotTimeout = parseDuration(spec.slotTimeout);
+  return {
+    maxConcurrent: maxConcurrent ?? 0,
+    ...(maxFailures !== undefined && { maxFailures: Math.max(1, maxFailures) }),
+    cooldown: parseDuration(spec.cooldown) ?? 0,
+    ...(slotTimeout !== undefined && { slotTimeout }),
+    ...(spec.order && { order: spec.order }),
+    countsByHand: metadata.namespace !== undefined,
+    problems: budgetProblems(budget),
+  };
+}
+
+/** The number that `2` or `10%` stands for; a share is rounded up, so that only 0% of anything is nothing. undefined where it is neither. */
+export function amount(value: unknown, of: number): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  const [, percent] = /^(100|[0-9]{1,2})%$/.exec(typeof value === 'string' ? value : '') ?? [];
+  return percent === undefined ? undefined : Math.ceil((of * Number(percent)) / 100);
+}
+
+/** Labels of a Rollout are its tenant's choice, so that they cannot say with whom it shares. */
+const NOT_SHARED = 'spec.namespaceSelector is missing: it says which namespaces share the slots, and {} means all';
+
+/** A sentence each. */
+export function budgetProblems(budget: Budget): string[] {
+  const { spec, metadata } = budget;
+  const amounts = (['maxConcurrent', 'maxFailures'] as const).flatMap((field) => {
+    const value = spec[field];
+    const isMissing = value === undefined && field === 'maxFailures';
+    return isMissing || amount(value, 100) !== undefined
+      ? []
+      : [`spec.${field}: ${JSON.stringify(value)} is neither a number nor a share such as 10%`];
+  });
+  const durations = (['cooldown', 'slotTimeout'] as const).flatMap((field) =>
+    spec[field] === undefined || parseDuration(spec[field]) !== undefined
+      ? []
+      : [`spec.${field}: ${JSON.stringify(spec[field])} is not a duration such as 90s, 5m or 1h30m`],
+  );
+  const namespaceSelector = 'namespaceSelector' in spec ? spec.namespaceSelector : undefined;
+  const isShared = metadata.namespace !== undefined || namespaceSelector !== undefined;
+  const selectors = [
+    ...selectorProblems(spec.selector, 'spec.selector'),
+    ...selectorProblems(namespaceSelector, 'spec.namespaceSelector'),
+  ];
+  return [...amounts, ...durations, ...selectors.map(problemText), ...(isShared ? [] : [NOT_SHARED])];
+}

@@ -1,0 +1,261 @@
+/**
+ * What a RolloutBudget does: slots that have ended are freed, and free ones granted, in its own status, of which it is the only writer.
+ * Planning again on the result changes nothing.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot, Wave } from '../../api/types.ts';
+import { setCondition } from '../kube/conditions.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { identityOf, refKey } from '../kube/names.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import { revised } from '../status/revision.ts';
+import { readBudget } from './budgetConfig.ts';
+import { continueEvent, heldEvents, invalid, readyOf, slotEvents, waveEvent } from './budgetReport.ts';
+import { recallVersions, versionOf } from './budgetVersions.ts';
+import { pendingContinue } from './continueRequest.ts';
+import { fleetOf, type Member } from './fleet.ts';
+import { among, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
+import { budgetKey } from './selectingBudgets.ts';
+import {
+  counts,
+  evaluateSlot,
+  revisionOf,
+  revoking,
+  type Sight,
+  type SlotResult,
+  UNUSED_MS,
+  uninvited,
+} from './slots.ts';
+import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './waves.ts';
+
+export interface Seen {
+  /** The Rollouts that it selects, as they were sent. */
+  rollouts: readonly Rollout[];
+  /** By uid: what is known of holders that are not among them. */
+  others: ReadonlyMap<string, Sight>;
+}
+
+export interface BudgetPlan {
+  status: BudgetStatus;
+  events: NewEvent[];
+  requeueAt: EpochMs[];
+}
+
+export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan {
+  const { problems, ...config } = readBudget(budget, seen.rollouts.length);
+  if (problems.length > 0) return kept(budget, problems, now);
+  const before = budget.status ?? {};
+  const fleet = fleetOf(seen.rollouts.slice(0, LIMITS.rolloutsOfBudget), config);
+  const evaluated = evaluateSlots(before.slots ?? [], fleet, seen, config.slotTimeout, now);
+  const begun = withUninvited(evaluated, fleet, now);
+  const cooling = coolingNow(before.cooling, evaluated, config.cooldown, now);
+
+  const key = budgetKey(budget);
+  const queue = queueOf(fleet, begun, key);
+  const said = pendingContinue(budget);
+  const recall = (slots: readonly Slot[], requested: readonly ImageVersion[]) =>
+    recallVersions(before.versions ?? [], fleet, slots, requested, config.maxFailures, said);
+  const recalled = recall(begun, firstChoices(queue));
+  const held = begun.map((slot) => (recalled.isHeld(versionOf(slot)) ? revoking(slot, now) : slot));
+
+  const tooMany = seen.rollouts.length > LIMITS.rolloutsOfBudget;
+  const taken = held.filter(counts).length + cooling.length;
+  const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - taken);
+  const granted = grant(queue, room, openWaves(fleet, held, recalled.excused), recalled.isHeld, now);
+  const slots = [...held, ...granted];
+  // Of what has come of it: the same status leads to the same again.
+  const left = queueOf(fleet, slots, key);
+  const requested = firstChoices(left);
+  const after = recall(slots, requested);
+  const waves = (version: ImageVersion) => wavesOf(version, fleet, slots, after.excused, config.order?.values);
+  const isCurrent = among([...requested, ...slots.map(versionOf)]);
+  const versions = after.list
+    .map((version) => {
+      const known = before.versions?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
+      return withWaves(version, known, isCurrent(versionOf(version)), waves);
+    })
+    .filter((version) => isCurrent(versionOf(version)) || version.failed > 0 || version.wave === 'done');
+  const outcome = {
+    config: { ...config, problems },
+    selected: seen.rollouts.length,
+    problem: recalled.problem,
+    slots,
+    taken: taken + granted.length,
+    waiting: left.length,
+    unknown: config.order ? unknownBefore(fleet, left) : [],
+    held: versions.filter((each) => each.held && among(requested)(versionOf(each))),
+  };
+  const handledRequest = said?.uid ?? before.handledRequest;
+  const status = revised(budget, {
+    ...(handledRequest && { handledRequest }),
+    selected: outcome.selected,
+    maxConcurrent: config.maxConcurrent,
+    ...(config.maxFailures !== undefined && { maxFailures: config.maxFailures }),
+    underWay: outcome.taken,
+    waiting: outcome.waiting,
+    failed: versions[0]?.failed ?? 0,
+    ...(slots.length > 0 && { slots }),
+    ...(cooling.length > 0 && { cooling }),
+    ...(versions.length > 0 && { versions }),
+    conditions: setCondition(before.conditions, readyOf(budget, outcome), now),
+  });
+  const changes = [
+    ...(said ? [continueEvent(said.version, said.by, recalled.hasContinued, said.uid)] : []),
+    ...evaluated.flatMap(({ before: slot, evaluated: each }) => slotEvents(slot, each)),
+    ...heldEvents(budget, versions),
+    ...(config.order ? versions.flatMap((version) => waveEvents(version, before.versions)) : []),
+  ];
+  return {
+    status,
+    events: status === budget.status ? [] : changes,
+    requeueAt: [
+      ...evaluated.flatMap(({ evaluated: { requeueAt } }) => requeueAt ?? []),
+      ...cooling.flatMap((at) => (parseTime(at) ?? now) + config.cooldown),
+      ...(granted.length > 0 ? [now + UNUSED_MS] : []),
+      ...held.flatMap((slot, index) => (slot === begun[index] ? [] : [now])),
+    ],
+  };
+}
+
+/** The plan of an invalid budget: nothing is granted, and nothing forgotten. */
+function kept(budget: Budget, problems: readonly string[], now: EpochMs): BudgetPlan {
+  const { revision: _, observedGeneration: __, ...before } = budget.status ?? {};
+  const conditions = setCondition(before.conditions, invalid(problems), now);
+  return { status: revised(budget, { ...before, conditions }), events: [], requeueAt: [] };
+}
+
+interface EvaluatedSlot {
+  before: Slot;
+  evaluated: SlotResult;
+}
+
+function evaluateSlots(
+  slots: readonly Slot[],
+  fleet: readonly Member[],
+  { others }: Seen,
+  slotTimeout: number | undefined,
+  now: EpochMs,
+): EvaluatedSlot[] {
+  const byUid = new Map(fleet.map(({ uid, rollout }) => [uid, rollout]));
+  return slots.map((slot) => ({
+    before: slot,
+    evaluated: evaluateSlot(slot, byUid.get(slot.uid) ?? others.get(slot.uid), slotTimeout, now),
+  }));
+}
+
+function withUninvited(evaluated: readonly EvaluatedSlot[], fleet: readonly Member[], now: EpochMs): Slot[] {
+  const slots = evaluated.flatMap(({ evaluated: { slot } }) => slot ?? []);
+  const holders = new Set(slots.map(({ uid }) => uid));
+  return [...slots, ...fleet.flatMap((member) => (holders.has(member.uid) ? [] : (uninvited(member, now) ?? [])))];
+}
+
+/** Only what was used cools down, and only what took room. */
+function coolingNow(
+  before: readonly string[] | undefined,
+  evaluated: readonly EvaluatedSlot[],
+  cooldown: number,
+  now: EpochMs,
+): string[] {
+  if (cooldown === 0) return [];
+  // Rounded up: it must not be over before its time.
+  const freed = formatTime(Math.ceil(now / 1000) * 1000);
+  const ended = evaluated.filter((each) => each.evaluated.freed === 'Ended' && counts(each.before)).map(() => freed);
+  // One that lies ahead was stored before the clock was set back: it cools from now on, not until the clock is there again.
+  const cooled = (before ?? []).map((at) => ((parseTime(at) ?? 0) > now + 1000 ? freed : at));
+  const still = cooled.filter((at) => (parseTime(at) ?? now) + cooldown > now);
+  return [...still, ...ended].slice(-LIMITS.rolloutsOfBudget);
+}
+
+/** The first choices of the waiting Rollouts, the most wanted first. */
+function firstChoices(queue: readonly Member[]): ImageVersion[] {
+  const counted = new Map<string, { version: ImageVersion; times: number }>();
+  for (const { image, request } of queue) {
+    const [first] = request?.versions ?? [];
+    if (!first) continue;
+    const version = { image, ...first };
+    const known = counted.get(versionKey(version));
+    if (known) known.times++;
+    else counted.set(versionKey(version), { version, times: 1 });
+  }
+  return [...counted.values()].sort((a, b) => b.times - a.times).map(({ version }) => version);
+}
+
+/** Once it is done everywhere, and nobody asks for it, what is said of it stays. */
+function withWaves(
+  version: BudgetVersion,
+  known: BudgetVersion | undefined,
+  isCurrent: boolean,
+  wavesNow: (version: ImageVersion) => Wave[],
+): BudgetVersion {
+  if (!isCurrent && (!known?.waves || known.wave === 'done')) {
+    return known?.waves ? { ...version, wave: known.wave!, waves: known.waves } : version;
+  }
+  const waves = wavesNow(versionOf(version));
+  return { ...version, wave: waveText(waves), waves };
+}
+
+function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | undefined): NewEvent[] {
+  const known = before?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
+  return finishedWaves(known, version.waves ?? []).map((wave) => waveEvent(version, wave));
+}
+
+// Who gets a slot: in the order of waves, then of asking; and the newest of the versions offered that waves and failures let through.
+
+/** Rollouts that ask this budget and have no slot of it, the first in the queue first. */
+function queueOf(fleet: readonly Member[], slots: readonly Slot[], key: string): Member[] {
+  const holders = new Set(slots.map(({ uid }) => uid));
+  const place = ({ wave, request, rollout }: Member) =>
+    [wave, request?.since ?? '', refKey(identityOf(rollout))] as const;
+  return fleet
+    .filter(({ uid, request }) => request?.budgets?.includes(key) && !holders.has(uid))
+    .sort((a, b) => compare(place(a), place(b)));
+}
+
+function compare(a: readonly (string | number)[], b: readonly (string | number)[]): number {
+  const index = a.findIndex((value, i) => value !== b[i]);
+  return index < 0 ? 0 : a[index]! < b[index]! ? -1 : 1;
+}
+
+function grant(
+  queue: readonly Member[],
+  room: number,
+  openWave: (version: ImageVersion) => number,
+  isHeld: (version: ImageVersion) => boolean,
+  now: EpochMs,
+): Slot[] {
+  const open = remembered(openWave);
+  const held = remembered(isHeld);
+  const granted: Slot[] = [];
+  for (const { rollout, uid, image, wave, request } of queue) {
+    if (granted.length >= room) break;
+    const version = request?.versions
+      ?.map((each) => ({ image, ...each }))
+      .find((each) => wave <= open(each) && !held(each));
+    if (!version || !request) continue;
+    const { namespace = '', name = '' } = rollout.metadata;
+    granted.push({
+      namespace,
+      name,
+      uid,
+      request: request.id,
+      version: version.tag,
+      ...(version.digest && { digest: version.digest }),
+      image,
+      rolloutRevision: revisionOf(rollout),
+      grantedTime: formatTime(now),
+      state: 'Granted',
+    });
+  }
+  return granted;
+}
+
+/** Evaluates each version once, however many Rollouts offer it. */
+function remembered<T>(evaluate: (version: ImageVersion) => T): (version: ImageVersion) => T {
+  const known = new Map<string, T>();
+  return (version) => {
+    const key = `${versionKey(version)}@${version.digest ?? ''}`;
+    if (!known.has(key)) known.set(key, evaluate(version));
+    return known.get(key)!;
+  };
+}

@@ -1,0 +1,159 @@
+/** Ready of a budget, and Events for its changes. */
+import { CONTINUE } from '../../api/annotations.ts';
+import { READY } from '../../api/conditions.ts';
+import type { Budget, BudgetVersion, Slot, Wave } from '../../api/types.ts';
+import type { NewCondition } from '../kube/conditions.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { firstFew } from '../kube/firstFew.ts';
+import { identityOf, refKey } from '../kube/names.ts';
+import { tagWord } from '../kube/tag.ts';
+import { LIMITS } from '../limits.ts';
+import type { Saying } from '../text/commands.ts';
+import { shell } from '../text/shell.ts';
+import type { BudgetConfig } from './budgetConfig.ts';
+import { failedIn, versionOf } from './budgetVersions.ts';
+import type { Member } from './fleet.ts';
+import { versionKey } from './imageVersion.ts';
+import { budgetKey } from './selectingBudgets.ts';
+import type { SlotResult } from './slots.ts';
+
+/** The outcome of a budget's plan. */
+export interface Outcome {
+  config: BudgetConfig;
+  selected: number;
+  /** Why nothing can be granted, of what it remembers. */
+  problem: string | undefined;
+  slots: readonly Slot[];
+  /** Slots that are taken. */
+  taken: number;
+  /** Rollouts that ask and have none. */
+  waiting: number;
+  /** Rollouts of earlier waves that have not reported which image they follow. */
+  unknown: readonly Member[];
+  /** Requested versions that failures hold. */
+  held: readonly BudgetVersion[];
+}
+
+/** The first of what keeps Rollouts from beginning gives the reason; the message names all. */
+export function readyOf(budget: Budget, outcome: Outcome): NewCondition {
+  const { config, selected, problem, slots, held } = outcome;
+  const overdue = slots.filter(({ state }) => state === 'Overdue');
+  const wrong: [reason: string, message: string][] = [];
+  if (selected > LIMITS.rolloutsOfBudget) {
+    const message = `it selects ${selected} Rollouts, more than ${LIMITS.rolloutsOfBudget} (limit rolloutsOfBudget): no slot is granted`;
+    wrong.push(['TooManyRollouts', message]);
+  }
+  if (problem !== undefined) wrong.push(['TooManyVersions', `${problem}: no slot is granted`]);
+  if (config.maxConcurrent === 0 && selected > 0) {
+    wrong.push(['Closed', `spec.maxConcurrent is ${budget.spec.maxConcurrent}: no Rollout begins`]);
+  }
+  const heldTexts = held.map((version) => heldSaying(budget, version));
+  wrong.push(...heldTexts.map(({ text }) => ['VersionHeld', text] satisfies [string, string]));
+  if (overdue.length > 0) {
+    const names = firstFew(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
+    wrong.push(['Overdue', `on the way for longer than spec.slotTimeout, and not counted: ${names}`]);
+  }
+  const [first] = wrong;
+  if (first) {
+    const text = wrong.map(([, message]) => message).join('; ');
+    return { ...ready('False', first[0], text), commands: heldTexts.flatMap(({ commands }) => commands) };
+  }
+  return ready('True', ...goingOn(outcome));
+}
+
+export function invalid(problems: readonly string[]): NewCondition {
+  return ready('False', 'InvalidBudget', `${problems.join('; ')}: no slot is granted until it is corrected`);
+}
+
+function goingOn({ config, selected, slots, taken, waiting, unknown }: Outcome): [reason: string, message: string] {
+  const queue = waiting === 0 ? '' : `, ${counted(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
+  if (selected === 0) return ['NothingSelected', 'spec.selector matches no Rollout'];
+  if (taken === 0 && waiting === 0) return ['Idle', `${counted(selected)}, and none asks for a slot`];
+  const message = `${taken} of ${config.maxConcurrent} slots are taken${queue}`;
+  if (waiting > 0 && taken >= config.maxConcurrent) return ['Full', message];
+  if (waiting > 0 && unknown.length > 0) {
+    const names = firstFew(unknown.map(({ rollout }) => refKey(identityOf(rollout))));
+    return ['ImageUnknown', `${message}: of earlier waves, ${names} have not said which image they follow`];
+  }
+  if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for the waves before theirs`];
+  if (waiting > 0) return ['WaveIncomplete', `${message} for Rollouts of earlier waves that do not have their version`];
+  return ['Granting', message];
+}
+
+export function counted(rollouts: number): string {
+  return `${rollouts} Rollout${rollouts === 1 ? '' : 's'}`;
+}
+
+function messageOf({ text, commands }: Required<Saying>): Pick<NewEvent, 'message' | 'commands'> {
+  return { message: text, commands };
+}
+
+function heldSaying({ metadata }: Budget, version: BudgetVersion): Required<Saying> {
+  const [kind, name] = budgetKey({ metadata }).split('/');
+  const where = { expanded: metadata.namespace ? shell`-n ${metadata.namespace} ` : '' };
+  const target = `${kind?.toLowerCase()}/${name}`;
+  const how = shell`kubectl annotate ${where}${target} ${CONTINUE}=${tagWord(version.version)}`;
+  return {
+    text: `${version.version} has failed in ${counted(version.failed)}, and no other Rollout begins it (failed: ${failedIn(version)})`,
+    commands: [[`To continue ${version.version} despite its failures`, how]],
+  };
+}
+
+function ready(status: 'True' | 'False', reason: string, message: string): NewCondition {
+  return { type: READY, status, reason, message };
+}
+
+export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): NewEvent[] {
+  const known = new Map(budget.status?.versions?.map((each) => [versionKey(versionOf(each)), each.held === true]));
+  return versions
+    .filter((version) => version.held && !known.get(versionKey(versionOf(version))))
+    .map((version) => ({
+      type: 'Warning',
+      reason: 'VersionHeld',
+      ...messageOf(heldSaying(budget, version)),
+      about: `${versionKey(versionOf(version))}/${version.failed}`,
+      forOthers: `${version.version} has failed in ${counted(version.failed)}: nobody else begins it`,
+    }));
+}
+
+export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
+  const message = `Version ${version.version} has Succeeded in all ${counted(wave.total)} of the wave ${wave.value || '(rest)'}`;
+  return {
+    type: 'Normal',
+    reason: 'WaveDone',
+    message,
+    forOthers: message,
+    about: `${versionKey(versionOf(version))}/${wave.value}/${wave.total}`,
+  };
+}
+
+/** For what nobody expects: a slot whose holder is gone or does not answer, and one that is overdue. */
+export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[] {
+  const about = `${before.uid}/${before.request ?? before.grantedTime}`;
+  const holder = `Rollout '${refKey(before)}'`;
+  if (freed === 'Deleted') {
+    return [
+      { type: 'Normal', reason: 'SlotFreed', message: `${holder} is gone: its slot is free`, about, quiet: true },
+    ];
+  }
+  if (freed === 'Revoked') {
+    const message = `${holder} has not used its slot, and does not answer: the slot is free`;
+    return [{ type: 'Warning', reason: 'SlotFreed', message, about }];
+  }
+  if (slot?.state !== 'Overdue' || before.state === 'Overdue') return [];
+  const message = `${holder} has ${slot.version} on its way for longer than spec.slotTimeout: it counts as failed there, and its slot as free`;
+  return [{ type: 'Warning', reason: 'SlotOverdue', message, about }];
+}
+
+export function continueEvent(version: string, by: string, hasContinued: boolean, uid: string): NewEvent {
+  const message = hasContinued
+    ? `${by} lets version ${version} go on: its failures so far are excused`
+    : `${by} asked to continue version ${version}, of which no failure is known: nothing changes`;
+  return {
+    type: 'Normal',
+    reason: hasContinued ? 'VersionContinued' : 'ContinueIgnored',
+    message,
+    about: uid,
+    forOthers: `version ${version} goes on`,
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * What a budget remembers of versions: in which Rollouts one has failed, and whether somebody goes on in spite of that. Failures are
+ * only ever added, so that a status that is behind takes none away; only a person excuses them.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { BudgetVersion, Slot } from '../../api/types.ts';
+import { firstFew } from '../kube/firstFew.ts';
+import { formatTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import type { Member } from './fleet.ts';
+import { among, ByVersion, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
+
+/** Who has failed is remembered by name, so many for each version. */
+const REMEMBERED = 100;
+
+export type Failure = NonNullable<BudgetVersion['failures']>[number];
+
+export interface Continue {
+  /** `1.2.0`, or `image:1.2.0`. */
+  version: string;
+  by: string;
+  at: EpochMs;
+}
+
+export interface Versions {
+  list: BudgetVersion[];
+  /** Whether failures keep a version from beginning anywhere. */
+  isHeld: (version: ImageVersion) => boolean;
+  /** The Rollouts whose failures of it somebody has excused: those that were remembered first. */
+  excused: (version: ImageVersion) => ReadonlySet<string>;
+  /** Why nothing can be granted. */
+  problem?: string;
+  /** Whether anything was there to be excused. */
+  hasContinued: boolean;
+}
+
+export function versionOf({ image, version, digest }: BudgetVersion | Slot): ImageVersion {
+  return { image: image ?? '', tag: version, digest };
+}
+
+/**
+ * `asked`: those that requests offer first, the most wanted first. `slots`: as they are from now on. A version that was forgotten
+ * is found again in the histories where it failed, as long as these remember it.
+ */
+export function recallVersions(
+  before: readonly BudgetVersion[],
+  fleet: readonly Member[],
+  slots: readonly Slot[],
+  requested: readonly ImageVersion[],
+  maxFailures: number | undefined,
+  said: Continue | undefined,
+): Versions {
+  const seen = failuresSeen(fleet, slots);
+  const current = [...requested, ...slots.map(versionOf)];
+  const failing = fleet.flatMap(({ head, image }) =>
+    head?.bakeStatus === 'Failed' ? [{ image, tag: head.version.tag, digest: head.version.digest }] : [],
+  );
+  const wanted = distinct([...current, ...failing, ...before.map(versionOf)]);
+  let hasContinued = false;
+  const all = wanted.map((version) => {
+    const known = before.find((each) => isSameVersion(versionOf(each), version));
+    const failures = union(known?.failures ?? [], seen.of(version));
+    // Those beyond what is remembered by name may be seen no longer; the count does not fall.
+    const failed = Math.max(failures.length, known?.failed ?? 0);
+    const excuses = said !== undefined && failed > 0 && isNamed(version, said.version);
+    hasContinued ||= excuses;
+    return entryOf(version, known, failures, failed, maxFailures, excuses ? said : undefined);
+  });
+  const isIn = among(current);
+  const isCurrent = (entry: BudgetVersion) => isIn(versionOf(entry));
+  const [now, past] = [all.filter(isCurrent), all.filter((entry) => !isCurrent(entry))];
+  const tooMany = now.filter(({ failed }) => failed > 0).length > LIMITS.budgetVersions;
+  const kept = [...now.filter(({ failed }) => failed > 0), ...past.filter(({ failed }) => failed > 0), ...all];
+  const chosen = new Set([...new Set(kept)].slice(0, LIMITS.budgetVersions));
+  const list = [...now, ...past].filter((entry) => chosen.has(entry));
+  const problem = `more than ${LIMITS.budgetVersions} versions have failed that are asked for (limit budgetVersions)`;
+  const entries = new ByVersion<BudgetVersion>();
+  for (const entry of all) entries.add(versionOf(entry), '', entry);
+  const excused = (version: ImageVersion) => {
+    const { failures = [], failuresExcused = 0 } = entries.first(version) ?? {};
+    return new Set(failures.slice(0, failuresExcused).map(({ uid }) => uid));
+  };
+  const isHeld = (version: ImageVersion) => {
+    if (maxFailures === undefined) return false;
+    const known = entries.first(version);
+    return known ? known.held === true : seen.count(version) >= maxFailures;
+  };
+  return { list, isHeld, excused, hasContinued, ...(tooMany && { problem }) };
+}
+
+/** `team-a/app, team-b/app`. */
+export function failedIn({ failures = [], failed }: BudgetVersion): string {
+  return firstFew(
+    failures.map(({ namespace, name }) => `${namespace}/${name}`),
+    failed,
+  );
+}
+
+function entryOf(
+  { image, tag, digest }: ImageVersion,
+  known: BudgetVersion | undefined,
+  failures: readonly Failure[],
+  failed: number,
+  maxFailures: number | undefined,
+  said: Continue | undefined,
+): BudgetVersion {
+  const excused = said ? failed : (known?.failuresExcused ?? 0);
+  const held = maxFailures !== undefined && failed - excused >= maxFailures;
+  const continued = said
+    ? { continuedBy: said.by, continuedAt: formatTime(said.at) }
+    : {
+        ...(known?.continuedBy && { continuedBy: known.continuedBy }),
+        ...(known?.continuedAt && { continuedAt: known.continuedAt }),
+      };
+  return {
+    image,
+    version: tag,
+    ...((known?.digest ?? digest) && { digest: known?.digest ?? digest }),
+    failed,
+    ...(failures.length > 0 && { failures: failures.slice(0, REMEMBERED) }),
+    ...(held && { held }),
+    ...(excused > 0 && { failuresExcused: excused, ...continued }),
+  };
+}
+
+function failuresSeen(fleet: readonly Member[], slots: readonly Slot[]): ByVersion<Failure> {
+  const found = new ByVersion<Failure>();
+  const holders = new Map(fleet.map((member) => [member.uid, member]));
+  for (const { rollout, uid, image, accountable } of fleet) {
+    const { namespace = '', name = '' } = rollout.metadata;
+    for (const { bakeStatus, version } of accountable) {
+      if (bakeStatus === 'Failed') found.add({ ...version, image }, uid, { namespace, name, uid });
+    }
+  }
+  for (const slot of slots) {
+    const { namespace, name, uid, state } = slot;
+    const holder = holders.get(uid);
+    const isExempt = holder?.head !== undefined && !holder.accountable.includes(holder.head);
+    if (state === 'Overdue' && !isExempt) found.add(versionOf(slot), uid, { namespace, name, uid });
+  }
+  return found;
+}
+
+/** Each Rollout once. */
+function union(known: readonly Failure[], seen: readonly Failure[]): Failure[] {
+  return [...new Map([...known, ...seen].map((failure) => [failure.uid, failure])).values()];
+}
+
+function distinct(versions: readonly ImageVersion[]): ImageVersion[] {
+  const known = new ByVersion<true>();
+  return versions.filter((version) => {
+    if (known.first(version)) return false;
+    known.add(version, '', true);
+    return true;
+  });
+}
+
+function isNamed(version: ImageVersion, text: string): boolean {
+  return text === version.tag || text === versionKey(version);
+}

@@ -1,0 +1,73 @@
+/** `rollout.kuberik.com/continue` on a budget: a version goes on in spite of its failures. The webhook notes who asked; a request is acted on once. */
+import { CONTINUE, CONTINUE_REQUEST } from '../../api/annotations.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Budget } from '../../api/types.ts';
+import { annotate } from '../kube/annotate.ts';
+import type { FieldProblem } from '../kube/fieldProblem.ts';
+import { isLegalTag } from '../kube/tag.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import type { Continue } from './budgetVersions.ts';
+
+/** An image, a tag and a colon. */
+const MAX_VERSION = 1024;
+/** A repository with its port, or `ImagePolicy <namespace>/<name>` while the image is unknown. */
+const IMAGE = /^[\w .:@/[\]-]*$/;
+
+export interface ContinueRequest extends Continue {
+  /** The uid of the admission request. */
+  uid: string;
+}
+
+/** undefined where there is none, or nobody has noted whose it is. */
+export function continueRequest({ metadata }: Budget): ContinueRequest | undefined {
+  const version = metadata.annotations?.[CONTINUE];
+  const [, uid, time, by] =
+    /^(\S{1,128}) (\S{1,64}) (.{1,512})$/.exec(metadata.annotations?.[CONTINUE_REQUEST] ?? '') ?? [];
+  const at = parseTime(time);
+  if (!version || version.length > MAX_VERSION || !uid || !by || at === undefined) return undefined;
+  return { version, uid, by, at };
+}
+
+/** The problem of a `continue` that names no version: `<tag>`, or `<image>:<tag>` as versions are listed in the status. */
+export function continueProblem({ metadata }: Budget, before: Budget | undefined): FieldProblem | undefined {
+  const value = metadata.annotations?.[CONTINUE];
+  if (!value || value === before?.metadata.annotations?.[CONTINUE]) return undefined;
+  const colon = value.lastIndexOf(':');
+  if (value.length <= MAX_VERSION && isImage(value.slice(0, colon + 1)) && isLegalTag(value.slice(colon + 1)))
+    return undefined;
+  const reason = 'expected a tag, or an image and a tag with a colon between them';
+  return { field: `metadata.annotations[${CONTINUE}]`, value: value.slice(0, 128), reason };
+}
+
+/** Whether a request may name it before its tag. */
+export function isImage(text: string): boolean {
+  return text.length <= MAX_VERSION && IMAGE.test(text);
+}
+
+/** The one that was not acted on yet. */
+export function pendingContinue(budget: Budget): ContinueRequest | undefined {
+  const request = continueRequest(budget);
+  return request && request.uid !== budget.status?.handledRequest ? request : undefined;
+}
+
+/** Whether the annotation is there for nothing any more. */
+export function isUsed(budget: Budget): boolean {
+  const request = continueRequest(budget);
+  return request !== undefined && request.uid === budget.status?.handledRequest;
+}
+
+/** The budget of a write, with the record of this request where it asks for something new; nobody's own text counts. */
+export function recordContinue(
+  budget: Budget,
+  before: Budget | undefined,
+  request: { uid: string; user: string },
+  now: EpochMs,
+): Budget {
+  const requested = budget.metadata.annotations?.[CONTINUE];
+  if (requested === undefined) return annotate(budget, CONTINUE_REQUEST, undefined);
+  if (requested === before?.metadata.annotations?.[CONTINUE]) {
+    return annotate(budget, CONTINUE_REQUEST, before.metadata.annotations[CONTINUE_REQUEST]);
+  }
+  const user = request.user.replace(/[\r\n]/g, ' ').slice(0, 512);
+  return annotate(budget, CONTINUE_REQUEST, `${request.uid} ${formatTime(now)} ${user}`);
+}

@@ -1,0 +1,129 @@
+/** Values by version, looked up: a tag may have been moved as often as somebody likes, and no long list of its digests is searched. */
+import type { Rollout } from '../../api/types.ts';
+import { refKey } from '../kube/names.ts';
+import { policyRef } from '../policy/imagePolicy.ts';
+
+interface Entry<T> {
+  id: string;
+  digest: string | undefined;
+  value: T;
+  place: number;
+}
+
+/** The entries of one tag, by what is known of their digest and by id. */
+interface Index<T> {
+  unknown: Map<string, Entry<T>>;
+  byDigest: Map<string, Map<string, Entry<T>>>;
+}
+
+/** Lists of up to this length are searched. */
+const FEW = 8;
+
+/** All are added before the first is asked for. */
+export class ByVersion<T> {
+  readonly #images = new Map<string, Map<string, Entry<T>[]>>();
+  readonly #indexes = new Map<readonly Entry<T>[], Index<T>>();
+
+  /** `id`: whose it is. Each has one value for a version: the first. */
+  add({ image, tag, digest }: ImageVersion, id: string, value: T): void {
+    const tags = this.#images.get(image) ?? new Map<string, Entry<T>[]>();
+    if (tags.size === 0) this.#images.set(image, tags);
+    const entries = tags.get(tag);
+    const entry = { id, digest, value, place: entries?.length ?? 0 };
+    if (entries) entries.push(entry);
+    else tags.set(tag, [entry]);
+  }
+
+  /** The value that was added first for this version. */
+  first(version: ImageVersion): T | undefined {
+    const entries = this.#entriesOf(version);
+    if (entries.length <= FEW || !version.digest) return entries.find((each) => isSameDigest(each, version))?.value;
+    const { unknown, byDigest } = this.#indexOf(entries);
+    const [a] = unknown.values();
+    const [b] = byDigest.get(version.digest)?.values() ?? [];
+    return (a && b && a.place > b.place ? b : (a ?? b))?.value;
+  }
+
+  /** Whatever is this version. */
+  of(version: ImageVersion): T[] {
+    const entries = this.#entriesOf(version);
+    if (!version.digest) return [...firstOfEach(entries).values()].map(({ value }) => value);
+    const { unknown } = this.#indexOf(entries);
+    return [...unknown.values(), ...this.#others(entries, version.digest)].map(({ value }) => value);
+  }
+
+  /** How many have this version. */
+  count(version: ImageVersion): number {
+    const entries = this.#entriesOf(version);
+    if (!version.digest) return firstOfEach(entries).size;
+    return this.#indexOf(entries).unknown.size + this.#others(entries, version.digest).length;
+  }
+
+  /** The values of the version with exactly this digest. */
+  withDigest(version: ImageVersion & { digest: string }): T[] {
+    const ids = this.#indexOf(this.#entriesOf(version)).byDigest.get(version.digest);
+    return [...(ids?.values() ?? [])].map(({ value }) => value);
+  }
+
+  #others(entries: readonly Entry<T>[], digest: string): Entry<T>[] {
+    const { unknown, byDigest } = this.#indexOf(entries);
+    return [...(byDigest.get(digest)?.values() ?? [])].filter(({ id }) => !unknown.has(id));
+  }
+
+  #entriesOf({ image, tag }: ImageVersion): readonly Entry<T>[] {
+    return this.#images.get(image)?.get(tag) ?? [];
+  }
+
+  #indexOf(entries: readonly Entry<T>[]): Index<T> {
+    const known = this.#indexes.get(entries);
+    if (known) return known;
+    const byDigest = Map.groupBy(entries, ({ digest }) => digest ?? '');
+    const index = {
+      unknown: firstOfEach(byDigest.get('') ?? []),
+      byDigest: new Map([...byDigest].map(([digest, each]) => [digest, firstOfEach(each)])),
+    };
+    this.#indexes.set(entries, index);
+    return index;
+  }
+}
+
+function firstOfEach<T>(entries: readonly Entry<T>[]): Map<string, Entry<T>> {
+  const byId = new Map<string, Entry<T>>();
+  for (const entry of entries) if (!byId.has(entry.id)) byId.set(entry.id, entry);
+  return byId;
+}
+
+/** Whether a version is one of these: each is looked up, however many there are. */
+export function among(versions: readonly ImageVersion[]): (version: ImageVersion) => boolean {
+  const known = new ByVersion<true>();
+  for (const version of versions) known.add(version, '', true);
+  return (version) => known.first(version) !== undefined;
+}
+
+// Which versions are the same, for budgets: a tag of the same image. Applications that share a budget share neither failures nor waves.
+
+export interface ImageVersion {
+  image: string;
+  tag: string;
+  digest?: string | undefined;
+}
+
+/** The image that a Rollout has releases of; while it is not known, those of one ImagePolicy are the same. */
+export function imageOf(rollout: Rollout): string {
+  const ref = policyRef(rollout);
+  return rollout.status?.image ?? (ref ? `ImagePolicy ${refKey(ref)}` : '');
+}
+
+/** Without the digest, which not everybody knows: for maps. */
+export function versionKey({ image, tag }: ImageVersion): string {
+  return `${image}:${tag}`;
+}
+
+/** A tag that was moved is another version, where both know the digest. */
+export function isSameVersion(a: ImageVersion, b: ImageVersion): boolean {
+  return a.image === b.image && a.tag === b.tag && isSameDigest(a, b);
+}
+
+export function isSameDigest(a: { digest?: string | undefined }, b: { digest?: string | undefined }): boolean {
+  return !a.digest || !b.digest || a.digest === b.digest;
+}

@@ -1,0 +1,102 @@
+/** Which RolloutBudgets a Rollout has to ask, and in which order. */
+
+import { SLOT_LABEL_SUFFIX } from '../../api/annotations.ts';
+import { CLUSTER_ROLLOUT_BUDGETS, KINDS, ROLLOUT_BUDGETS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { Budget, ClusterRolloutBudget, Rollout } from '../../api/types.ts';
+import { refKey, shortHash } from '../kube/names.ts';
+import { matchesSelector, SelectorError } from '../kube/selector.ts';
+import { LIMITS } from '../limits.ts';
+
+/** The budgets that select a Rollout, as they were read live for it. */
+export interface Budgets {
+  /** In the order in which they are asked. */
+  selecting: readonly Budget[];
+  /** Why none is asked, and nothing may begin: a clause. */
+  problem?: string;
+}
+
+/** `ClusterRolloutBudget/fleet`; those of a Rollout are in its namespace. The items of a list have no kind. */
+export function budgetKey(budget: Pick<Budget, 'metadata'>): string {
+  return `${kindOf(budget)}/${budget.metadata.name}`;
+}
+
+export function kindOf({ metadata }: Pick<Budget, 'metadata'>): string {
+  return metadata.namespace ? KINDS.RolloutBudget.kind : KINDS.ClusterRolloutBudget.kind;
+}
+
+/** For messages: `RolloutBudget 'fleet'`. */
+export function budgetTitle(budget: Pick<Budget, 'metadata'>): string {
+  return `${kindOf(budget)} '${budget.metadata.name}'`;
+}
+
+/** undefined: all namespaces, as an empty selector says. Without a selector nothing is granted, and so it selects all too. */
+export function namespacesOf(budget: Budget): ClusterRolloutBudget['spec']['namespaceSelector'] | undefined {
+  const selector = budget.metadata.namespace ? undefined : (budget as ClusterRolloutBudget).spec.namespaceSelector;
+  const isEmpty = !Object.keys(selector?.matchLabels ?? {}).length && !selector?.matchExpressions?.length;
+  return isEmpty ? undefined : selector;
+}
+
+/** A selector that cannot be read selects whatever it could: what was meant to be held must not begin. */
+export function selects(
+  budget: Budget,
+  { metadata }: Rollout,
+  namespaceLabels: Readonly<Record<string, string>>,
+): boolean {
+  const { namespace } = budget.metadata;
+  if (namespace && namespace !== metadata.namespace) return false;
+  try {
+    return (
+      matchesSelector(namespacesOf(budget), namespaceLabels) && matchesSelector(budget.spec.selector, metadata.labels)
+    );
+  } catch (error) {
+    if (error instanceof SelectorError) return true;
+    throw error;
+  }
+}
+
+/**
+ * One order for all Rollouts, so that none waits for a budget that is held by another which waits for its own: the cluster's
+ * first, then by name. `isTruncated`: there are more budgets than were listed.
+ */
+export function budgetsOf(
+  rollout: Rollout,
+  listed: readonly Budget[],
+  namespaceLabels: Readonly<Record<string, string>>,
+  isTruncated: boolean,
+): Budgets {
+  if (isTruncated)
+    return { selecting: [], problem: `there are more than ${LIMITS.listedBudgets} of a kind (limit listedBudgets)` };
+  const selecting = listed.filter((budget) => selects(budget, rollout, namespaceLabels)).sort(byKey);
+  if (selecting.length <= LIMITS.budgetsOfRollout) return { selecting };
+  const problem = `${selecting.length} select this Rollout, more than ${LIMITS.budgetsOfRollout} (limit budgetsOfRollout)`;
+  return { selecting: [], problem };
+}
+
+function byKey(a: Budget, b: Budget): number {
+  return budgetKey(a) < budgetKey(b) ? -1 : 1;
+}
+
+// How a grant wakes its Rollout, and no other: the budget carries a label for it, and the Rollout relates budgets that have it.
+// Were all budgets related, each grant would sync every Rollout of the cluster.
+
+/** Label key; its value is empty. */
+export function slotLabel(rollout: NamespacedName): string {
+  return `${shortHash(refKey(rollout))}.${SLOT_LABEL_SUFFIX}`;
+}
+
+/** The labels that a budget needs: one for each unused grant. */
+export function slotLabels({ status }: Budget): string[] {
+  const unused = (status?.slots ?? []).filter(({ state }) => state === 'Granted' || state === 'Revoking');
+  return unused.map(slotLabel);
+}
+
+/** For the customize hook of a Rollout. */
+export function slotRules(rollout: NamespacedName): RelatedResourceRule[] {
+  const labelSelector = { matchExpressions: [{ key: slotLabel(rollout), operator: 'Exists' }] };
+  return [
+    { ...CLUSTER_ROLLOUT_BUDGETS, labelSelector },
+    { ...ROLLOUT_BUDGETS, namespace: rollout.namespace, labelSelector },
+  ];
+}

@@ -1,0 +1,125 @@
+/** Which rules are active, and when that changes next. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { LAST_INSTANT } from '../kube/time.ts';
+import type { Calendar, Rule } from './calendarRules.ts';
+import { instantOf, localDay, startOfDay } from './localTime.ts';
+
+/** Names of the active rules in their order; an unnamed rule is ''. */
+export function activeRules(calendar: Calendar, now: EpochMs): string[] {
+  const today = localDay(now, calendar.timeZone);
+  return calendar.rules
+    .filter((rule) => touches(rule, today, today) && ruleActive(rule, today, calendar.timeZone, now))
+    .map((rule) => rule.name);
+}
+
+export function isActive(calendar: Calendar, now: EpochMs): boolean {
+  return activeRules(calendar, now).length > 0;
+}
+
+/** Days to look ahead: first the likely ones, then two weeks and more, because daylight saving can swallow a week's only window. */
+const SPANS = [2, 17];
+
+/**
+ * The next instant at which the calendar as a whole goes from active to inactive or back: rules that overlap or adjoin
+ * count as one. undefined when it stays as it is forever, or beyond the last time that can be written: `9999-12-31` as the
+ * last day of a range means no end.
+ */
+export function nextTransition(calendar: Calendar, now: EpochMs): EpochMs | undefined {
+  const next = nextOfAll(calendar, now);
+  return next !== undefined && next <= LAST_INSTANT ? next : undefined;
+}
+
+function nextOfAll(calendar: Calendar, now: EpochMs): EpochMs | undefined {
+  const today = localDay(now, calendar.timeZone);
+  for (const span of SPANS) {
+    const found = changeWithin(calendar, now, today, span);
+    if (found !== undefined) return found;
+  }
+  // From here on the weeks are alike until a date range begins or ends.
+  for (const day of rangeEdges(calendar, today)) {
+    const found = changeWithin(calendar, now, day, SPANS.at(-1)!);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function ruleActive(rule: Rule, today: number, timeZone: string, now: EpochMs): boolean {
+  return [today - 1, today].some((day) => {
+    const window = windowOn(rule, day, timeZone);
+    return window !== undefined && window.from <= now && now < window.to;
+  });
+}
+
+/** Looks at the windows around `day`; the calendar's state must not change between `now` and the day before it. */
+function changeWithin(calendar: Calendar, now: EpochMs, day: number, span: number): EpochMs | undefined {
+  const horizon = startOfDay(day + span + 1, calendar.timeZone);
+  const merged = mergedWindows(calendar, day - 2, span + 2);
+  // Before that, windows that began even earlier are missing: an end found there may not be one.
+  const since = Math.max(now, startOfDay(day - 1, calendar.timeZone));
+  const active = isActive(calendar, now);
+  if (!active) return merged.find(({ from }) => from > since)?.from;
+  const end = merged.find(({ from, to }) => to > since && from < horizon)?.to;
+  // An end at the horizon is only where we stopped looking.
+  return end !== undefined && end < horizon ? end : undefined;
+}
+
+/** Whether the rule's date range has one of these days; a holiday list is mostly other years. */
+function touches({ firstDay, lastDay }: Rule, from: number, to: number): boolean {
+  return (firstDay === undefined || firstDay <= to) && (lastDay === undefined || lastDay >= from);
+}
+
+function mergedWindows(calendar: Calendar, first: number, days: number): Interval[] {
+  const windows: Interval[] = [];
+  const rules = calendar.rules.filter((rule) => touches(rule, first, first + days + 1));
+  for (let i = 0; i <= days; i++) {
+    for (const rule of rules) {
+      const window = windowOn(rule, first + i, calendar.timeZone);
+      if (window) windows.push(window);
+    }
+  }
+  windows.sort((a, b) => a.from - b.from);
+  const merged: Interval[] = [];
+  for (const window of windows) {
+    const last = merged.at(-1);
+    if (last && window.from <= last.to) last.to = Math.max(last.to, window.to);
+    else merged.push({ ...window });
+  }
+  return merged;
+}
+
+function rangeEdges(calendar: Calendar, today: number): number[] {
+  const edges = calendar.rules.flatMap(({ firstDay, lastDay }) => [
+    firstDay,
+    lastDay === undefined ? lastDay : lastDay + 1,
+  ]);
+  return [...new Set(edges)].filter((day) => day !== undefined && day > today).sort((a, b) => a! - b!) as number[];
+}
+
+// The instants between which a rule is active. A window belongs to the local day on which it starts: 22:00–06:00 on Fridays ends on Saturday
+// morning. A date range cuts: outside its days the rule is never active. Times are wall-clock times, which never go backwards (localTime.ts), so a
+// window never ends before it starts.
+
+/** Half open: [from, to). */
+interface Interval {
+  from: EpochMs;
+  to: EpochMs;
+}
+
+/** The window that starts on this local day; undefined when there is none. */
+function windowOn(rule: Rule, day: number, timeZone: string): Interval | undefined {
+  if (rule.weekdays && !rule.weekdays.has(weekday(day))) return undefined;
+  const lastDay = rule.end <= rule.start ? day + 1 : day;
+  // Far from the range: spare the time zone arithmetic.
+  if (rule.firstDay !== undefined && lastDay < rule.firstDay) return undefined;
+  if (rule.lastDay !== undefined && day > rule.lastDay) return undefined;
+  let from = instantOf(day, rule.start, timeZone);
+  let to = instantOf(lastDay, rule.end, timeZone);
+  if (rule.firstDay !== undefined && day < rule.firstDay) from = Math.max(from, startOfDay(rule.firstDay, timeZone));
+  if (rule.lastDay !== undefined && lastDay > rule.lastDay) to = Math.min(to, startOfDay(rule.lastDay + 1, timeZone));
+  return from < to ? { from, to } : undefined;
+}
+
+/** 1 is Monday. 1970-01-01 was a Thursday. */
+function weekday(day: number): number {
+  return ((((day + 3) % 7) + 7) % 7) + 1;
+}

@@ -1,0 +1,113 @@
+/** How a verdict becomes a HealthCheck's status. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HealthCheck } from '../../api/types.ts';
+import { sameJson } from '../kube/json.ts';
+import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
+import { bounded, type CommandLine } from '../text/commands.ts';
+
+export type HealthStatus = NonNullable<HealthCheck['status']>;
+
+export type Verdict = {
+  /** Below the message, each on a line of its own. */
+  commands?: readonly CommandLine[];
+} & (
+  | { health: 'Healthy'; message: string }
+  /**
+   * `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before. `again`: one that it has
+   * applied, which says nothing new at all; each of its reconciliations would be two writes otherwise.
+   */
+  | { health: 'Pending'; message: string; attempting?: boolean; again?: boolean }
+  /**
+   * `failedAt`: when it failed, as far as the failed objects say. `absent`: what the check is about does not exist, which
+   * is not a failure yet where it has not existed since the deployment: a Git sync creates a HealthCheck before its Kustomization.
+   */
+  | { health: 'Unhealthy'; message: string; failedAt?: EpochMs; absent?: true }
+  /** What is needed could not be read. That is not a failure: the health stays as it was. */
+  | { health: 'Unknown'; message: string }
+);
+
+/** Messages of other objects may have any length, and this one goes on into Rollouts. The CRD takes no more. */
+const MAX_MESSAGE = 16_384;
+
+/**
+ * The status after a verdict. `lastChangeTime` moves only when `status` does. `lastErrorTime` is the latch that a bake
+ * reads: it stays through a recovery, never moves back and never lies in the future; only a reset clears it. Where the
+ * verdict has no time of its own, a failure began when it was first seen: a time that moved with each look would
+ * fail every later deployment, and would make the hook call itself forever.
+ */
+export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
+  const { lastErrorTime, lastChangeTime } = before ?? {};
+  if (before?.status === 'Healthy' && verdict.health === 'Pending' && verdict.again) return before;
+  const status = healthAfter(before?.status, verdict);
+  const failed = verdict.health === 'Unhealthy' && !(verdict.absent && neverThere(before));
+  const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
+  const wasHealthy = before?.status === 'Healthy' ? formatTime(now) : before?.lastHealthyTime;
+  const changeTime = status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0);
+  return {
+    status,
+    message: messageOf(verdict, status),
+    ...(errorTime && { lastErrorTime: errorTime }),
+    ...(status !== 'Healthy' && wasHealthy && { lastHealthyTime: wasHealthy }),
+    ...(changeTime && { lastChangeTime: changeTime }),
+  };
+}
+
+/** Until when it was Healthy, of what is deployed now; undefined where it was not. */
+export function healthyUntil(before: HealthStatus | undefined, now: EpochMs): EpochMs | undefined {
+  return before?.status === 'Healthy' ? now : parseTime(before?.lastHealthyTime);
+}
+
+/** Absent at every look since the last reset: Unhealthy without an error says so. */
+function neverThere(before: HealthStatus | undefined): boolean {
+  if (before?.status === undefined || isReset(before)) return true;
+  return before.status === 'Unhealthy' && before.lastErrorTime === undefined;
+}
+
+function healthAfter(before: string | undefined, verdict: Verdict): string {
+  if (verdict.health === 'Unknown') return before === 'Healthy' || before === 'Unhealthy' ? before : 'Pending';
+  if (verdict.health === 'Pending' && verdict.attempting && before === 'Unhealthy') return before;
+  return verdict.health;
+}
+
+function messageOf(verdict: Verdict, status: string): string {
+  const isOld = verdict.health === 'Unknown' && status !== 'Pending';
+  const message = isOld ? `Still ${status}: not everything could be read. ${verdict.message}` : verdict.message;
+  return bounded(
+    { text: message, ...(verdict.commands && { commands: verdict.commands }) },
+    MAX_MESSAGE,
+  ).toWellFormed();
+}
+
+function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | undefined, now: EpochMs): string {
+  const known = parseTime(before?.lastErrorTime);
+  if (failedAt === undefined || failedAt > now) {
+    return before?.status === 'Unhealthy' && known !== undefined ? before.lastErrorTime! : formatTime(now);
+  }
+  return known !== undefined && known >= wholeSeconds(failedAt) ? before!.lastErrorTime! : formatTime(failedAt);
+}
+
+export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefined): boolean {
+  return sameJson(a ?? {}, b ?? {});
+}
+
+/** The most that clocks of two servers differ; a time further ahead is a reporter's. */
+const NEAR_MS = 60_000;
+
+const RESET = 'Health check reset due to new deployment';
+
+/** @param before what is reset; the time differs from its: by that it is known that something was reported since */
+export function resetStatus(before: HealthStatus | undefined, now: EpochMs): HealthStatus {
+  return { status: 'Pending', message: RESET, lastChangeTime: changedAfter(before?.lastChangeTime, now, 1000) };
+}
+
+/** Now, or so many milliseconds after the change before, where that was in this second or our clock was ahead by seconds then. */
+function changedAfter(before: string | undefined, now: EpochMs, leastMs: number): string {
+  const known = parseTime(before);
+  const isNear = known !== undefined && known > now - leastMs - 1000 && known < now + NEAR_MS;
+  return formatTime(isNear ? Math.max(now, known + leastMs) : now);
+}
+
+/** Whether nothing was evaluated since the reset. */
+export function isReset({ status, message }: HealthStatus): boolean {
+  return status === 'Pending' && message === RESET;
+}

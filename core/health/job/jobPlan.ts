@@ -1,0 +1,129 @@
+/**
+ * What a HealthCheck of class job does next: which Jobs there should be, and the status. One Rollout of its namespace selects it; the health is about that Rollout's
+ * newest deployment and nothing else.
+ *
+ * | seen | health | Jobs |
+ * |---|---|---|
+ * | the component is missing, or the template cannot be run | Unhealthy | as they are |
+ * | no Rollout of the namespace selects it, or several do; nothing is deployed | Pending | as they are |
+ * | the version is not applied yet | Pending | the one before |
+ * | applied, while the deployment bakes, and its Job does not exist | Pending; Healthy once it has completed | its own, and the one before |
+ * | its Job runs, has completed, has failed | Pending, Healthy, Unhealthy | its own, and the one before |
+ * | the deployment is over, and none was run for it | Pending | the one before |
+ */
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
+import { type HealthStatus, resetStatus, statusAfter, type Verdict } from '../healthStatus.ts';
+import { type CheckJob, isOver, type JobTemplate, jobVerdict, runOf, templateProblem } from './checkJob.ts';
+
+export interface JobContext {
+  check: HealthCheck;
+  template: JobTemplate;
+  /** The Rollouts of its namespace that select it. */
+  watching: readonly Rollout[];
+  /** Its own; undefined where this installation runs none. */
+  jobs: readonly CheckJob[] | undefined;
+}
+
+/** The deployment to check, and the Job that checks it; else why there is none. */
+export type JobTarget = { head: HistoryEntry; wanted: CheckJob } | { problem: Verdict };
+
+export function jobTargetOf({ check, template, watching, jobs }: JobContext): JobTarget {
+  if (!jobs) {
+    return unhealthy('this installation lacks the component health-jobs: no Job is run. See docs/install.md');
+  }
+  const problem = templateProblem(template);
+  if (problem !== undefined) return unhealthy(`${problem}. No Job is run until it is corrected`);
+  const [rollout, ...others] = watching;
+  if (!rollout) return pending('no Rollout of this namespace selects this HealthCheck: no Job is run');
+  if (others.length > 0) {
+    const names = watching.slice(0, 3).map(({ metadata }) => `'${metadata.name}'`);
+    return pending(
+      `${watching.length} Rollouts select this HealthCheck, ${names.join(', ')}${watching.length > 3 ? ' and others' : ''}: a Job is run for one. Make a HealthCheck for each`,
+    );
+  }
+  const [head] = rollout.status?.history ?? [];
+  if (!head) return pending(`Rollout '${rollout.metadata.name}' has deployed nothing yet: the Job is run then`);
+  return { head, wanted: runOf({ check, template, rollout, head }) };
+}
+
+export interface Progress {
+  /** Every object that is bound to the Rollout has the version. */
+  isApplied: boolean;
+  isBaking: boolean;
+  /** Why the Pods of its Job do not run. */
+  cause?: string | undefined;
+}
+
+export interface JobPlan {
+  /** The Jobs that there should be: Metacontroller deletes the others. */
+  jobs: CheckJob[];
+  status: HealthStatus;
+}
+
+export function jobPlan(context: JobContext, target: JobTarget, progress: Progress, now: EpochMs): JobPlan {
+  const { check, jobs = [] } = context;
+  const before = check.status;
+  if ('problem' in target) return { jobs: jobs.map(kept), status: statusFor(before, undefined, target.problem, now) };
+  const { head, wanted } = target;
+  const found = jobs.find(({ metadata }) => metadata.name === wanted.metadata.name);
+  const earlier = jobs
+    .filter((job) => job !== found && isOver(job))
+    .sort(byAge)
+    .slice(0, 1)
+    .map(kept);
+  const verdict =
+    found && !found.metadata.deletionTimestamp ? jobVerdict(found, head.version.tag, progress.cause) : undefined;
+  if (verdict) return { jobs: [kept(found!), ...earlier], status: statusFor(before, wanted, verdict, now) };
+  if (before && isSettled(before, wanted, progress)) return { jobs: earlier, status: before };
+  const mayRun = progress.isBaking && progress.isApplied && !found;
+  const waits = pending(whyNot(target, progress, found));
+  return { jobs: mayRun ? [wanted, ...earlier] : earlier, status: statusFor(before, wanted, waits.problem, now) };
+}
+
+/** What a Job has shown stays, whoever deletes it. A failed one that is deleted while the deployment bakes on is run once more. */
+function isSettled(before: HealthStatus, wanted: CheckJob, { isBaking }: Progress): boolean {
+  if (before.job?.name !== wanted.metadata.name) return false;
+  return before.status === 'Healthy' || (before.status === 'Unhealthy' && !isBaking);
+}
+
+function whyNot(
+  { head, wanted }: Exclude<JobTarget, { problem: Verdict }>,
+  { isBaking, isApplied }: Progress,
+  found: CheckJob | undefined,
+): string {
+  const { tag } = head.version;
+  const job = `Job '${wanted.metadata.namespace}/${wanted.metadata.name}'`;
+  if (found) return `${job} is being deleted, and is run again after that`;
+  if (!isBaking)
+    return `the deployment of version ${tag} is over, and no Job has ended for it: the next deployment runs one`;
+  if (!isApplied) return `waits until version ${tag} is applied, and then runs ${job}`;
+  return `${job} is to be created for version ${tag}. If it does not appear, Kubernetes or an admission webhook refuses it, Metacontroller lacks the right to create Jobs in this namespace, or another Job has its name: see the Events of this HealthCheck, and docs/healthchecks.md`;
+}
+
+/** The status after a verdict. A report about another run, errors too, says nothing about this one. */
+function statusFor(
+  before: HealthStatus | undefined,
+  wanted: CheckJob | undefined,
+  verdict: Verdict,
+  now: EpochMs,
+): HealthStatus {
+  const isSame = before?.job?.name === wanted?.metadata.name;
+  const after = statusAfter(isSame ? before : resetStatus(before, now), verdict, now);
+  const { name = '', namespace = '' } = wanted?.metadata ?? {};
+  return wanted ? { ...after, job: { namespace, name } } : after;
+}
+
+/** As Metacontroller takes it: by name. Jobs are never updated. */
+function kept({ apiVersion, kind, metadata: { name, namespace, labels }, spec }: CheckJob): CheckJob {
+  return { apiVersion, kind, metadata: { name: name!, namespace: namespace!, ...(labels && { labels }) }, spec };
+}
+
+/** Newest first. */
+function byAge(a: CheckJob, b: CheckJob): number {
+  const madeAt = ({ metadata }: CheckJob) => metadata.creationTimestamp ?? '';
+  return madeAt(a) > madeAt(b) ? -1 : 1;
+}
+
+const unhealthy = (message: string): { problem: Verdict } => ({ problem: { health: 'Unhealthy', message } });
+const pending = (message: string): { problem: Verdict } => ({ problem: { health: 'Pending', message } });

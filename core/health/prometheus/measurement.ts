@@ -1,0 +1,176 @@
+/**
+ * What a measurement makes of a HealthCheck's status.
+ *
+ * | result | health |
+ * |---|---|
+ * | every series is inside the range | Healthy |
+ * | a series is outside | Pending, and Unhealthy from the `failureLimit`th in a row |
+ * | no series | as `onEmpty` says |
+ * | no answer, too many series, NaN | Pending, or Unhealthy where it was: unknown is never Healthy, and mends nothing. It counts for neither side |
+ */
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { Measurement, Reading } from '../../../api/ports.ts';
+import type { HealthCheck } from '../../../api/types.ts';
+import { parseDuration } from '../../kube/duration.ts';
+import { formatTime, parseTime } from '../../kube/time.ts';
+import { type HealthStatus, statusAfter, type Verdict } from '../healthStatus.ts';
+
+type Stored = NonNullable<NonNullable<HealthStatus['prometheus']>['measurements']>[number];
+
+/** The most measurements in the status; its CRD takes no more. */
+export const MAX_MEASUREMENTS = 10;
+
+/**
+ * When to measure next.
+ * @param cutoff what was measured before says nothing about what is deployed now
+ */
+export function dueAt(
+  status: HealthStatus | undefined,
+  { intervalMs }: MetricCheck,
+  cutoff: EpochMs | undefined,
+  now: EpochMs,
+): EpochMs {
+  const last = parseTime(status?.prometheus?.measurements?.[0]?.time);
+  // A stored time has whole seconds: what was measured in the second of the arrival may be of before.
+  const arrived = cutoff === undefined ? Number.NEGATIVE_INFINITY : cutoff + 1000;
+  // Whoever may write the status may write any time.
+  if (last === undefined || last > now) return arrived;
+  return Math.max(last + intervalMs, arrived);
+}
+
+export function statusAfterMeasurement(
+  before: HealthStatus | undefined,
+  check: MetricCheck,
+  { at, reading }: Measurement,
+  now: EpochMs,
+): HealthStatus {
+  const { counts, text, ...stored } = classify(reading, check);
+  const { failures: known = 0, measurements = [] } = before?.prometheus ?? {};
+  const failures = counts === 'success' ? 0 : counts === 'failure' ? known + 1 : known;
+  const verdict: Verdict =
+    counts === 'unknown'
+      ? unknown(before, text)
+      : counts === 'success'
+        ? { health: 'Healthy', message: text }
+        : failed(text, failures, check);
+  return {
+    ...statusAfter(before, verdict, now),
+    prometheus: {
+      failures,
+      measurements: [{ time: formatTime(at), ...stored }, ...measurements].slice(0, MAX_MEASUREMENTS),
+    },
+  };
+}
+
+/** Healthy says nothing any more once so much time has passed without an answer. */
+const OVERDUE_MS = 30_000;
+
+/** While no answer has come: as it is, and after two intervals unknown. A Healthy that was never measured is somebody else's. */
+export function statusWithoutAnswer(
+  before: HealthStatus | undefined,
+  { intervalMs }: MetricCheck,
+  now: EpochMs,
+): HealthStatus | undefined {
+  const [last] = before?.prometheus?.measurements ?? [];
+  const measuredAt = parseTime(last?.time);
+  if (measuredAt === undefined) {
+    return before?.status === 'Healthy' ? statusWithProblem(before, 'not measured yet', now) : before;
+  }
+  if (now - measuredAt <= Math.max(2 * intervalMs, OVERDUE_MS)) return before;
+  const why = 'the provider is slow, or other queries of this namespace have to be answered first';
+  return statusWithProblem(before, `not measured since ${formatTime(measuredAt)}: ${why}`, now);
+}
+
+/** Where nothing could be measured. */
+export function statusWithProblem(before: HealthStatus | undefined, problem: string, now: EpochMs): HealthStatus {
+  const { prometheus } = before ?? {};
+  return { ...statusAfter(before, unknown(before, problem), now), ...(prometheus && { prometheus }) };
+}
+
+type Classified = { counts: 'success' | 'failure' | 'unknown'; text: string } & Omit<Stored, 'time'>;
+
+function classify(reading: Reading, { range, onEmpty }: MetricCheck): Classified {
+  if ('problem' in reading) return { counts: 'unknown', text: reading.problem, result: 'Unknown' };
+  const { values } = reading;
+  if (values.length === 0) return { counts: EMPTY_COUNTS[onEmpty], text: EMPTY, result: 'Empty' };
+  const outside = values.filter((value) => isOutside(value, range));
+  const shown = outside[0] ?? values.find(Number.isNaN) ?? values[0]!;
+  const stored = { value: numberText(shown), ...(values.length > 1 && { series: values.length }) };
+  if (outside.length > 0) {
+    const many = `${outside.length} of ${values.length} series are outside the range (${rangeText(range)}), one at ${stored.value}`;
+    const one = `${stored.value} is outside the range (${rangeText(range)})`;
+    return { counts: 'failure', text: values.length > 1 ? many : one, result: 'OutOfRange', ...stored };
+  }
+  if (Number.isNaN(shown)) return { counts: 'unknown', text: NOT_A_NUMBER, result: 'Unknown', ...stored };
+  const which = values.length > 1 ? `all ${values.length} series are` : `${stored.value} is`;
+  return { counts: 'success', text: `${which} inside the range (${rangeText(range)})`, result: 'InRange', ...stored };
+}
+
+const EMPTY = 'the result is empty';
+const EMPTY_COUNTS = { Pending: 'unknown', Healthy: 'success', Unhealthy: 'failure' } as const;
+const NOT_A_NUMBER =
+  'the value is not a number (NaN), as that of a ratio without data: a query that ends with ">= 0" leaves it out, and onEmpty decides';
+
+function failed(text: string, failures: number, { failureLimit }: MetricCheck): Verdict {
+  if (failures < failureLimit) {
+    return { health: 'Pending', message: `${text}, ${failures} of ${failureLimit} times in a row` };
+  }
+  return { health: 'Unhealthy', message: failures > 1 ? `${text}, ${failures} times in a row` : text };
+}
+
+/** Not Healthy; what was Unhealthy stays so. */
+function unknown(before: HealthStatus | undefined, text: string): Verdict {
+  const message = before?.status === 'Unhealthy' ? `still Unhealthy: ${text}` : text;
+  return { health: 'Pending', message, attempting: true };
+}
+
+function isOutside(value: number, { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: Range): boolean {
+  return value < min || value > max;
+}
+
+/** Six digits are enough to compare with a threshold, and few enough to read. */
+function numberText(value: number): string {
+  return String(Number(value.toPrecision(6)));
+}
+
+// What a HealthCheck of class prometheus asks for: a query, the healthy range of its value, and how often to measure.
+
+export const PROMETHEUS_CLASS = 'prometheus';
+
+const DEFAULT_INTERVAL_MS = 60_000;
+const MIN_INTERVAL_MS = 10_000;
+const DEFAULT_FAILURE_LIMIT = 3;
+
+export interface Range {
+  min?: number;
+  max?: number;
+}
+
+export interface MetricCheck {
+  provider: string;
+  query: string;
+  range: Range;
+  intervalMs: number;
+  failureLimit: number;
+  onEmpty: 'Pending' | 'Healthy' | 'Unhealthy';
+}
+
+/** undefined: the check is of another class, or somebody else reports its health. */
+export function metricCheckOf({ spec }: HealthCheck): MetricCheck | undefined {
+  if (spec?.class !== PROMETHEUS_CLASS || !spec.prometheus) return undefined;
+  const { provider, query, thresholdRange, interval, failureLimit, onEmpty } = spec.prometheus;
+  return {
+    provider,
+    query,
+    range: thresholdRange,
+    intervalMs: Math.max(parseDuration(interval) ?? DEFAULT_INTERVAL_MS, MIN_INTERVAL_MS),
+    failureLimit: failureLimit ?? DEFAULT_FAILURE_LIMIT,
+    onEmpty: onEmpty ?? 'Pending',
+  };
+}
+
+/** `at most 5`; without the words around it. */
+export function rangeText({ min, max }: Range): string {
+  if (min === undefined) return `at most ${max}`;
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`;
+}

@@ -1,0 +1,76 @@
+/**
+ * `spec.writeBack`: an ImagePolicy that selects exactly the deployed tag, for an ImageUpdateAutomation to commit. Git sets the fields of the
+ * bound objects then, and rollout-hooks sets none.
+ */
+import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
+import type { ImagePolicy } from '../../api/flux.ts';
+import { apiVersionOf, KINDS } from '../../api/kinds.ts';
+import type { Rollout } from '../../api/types.ts';
+import { labelValue } from '../kube/names.ts';
+import { isLegalTag } from '../kube/tag.ts';
+import { repositoryRef } from './imagePolicy.ts';
+
+const { kind } = KINDS.ImagePolicy;
+const apiVersion = apiVersionOf(KINDS.ImagePolicy);
+/** The length of a name that is copied from the source policy. */
+const MAX_NAME = 253;
+/** Fields of the source policy that the digest in `latestRef` follows from. */
+const COPIED = ['digestReflectionPolicy', 'interval'] as const;
+const MAX_COPIED = 64;
+
+/** The name of the derived ImagePolicy; undefined where the Rollout itself sets the fields of its objects. */
+export function writeBackName(rollout: Rollout | undefined): string | undefined {
+  return rollout?.spec?.writeBack?.imagePolicy || undefined;
+}
+
+/** For the policySelector of an ImageUpdateAutomation that is to commit derived policies only. */
+export function derivedLabels({ metadata }: Rollout): Record<string, string> {
+  return { [ROLLOUT_NAME_LABEL]: labelValue(metadata.name ?? '') };
+}
+
+export interface WriteBack {
+  rollout: Rollout;
+  /** The source policy. */
+  imagePolicy?: ImagePolicy | undefined;
+  /** The derived policy as it is. */
+  derivedPolicy?: ImagePolicy | undefined;
+}
+
+/**
+ * From the history as stored, not as about to be stored: that status may be refused. Where it is not known what to select, the policy stays as
+ * it is: without it, or with another one, Flux would commit something else, or nothing any more.
+ */
+export function derivedPolicy({ rollout, imagePolicy, derivedPolicy: before }: WriteBack): ImagePolicy | undefined {
+  const name = writeBackName(rollout);
+  if (!name) return undefined;
+  const { namespace = '' } = rollout.metadata;
+  const metadata = { name, namespace, labels: derivedLabels(rollout) };
+  const tag = rollout.status?.history?.[0]?.version?.tag;
+  const repository = imagePolicy && repositoryRef(imagePolicy);
+  const isKnown = repository && repository.name.length <= MAX_NAME && repository.namespace.length <= MAX_NAME;
+  if (!isKnown || typeof tag !== 'string' || !isLegalTag(tag)) {
+    return before?.spec && { apiVersion, kind, metadata, spec: before.spec };
+  }
+  const imageRepositoryRef = repository.namespace === namespace ? { name: repository.name } : repository;
+  return {
+    apiVersion,
+    kind,
+    metadata,
+    spec: {
+      imageRepositoryRef,
+      // Of a tag's characters the dot alone means something else in an expression.
+      filterTags: { pattern: `^${tag.replaceAll('.', '\\.')}$` },
+      policy: { alphabetical: { order: 'asc' } },
+      ...copied(imagePolicy),
+    },
+  };
+}
+
+function copied({ spec }: ImagePolicy): Record<string, string> {
+  return Object.fromEntries(
+    COPIED.flatMap((key) => {
+      const value = spec?.[key];
+      return typeof value === 'string' && value.length <= MAX_COPIED ? [[key, value]] : [];
+    }),
+  );
+}

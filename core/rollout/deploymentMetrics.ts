@@ -1,0 +1,95 @@
+/** How long things took that a plan has just ended: by its events, as `countsOf` counts them. Times are those that are stored. */
+import { READY } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Count, Duration, DurationName } from '../../api/metrics.ts';
+import type { EventRecord } from '../../api/ports.ts';
+import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
+import { findCondition } from '../kube/conditions.ts';
+import { DAY_MS, parseTime } from '../kube/time.ts';
+
+/** The oldest build whose time counts: an older one, or one after the deployment, is not known, since many builds write 1970. */
+const OLDEST_BUILD_MS = 365 * DAY_MS;
+
+/** Events that may say that a deployment has succeeded. */
+const ENDS: readonly string[] = ['BakeTimePassed', 'DeploymentApplied', 'DeploymentSucceeded'];
+
+/** `before`: the status that the plan started from. */
+export function durationsOf(
+  events: readonly Pick<EventRecord, 'reason' | 'key'>[],
+  before: RolloutStatus | undefined,
+  { history = [], availableReleases = [] }: RolloutStatus,
+): Duration[] {
+  const [head, ...older] = history;
+  const end = events.find(({ reason }) => ENDS.includes(reason));
+  if (!end || head?.bakeStatus !== 'Succeeded' || head.origin?.[0] === 'InitialVersion') return [];
+  const started = [head.bakeStartTime, head.bakeEndTime, head.timestamp].map(parseTime).find((at) => at !== undefined);
+  if (started === undefined) return [];
+  const took = (name: DurationName, since: EpochMs | undefined): Duration[] =>
+    since === undefined ? [] : [{ name, seconds: Math.max(0, started - since) / 1000, key: end.key }];
+  const isFirst = head.rolledBackFrom === undefined && !older.some((entry) => hasSucceededWith(entry, head));
+  const release = availableReleases.find(
+    ({ tag, digest }) => tag === head.version.tag && digest === head.version.digest,
+  );
+  return [
+    ...(isFirst
+      ? took('rollout_hooks_lead_time_seconds', buildTime(head.version.created ?? release?.created, started))
+      : []),
+    ...(isFirst ? took('rollout_hooks_delivery_time_seconds', parseTime(release?.firstSeen)) : []),
+    ...took('rollout_hooks_restore_time_seconds', failedSince(head, older, before)),
+  ];
+}
+
+function hasSucceededWith({ version, bakeStatus }: HistoryEntry, head: HistoryEntry): boolean {
+  return bakeStatus === 'Succeeded' && version.tag === head.version.tag && version.digest === head.version.digest;
+}
+
+function buildTime(created: string | undefined, started: EpochMs): EpochMs | undefined {
+  const built = parseTime(created);
+  return built === undefined || built > started || started - built > OLDEST_BUILD_MS ? undefined : built;
+}
+
+/** The first failure since something succeeded; a retry takes the end of its failure off the entry, but Ready stays False from then on. */
+function failedSince(
+  head: HistoryEntry,
+  older: readonly HistoryEntry[],
+  before: RolloutStatus | undefined,
+): EpochMs | undefined {
+  const success = older.findIndex(({ bakeStatus }) => bakeStatus === 'Succeeded');
+  const since = success < 0 ? older : older.slice(0, success);
+  const failures = since.flatMap(({ bakeStatus, bakeEndTime }) =>
+    bakeStatus === 'Failed' ? (parseTime(bakeEndTime) ?? []) : [],
+  );
+  const ready = head.lastRetryTimestamp ? findCondition(before?.conditions, READY) : undefined;
+  const notReady = ready?.status === 'False' ? parseTime(ready.lastTransitionTime) : undefined;
+  const retried = notReady === undefined ? [] : [Math.max(notReady, parseTime(head.timestamp) ?? notReady)];
+  const all = [...failures, ...retried];
+  return all.length > 0 ? Math.min(...all) : undefined;
+}
+
+// What a plan adds to the counters, by its events: each is recorded once, and so counted once.
+
+const BAKE_RESULTS = {
+  BakeTimePassed: 'succeeded',
+  BakeTimeFailed: 'failed',
+  BakeTimeCancelled: 'cancelled',
+} as const;
+
+const COPY_RESULTS = { ReleaseCopied: 'copied', CopyFailed: 'failed' } as const;
+
+export function countsOf(events: readonly Pick<EventRecord, 'reason' | 'key'>[], status: RolloutStatus): Count[] {
+  return events.flatMap(({ reason, key }): Count[] => {
+    const head = status.history?.[0];
+    if (reason === 'DeploymentSucceeded' && head) {
+      return [{ name: 'rollout_hooks_deployments_total', labels: { kind: kindOf(head) }, key }];
+    }
+    const copied = COPY_RESULTS[reason as keyof typeof COPY_RESULTS];
+    if (copied) return [{ name: 'rollout_hooks_copies_total', labels: { result: copied }, key }];
+    const result = BAKE_RESULTS[reason as keyof typeof BAKE_RESULTS];
+    return result ? [{ name: 'rollout_hooks_bakes_total', labels: { result }, key }] : [];
+  });
+}
+
+function kindOf({ rolledBackFrom, requestedBy, triggeredBy }: HistoryEntry): 'automatic' | 'manual' | 'rollback' {
+  if (rolledBackFrom !== undefined) return 'rollback';
+  return requestedBy !== undefined || triggeredBy?.kind === 'User' ? 'manual' : 'automatic';
+}

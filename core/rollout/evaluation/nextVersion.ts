@@ -1,0 +1,202 @@
+/** Which releases may follow the deployed one, in the order of the policy. */
+import type { ImagePolicy } from '../../../api/flux.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import { isLegalTag } from '../../kube/tag.ts';
+import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
+import { selectedTag } from '../../policy/imagePolicy.ts';
+import { type PolicyRules, policyRules } from '../../policy/rules.ts';
+import type { Rollback, StepBack } from '../deployment/rollback.ts';
+import type { GateVerdict } from './rolloutGates.ts';
+
+export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
+
+export interface Releases {
+  /** Newest first. */
+  candidates: VersionInfo[];
+  /** Releases that are no candidates only because they were rolled back or the policy cannot select them. The latest first. */
+  withdrawn: Withdrawal[];
+  /** Releases that become candidates once they are old enough, newest first. */
+  young: YoungRelease[];
+}
+
+/** How many withdrawn, and how many young releases a status lists. */
+const MAX_LISTED = 20;
+
+export interface Exclusions {
+  rejected?: ReadonlySet<string>;
+  rolledBack?: ReadonlySet<string>;
+  /** When a release is old enough to be deployed; undefined where it is. */
+  youngUntil?: (release: VersionInfo) => EpochMs | undefined;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const NEVER = () => undefined;
+const ROLLED_BACK = 'it failed and was rolled back: deploy it by hand to try it again';
+
+/**
+ * `available` is in the order of discovery, which decides where the policy ranks two tags alike or not at all. Without a
+ * deployed tag all releases that the policy can select are candidates; with one that cannot be placed, none is.
+ */
+export function releasesAfter(
+  available: readonly VersionInfo[],
+  deployed: string | undefined,
+  policy: ImagePolicy | undefined,
+  { rejected = NONE, rolledBack = NONE, youngUntil = NEVER }: Exclusions = {},
+): Releases {
+  const rules = policyRules(policy);
+  const order = releaseOrder(available, rules);
+  const following = available
+    .filter(({ tag }, index) => isLegalTag(tag) && !rejected.has(tag) && index === order.discovered.get(tag))
+    .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)));
+  // Flux may know fields of the policy that we don't: what it selects now is not evaluated again.
+  const selected = selectedTag(policy);
+  const refusal = (tag: string) =>
+    rolledBack.has(tag) ? ROLLED_BACK : tag === selected ? undefined : rules.refusal(tag);
+  const evaluated = following.map((release) => ({ release, reason: refusal(release.tag) }));
+  const selectable = evaluated
+    .flatMap(({ release, reason }) => (reason === undefined ? [release] : []))
+    .sort((a, b) => order.compare(b.tag, a.tag));
+  const young = selectable.flatMap((release) => {
+    const until = youngUntil(release);
+    return until === undefined ? [] : [{ tag: release.tag, deployableAt: formatTime(until) }];
+  });
+  const isYoung = new Set(young.map(({ tag }) => tag));
+  return {
+    candidates: selectable.filter(({ tag }) => !isYoung.has(tag)),
+    young: young.slice(0, MAX_LISTED),
+    withdrawn: evaluated
+      .flatMap(({ release: { tag }, reason }) => (reason === undefined ? [] : [{ tag, reason }]))
+      .slice(-MAX_LISTED)
+      .reverse(),
+  };
+}
+
+export interface ReleaseOrder {
+  /** First index of each tag. */
+  discovered: ReadonlyMap<string, number>;
+  compare(a: string, b: string): number;
+  isNewer(tag: string, than: string): boolean;
+}
+
+/** Where the policy ranks two tags alike or not at all, the order of `available`, which is that of discovery, decides. */
+export function releaseOrder(available: readonly VersionInfo[], { rank }: PolicyRules): ReleaseOrder {
+  const discovered = new Map<string, number>();
+  available.forEach(({ tag }, index) => {
+    if (!discovered.has(tag)) discovered.set(tag, index);
+  });
+  const place = (tag: string) => discovered.get(tag) ?? -1;
+  return {
+    discovered,
+    compare: (a, b) => rank(a, b) || place(a) - place(b),
+    isNewer(tag, than) {
+      // One that was never discovered has no other place.
+      const order = rank(tag, than, !discovered.has(than));
+      if (order !== undefined && order !== 0) return order > 0;
+      return discovered.has(than) && place(tag) > place(than);
+    },
+  };
+}
+
+// How long a release has to be known here before it may be deployed. Our own clock counts: the date in an image is its publisher's to
+// choose. A clock that is set back makes a release wait longer, never shorter.
+
+/** Reason of DeploymentBlocked, and of Ready before a first deployment. */
+export const RELEASE_TOO_YOUNG = 'ReleaseTooYoung';
+
+export type YoungRelease = NonNullable<RolloutStatus['youngReleases']>[number];
+
+/** When a release is old enough to be deployed; undefined where it is. `minimumAge` in milliseconds. */
+export function youngUntil(
+  { firstSeen }: VersionInfo,
+  minimumAge: number | undefined,
+  now: EpochMs,
+): EpochMs | undefined {
+  if (minimumAge === undefined) return undefined;
+  const at = Math.min((parseTime(firstSeen) ?? now) + minimumAge, LAST_INSTANT);
+  return at > now ? at : undefined;
+}
+
+// Which version comes next, and whether it may come now.
+
+export interface Choice {
+  /** spec.initialVersion. */
+  initialVersion: string | undefined;
+  wantedVersion: string | undefined;
+  /** The pending force-deploy request. */
+  forceDeploy: string | undefined;
+  available: readonly VersionInfo[];
+  verdict: GateVerdict;
+  head: HistoryEntry | undefined;
+  rollback: Rollback | undefined;
+  /** Whether RolloutGates hold the first deployment too. */
+  gateFirst: boolean;
+  /** Whether the slots that budgets have granted are for this release; absent where none has granted one. */
+  isGranted?: ((release: VersionInfo) => boolean) | undefined;
+  /** The gate that rejects a tag. */
+  rejectedBy: (tag: string) => string | undefined;
+}
+
+export interface Selection {
+  manual: boolean;
+  /** `next` is what ran before there was a Rollout. */
+  initial?: true;
+  /** `next` is a rollback. */
+  back?: StepBack;
+  /** The next version; undefined when there is none, or when it is deployed already. */
+  next?: string;
+  /** Why what is asked for cannot be done. */
+  problem?: string;
+  /** The RolloutGate that rejects it, where one does. */
+  rejectedBy?: string;
+}
+
+/** A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
+export function select(choice: Choice): Selection {
+  const { initialVersion, wantedVersion, forceDeploy, head, rollback } = choice;
+  if (head === undefined && initialVersion) {
+    const problem = problemWith(initialVersion, { ...choice, wantedVersion: initialVersion });
+    return problem
+      ? { manual: false, initial: true, ...problem }
+      : { manual: false, initial: true, next: initialVersion };
+  }
+  const requested = wantedVersion || forceDeploy;
+  if (!requested && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
+  if (!requested && rollback?.stays && rollback.until !== undefined) return { manual: false };
+  if (!requested) {
+    const [newest] = choices(choice);
+    return { manual: false, ...(newest && { next: newest.tag }) };
+  }
+  const problem = problemWith(requested, choice);
+  if (problem) return { manual: true, ...problem };
+  return requested === head?.version.tag ? { manual: true } : { manual: true, next: requested };
+}
+
+/** The versions that automation may deploy now, newest first. */
+export function choices({
+  head,
+  gateFirst,
+  verdict,
+  isGranted = () => true,
+}: Pick<Choice, 'head' | 'gateFirst' | 'verdict' | 'isGranted'>): VersionInfo[] {
+  const pool = head === undefined && !gateFirst && verdict.gated.length === 0 ? verdict.promoted : verdict.gated;
+  return pool.filter(isGranted);
+}
+
+function problemWith(
+  tag: string,
+  { wantedVersion, available, rejectedBy, head }: Choice,
+): Pick<Selection, 'problem' | 'rejectedBy'> | undefined {
+  if (!wantedVersion && !available.some((release) => release.tag === tag)) {
+    return { problem: `force deploy version ${tag} is not in available releases` };
+  }
+  if (!isLegalTag(tag)) return { problem: `version ${JSON.stringify(tag)} is not a legal tag and is not deployed` };
+  const gate = tag === head?.version.tag ? undefined : rejectedBy(tag);
+  if (gate === undefined) return undefined;
+  return { problem: `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`, rejectedBy: gate };
+}
+
+/** RolloutGates, stages, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback to what has passed them; of these only RolloutGates hold what runs already. */
+export function isForward({ manual, back, initial }: Selection): boolean {
+  return !manual && back === undefined && !initial;
+}

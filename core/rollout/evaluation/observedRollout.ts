@@ -1,0 +1,50 @@
+/** What a Rollout's plan is made from. Plain data: hooks/rollout/observe.ts gathers it. */
+import type { ImagePolicy } from '../../../api/flux.ts';
+import type { NamespacedName } from '../../../api/kubernetes.ts';
+import type { ReleaseMetadata, Settings } from '../../../api/ports.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
+import type { Budgets } from '../../budget/selectingBudgets.ts';
+import type { Copying } from '../../releaseCopy/job.ts';
+import type { CarriedDeployment } from '../deployment/adopt.ts';
+import type { Stages } from '../upstream/stages.ts';
+
+export interface Observed {
+  rollout: Rollout;
+  /** Undefined when there is none. */
+  imagePolicy?: ImagePolicy | undefined;
+  /** RolloutGates of other Rollouts are ignored. */
+  rolloutGates: readonly RolloutGate[];
+  /** Bindings of objects that this Rollout does not pin are ignored. */
+  bindings: readonly FluxBinding[];
+  /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
+  healthChecks: readonly HealthCheck[];
+  /** How many more it matches: a bake that watches fewer checks than one would think must say so. */
+  healthLeftOut?: number;
+  /** What else is wrong with the spec in this cluster, a sentence each. */
+  problems?: readonly string[];
+  /** The RolloutBudgets that select it, as read live before a deployment; absent where they were not read. */
+  budgets?: Budgets;
+  /** The Gates that must be open for any deployment, and the objects that were found for them. */
+  gateRefs: readonly NamespacedName[];
+  gates: readonly Gate[];
+  /** Only where spec.targetRepository is set. */
+  copying?: Copying | undefined;
+  /** The upstream Rollouts of spec.after; absent where there are none. */
+  stages?: Stages | undefined;
+  /** Metadata from the registry, by tag; see metadataWanted. */
+  metadata: Readonly<Record<string, ReleaseMetadata>>;
+  /** Tags of which it may still say something. */
+  awaited?: readonly string[];
+  /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
+  carried?: readonly CarriedDeployment[];
+  /** The name of spec.releaseConfigMap is taken by a ConfigMap that is not this Rollout's. */
+  configMapIsForeign?: boolean;
+  /** This installation manages no ConfigMaps. */
+  configMapUnsupported?: boolean;
+  /** The ImagePolicy of spec.writeBack as it is, where this Rollout has made it. */
+  derivedPolicy?: ImagePolicy | undefined;
+  /** Why there can be none. */
+  writeBackProblem?: string | undefined;
+  onFailure: Settings['onFailure'];
+  likeKuberik?: boolean | undefined;
+}

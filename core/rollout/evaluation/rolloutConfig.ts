@@ -1,0 +1,142 @@
+/** A Rollout's settings, read once. The CRD's patterns stop most of what does not parse; older objects may still hold it. */
+import type { Rollout, RolloutSpec } from '../../../api/types.ts';
+import { healthCheckLabels } from '../../health/association.ts';
+import { parseDuration } from '../../kube/duration.ts';
+import { selectorProblems } from '../../kube/selector.ts';
+import { LIMITS } from '../../limits.ts';
+import type { OnFailure } from '../deployment/rollback.ts';
+import { bakes } from '../deployment/unwatched.ts';
+import { afterProblems } from '../upstream/dependencies.ts';
+import type { Observed } from './observedRollout.ts';
+
+export interface RolloutConfig {
+  /** Milliseconds. */
+  bakeTime?: number;
+  /** Milliseconds. */
+  deployTimeout?: number;
+  /** Milliseconds; undefined where releases of any age may go. */
+  minimumReleaseAge?: number;
+  /** Whether RolloutGates hold the first deployment, as they hold every other; by default, but not in the Go controller. */
+  gateFirstDeployment: boolean;
+  /** Whether deployments bake at all. */
+  bakes: boolean;
+  historyLimit: number;
+  retentionDays: number;
+  minReleases: number;
+  onFailure: OnFailure;
+  /** spec.rollback.barrier: a release that is never rolled back. */
+  barrier?: string;
+  /** While there are any, nothing is deployed and no bake progresses. */
+  problems: string[];
+}
+
+const DURATIONS = ['bakeTime', 'deployTimeout', 'releaseUpdateInterval', 'minimumReleaseAge'] as const;
+
+export function readConfig(
+  rollout: Rollout,
+  { onFailure, likeKuberik = false, problems = [] }: Pick<Observed, 'onFailure' | 'likeKuberik' | 'problems'>,
+): RolloutConfig {
+  const spec: Partial<RolloutSpec> = rollout.spec ?? {};
+  const bakeTime = parseDuration(spec.bakeTime);
+  const deployTimeout = parseDuration(spec.deployTimeout);
+  const minimumReleaseAge = parseDuration(spec.minimumReleaseAge);
+  return {
+    ...(minimumReleaseAge !== undefined && { minimumReleaseAge }),
+    ...(bakeTime !== undefined && { bakeTime }),
+    ...(deployTimeout !== undefined && { deployTimeout }),
+    gateFirstDeployment: gatesFirst(rollout.spec, likeKuberik),
+    bakes: bakes(rollout),
+    historyLimit: Math.min(Math.max(spec.versionHistoryLimit ?? 0, LIMITS.historyKept), LIMITS.history),
+    retentionDays: spec.availableReleasesRetentionDays ?? 7,
+    minReleases: spec.availableReleasesMinCount ?? 30,
+    onFailure: spec.onFailure ?? onFailure,
+    ...(spec.rollback?.barrier && { barrier: spec.rollback.barrier }),
+    problems: [...specProblems(spec), ...problems],
+  };
+}
+
+/** Fields of the spec that do not parse: field, value and reason, a sentence each. */
+export function specProblems(spec: Partial<RolloutSpec>): string[] {
+  const durations = DURATIONS.flatMap((field) => {
+    const value = spec[field];
+    if (value === undefined || parseDuration(value) !== undefined) return [];
+    return [`spec.${field}: ${JSON.stringify(value)} is not a duration such as 90s, 5m or 1h30m`];
+  });
+  return [...durations, ...healthSelectorProblems(spec.healthCheckSelector), ...afterProblems(spec.after)];
+}
+
+/**
+ * No stage, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs already: that can only be
+ * said when the Rollout is created. Set later it would be a way past them.
+ */
+export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {
+  const { initialVersion } = rollout.spec ?? {};
+  if (!initialVersion || before.status?.history?.length) return undefined;
+  if (initialVersion === before.spec?.initialVersion) {
+    if (!gatesFirst(before.spec, likeKuberik) || gatesFirst(rollout.spec, likeKuberik)) return undefined;
+    return (
+      `spec.gateFirstDeployment: false is set after the Rollout was created, and would let spec.initialVersion: ${JSON.stringify(initialVersion)} ` +
+      'past RolloutGates and their approvals: deploy that version by hand, or delete the Rollout and create it again'
+    );
+  }
+  return (
+    `spec.initialVersion: ${JSON.stringify(initialVersion)} is set after the Rollout was created, and neither stages nor a bake would hold it: ` +
+    'leave it out, or delete the Rollout and create it again with the version that runs'
+  );
+}
+
+function gatesFirst(spec: RolloutSpec | undefined, likeKuberik = false): boolean {
+  return spec?.gateFirstDeployment ?? !likeKuberik;
+}
+
+function healthSelectorProblems(config: RolloutSpec['healthCheckSelector']): string[] {
+  const parts = [
+    ['spec.healthCheckSelector.selector', healthCheckLabels(config)],
+    ['spec.healthCheckSelector.namespaceSelector', config?.namespaceSelector],
+  ] as const;
+  return parts.flatMap(([path, selector]) =>
+    selectorProblems(selector, path).map(({ field, value, reason }) => `${field}: ${JSON.stringify(value)} ${reason}`),
+  );
+}
+
+// References of a Rollout to other namespaces, for installations that forbid them.
+
+/** A sentence for each. */
+export function foreignRefs({ metadata, spec }: Rollout): string[] {
+  const isForeign = (namespace: string | undefined) => namespace !== undefined && namespace !== metadata.namespace;
+  const named = [
+    { path: 'spec.releasesImagePolicy.namespace', namespace: spec?.releasesImagePolicy?.namespace },
+    ...(spec?.gates ?? []).map(({ namespace }, index) => ({ path: `spec.gates[${index}].namespace`, namespace })),
+    ...(spec?.after ?? []).map(({ namespace }, index) => ({ path: `spec.after[${index}].namespace`, namespace })),
+  ];
+  const sentences = named
+    .filter(({ namespace }) => isForeign(namespace || undefined))
+    .map(
+      ({ path, namespace }) =>
+        `${path}: ${JSON.stringify(namespace)} is another namespace, which this installation forbids`,
+    );
+  const { namespaceSelector } = spec?.healthCheckSelector ?? {};
+  if (!namespaceSelector) return sentences;
+  return [
+    ...sentences,
+    'spec.healthCheckSelector.namespaceSelector selects other namespaces, which this installation forbids',
+  ];
+}
+
+/** The Rollout as it is followed where they are forbidden: nothing of another namespace is read for it. */
+export function withoutForeignRefs(rollout: Rollout): Rollout {
+  const { metadata, spec } = rollout;
+  if (!spec) return rollout;
+  const isOwn = ({ namespace }: { namespace?: string }) => !namespace || namespace === metadata.namespace;
+  const { namespaceSelector: _, ...health } = spec.healthCheckSelector ?? {};
+  return {
+    ...rollout,
+    spec: {
+      ...spec,
+      releasesImagePolicy: isOwn(spec.releasesImagePolicy) ? spec.releasesImagePolicy : {},
+      ...(spec.gates && { gates: spec.gates.filter(isOwn) }),
+      ...(spec.after && { after: spec.after.filter(isOwn) }),
+      ...(spec.healthCheckSelector && { healthCheckSelector: health }),
+    },
+  };
+}

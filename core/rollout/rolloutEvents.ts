@@ -1,0 +1,160 @@
+/** Events of a Rollout: one for each change, not one for each sync. */
+
+import {
+  COPIED,
+  DEPLOYMENT_BLOCKED,
+  GATE_CLOSED,
+  GATES_PASSING,
+  READY,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_ROLLOUT_GATES,
+  WAITING_FOR_ROLLOUTS,
+} from '../../api/conditions.ts';
+import type { Condition } from '../../api/kubernetes.ts';
+import type { RolloutStatus } from '../../api/types.ts';
+import { findCondition } from '../kube/conditions.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { sayingOf } from '../text/commands.ts';
+import { unhealthyMessage } from './deployment/healthChecks.ts';
+import { WAITING_FOR_APPROVALS } from './evaluation/approvals.ts';
+import type { Evaluation } from './evaluation/evaluation.ts';
+import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
+import { isPassing, UNTIL_IT_PASSES } from './ready.ts';
+
+/** Changes since `stored` that are worth an Event. */
+export function changeEvents(
+  evaluation: Evaluation,
+  conditions: readonly Condition[],
+  stored: RolloutStatus | undefined,
+): NewEvent[] {
+  return [
+    ...rejectionEvents(evaluation, stored),
+    ...withdrawalEvents(evaluation, stored),
+    ...copyEvents(evaluation, conditions, stored),
+    ...conditionEvents(evaluation, conditions, stored),
+  ];
+}
+
+/** The events with `about` and order. One that is about no deployment is about the status revision, and comes before its deployments. */
+export function dated(events: readonly NewEvent[], { revision = 0 }: RolloutStatus): NewEvent[] {
+  const order = `c${revision.toString(16).padStart(8, '0')}`;
+  return events.map((event) => ({
+    ...event,
+    ...(event.about === undefined ? { about: `revision-${revision}`, order } : { order: event.order ?? 'c' }),
+  }));
+}
+
+function rejectionEvents({ rejected }: Evaluation, stored: RolloutStatus | undefined): NewEvent[] {
+  const known = stored?.rejectedReleases ?? [];
+  return rejected
+    .filter(({ tag, gate }) => !known.some((before) => before.tag === tag && before.gate === gate))
+    .map(({ tag, gate, timestamp }) => ({
+      type: 'Warning',
+      reason: 'ReleaseRejected',
+      message: `Version ${tag} is rejected by RolloutGate '${gate}'`,
+      about: `${tag}/${gate}/${timestamp}`,
+    }));
+}
+
+/** A release that has waited and may no longer be deployed. */
+function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | undefined): NewEvent[] {
+  const waited = new Set(stored?.releaseCandidates?.map(({ tag }) => tag));
+  const known = new Set(stored?.withdrawnReleases?.map(({ tag }) => tag));
+  return withdrawn
+    .filter(({ tag }) => waited.has(tag) && !known.has(tag))
+    .map(({ tag, reason }) => ({
+      type: 'Normal',
+      reason: 'ReleaseWithdrawn',
+      message: `Version ${tag} may no longer be deployed: ${reason}`,
+    }));
+}
+
+/** A copy that is done is remembered in the status, once; one that is given up stays so until somebody acts. */
+function copyEvents(
+  { copy }: Evaluation,
+  conditions: readonly Condition[],
+  stored: RolloutStatus | undefined,
+): NewEvent[] {
+  const copied = findCondition(conditions, COPIED);
+  if (!copy || !copied) return [];
+  if (copy.stored && copy.stored !== stored?.copy) {
+    return [{ type: 'Normal', reason: 'ReleaseCopied', message: copied.message }];
+  }
+  const before = findCondition(stored?.conditions, COPIED);
+  const isNew = copied.reason === 'CopyFailed' && before?.reason !== 'CopyFailed';
+  return isNew ? [eventOf('Warning', copied)] : [];
+}
+
+function conditionEvents(
+  evaluation: Evaluation,
+  conditions: readonly Condition[],
+  stored: RolloutStatus | undefined,
+): NewEvent[] {
+  const changed = (type: string) => changeOf(type, conditions, stored?.conditions);
+  const events: NewEvent[] = [];
+  const gates = changed(GATES_PASSING);
+  if (gates) events.push(eventOf(gates.status === 'True' ? 'Normal' : 'Warning', gates));
+  const waits = changed(WAITING_FOR_ROLLOUT_GATES);
+  if (waits) events.push({ type: 'Normal', reason: waits.type, message: waits.message });
+  const ready = changed(READY);
+  // What Ready repeats of another condition has Events of its own.
+  if (ready && isPassing(ready) && !UNTIL_IT_PASSES.includes(ready.reason)) events.push(readyEvent(ready));
+  const order = changed(WAITING_FOR_ROLLOUTS);
+  if (order)
+    events.push({
+      type: order.reason === 'NotSucceeded' ? 'Normal' : 'Warning',
+      reason: order.type,
+      message: order.message,
+      quiet: order.reason === 'NotSucceeded',
+    });
+  const budget = changed(WAITING_FOR_BUDGET);
+  if (budget)
+    events.push({
+      type: budget.reason === 'NoSlot' ? 'Normal' : 'Warning',
+      reason: budget.type,
+      message: budget.message,
+      // Of a version that it holds the budget tells itself, once for all who wait.
+      quiet: ['NoSlot', 'VersionHeld'].includes(budget.reason),
+    });
+  // The same obstacle is worth an event again when another version meets it.
+  const isNew =
+    changed(DEPLOYMENT_BLOCKED) !== undefined ||
+    stored?.pendingVersion !== (evaluation.pending ?? evaluation.young[0]?.tag);
+  const blocked = findCondition(conditions, DEPLOYMENT_BLOCKED);
+  if (isNew && blocked?.status === 'True') events.push(...blockEvents(evaluation, blocked));
+  return events;
+}
+
+/** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */
+function readyEvent(ready: Condition): NewEvent {
+  if (ready.reason !== 'RolloutSucceeded') return eventOf('Warning', ready);
+  return { type: 'Normal', reason: 'NoReleases', message: ready.message };
+}
+
+/** Reasons of DeploymentBlocked for which somebody has to do something, or that tell a time. */
+const SAID_ONCE: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_APPROVALS];
+
+/** Health gets an Event only where nothing else keeps the next version from coming. */
+function blockEvents({ selection, blockers, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
+  if (SAID_ONCE.includes(blocked.reason)) return [eventOf('Normal', blocked)];
+  const types = new Set(blockers.map(({ type }) => type));
+  const isNext = selection.next !== undefined && !types.has('RolloutGate') && !types.has('Bake');
+  if (!isNext || !types.has('Health') || !check) return [];
+  return [{ type: 'Warning', reason: 'HealthCheckBlocking', message: unhealthyMessage(check) }];
+}
+
+function eventOf(type: NewEvent['type'], { reason, message }: Condition): NewEvent {
+  const { text, commands } = sayingOf(message);
+  return { type, reason, message: text, ...(commands.length > 0 && { commands }) };
+}
+
+function changeOf(
+  type: string,
+  conditions: readonly Condition[],
+  stored: readonly Condition[] | undefined,
+): Condition | undefined {
+  const before = findCondition(stored, type);
+  const after = findCondition(conditions, type);
+  const same = (['status', 'reason', 'message'] as const).every((field) => before?.[field] === after?.[field]);
+  return same ? undefined : after;
+}

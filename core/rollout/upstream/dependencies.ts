@@ -1,0 +1,166 @@
+/** `spec.after`: the stages of a Rollout, the Rollouts that have a version before it does. */
+import type { KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { mayBeWatched } from '../../health/consent.ts';
+import { parseDuration } from '../../kube/duration.ts';
+import { identityOf, refKey } from '../../kube/names.ts';
+import { LIMITS } from '../../limits.ts';
+
+/** What makes versions the same. `revision` is text that whoever pushes an image writes into it. */
+export type Match = 'tag' | 'digest' | 'revision';
+const MATCHES: readonly string[] = ['tag', 'digest', 'revision'] satisfies Match[];
+
+export interface StageRef extends NamespacedName {
+  /** Milliseconds. */
+  bakedFor: number;
+  match: Match;
+}
+
+/** In the order of the spec, no more than the limit: `afterProblems` names what is left out or unreadable, and nothing is deployed then. */
+export function stageRefs({ spec, metadata }: Rollout): StageRef[] {
+  return (spec?.after ?? []).slice(0, LIMITS.after).map(({ name, namespace, bakedFor, match }) => ({
+    namespace: namespace || metadata.namespace || '',
+    name,
+    bakedFor: parseDuration(bakedFor) ?? 0,
+    match: match ?? 'tag',
+  }));
+}
+
+/** Without trust in publishers a revision proves nothing: whoever may push an image writes one that a stage has run. A sentence each. */
+export function untrustedMatches({ spec }: Rollout): string[] {
+  return (spec?.after ?? [])
+    .slice(0, LIMITS.after)
+    .flatMap(({ match }, index) =>
+      match === 'revision'
+        ? [
+            `spec.after[${index}].match: "revision" is text that anyone who pushes an image can write, and this installation does not trust publishers: ` +
+              'use match: digest, or set TRUST_PUBLISHERS=true where only your pipeline pushes',
+          ]
+        : [],
+    );
+}
+
+/** How messages of `home` name a stage: its namespace only where it is another one. */
+export function stageName(ref: NamespacedName, home: string | undefined): string {
+  return ref.namespace === home ? ref.name : refKey(ref);
+}
+
+/** Problems that the CRD refuses and an older one let in, a sentence each. */
+export function afterProblems(after: NonNullable<Rollout['spec']>['after']): string[] {
+  if (!after) return [];
+  const tooMany =
+    after.length > LIMITS.after
+      ? [
+          `spec.after names ${after.length} Rollouts, more than ${LIMITS.after} (limit after): let stages be after stages`,
+        ]
+      : [];
+  const items = after
+    .slice(0, LIMITS.after)
+    .flatMap(({ bakedFor, match = 'tag' }, index) => [
+      ...(bakedFor === undefined || parseDuration(bakedFor) !== undefined
+        ? []
+        : [`spec.after[${index}].bakedFor: ${JSON.stringify(bakedFor)} is not a duration such as 90s, 5m or 1h30m`]),
+      ...(MATCHES.includes(match)
+        ? []
+        : [`spec.after[${index}].match: ${JSON.stringify(match)} is neither tag, digest nor revision`]),
+    ]);
+  return [...tooMany, ...items];
+}
+
+// Whether a Rollout comes after itself: each Rollout of a cycle waits for the next one, and none ever gets a version. The doors
+// read the Rollouts; which ones, and what follows from them, is decided here.
+
+/** The Rollouts that were read, by `refKey`; undefined for one that does not exist. */
+export type ReadRollouts = ReadonlyMap<string, Rollout | undefined>;
+
+export interface OrderProblem {
+  reason: 'DependencyCycle' | 'TooManyStages';
+  /** A clause without its end: callers add what follows from it. */
+  message: string;
+}
+
+/** The stages, theirs, and so on, as far as they are known and not read yet. Read them and ask again, until there are none. */
+export function unreadStages(rollout: Rollout, read: ReadRollouts): NamespacedName[] {
+  const { reached } = walk(rollout, read);
+  if (reached.size > LIMITS.stages) return [];
+  return [...reached].flatMap(([key, ref]) => (read.has(key) ? [] : [ref]));
+}
+
+/** undefined where the order is sound, as far as it was read. */
+export function orderProblem(rollout: Rollout, read: ReadRollouts): OrderProblem | undefined {
+  const { reached, cycle } = walk(rollout, read);
+  if (reached.size > LIMITS.stages) {
+    const message = `spec.after reaches more than ${LIMITS.stages} Rollouts (limit stages), its stages' own stages included`;
+    return { reason: 'TooManyStages', message };
+  }
+  if (!cycle) return undefined;
+  const { namespace } = rollout.metadata;
+  if (cycle.length === 0) return { reason: 'DependencyCycle', message: 'spec.after names the Rollout itself' };
+  const own = identityOf(rollout);
+  const path = [own, ...cycle, own].map((ref) => `'${stageName(ref, namespace)}'`).join(' after ');
+  return { reason: 'DependencyCycle', message: `spec.after has a dependency cycle: ${path}` };
+}
+
+interface Walk {
+  /** Every stage, the nearest first; one more than the limit at most. */
+  reached: Map<string, NamespacedName>;
+  /** The shortest way from the Rollout back to itself, without its ends. */
+  cycle?: NamespacedName[];
+}
+
+/** Breadth first, each Rollout once: linear in what may be read. */
+function walk(rollout: Rollout, read: ReadRollouts): Walk {
+  const start = refKey(identityOf(rollout));
+  const reached = new Map<string, NamespacedName>();
+  const cameFrom = new Map<string, string>();
+  const queue: { key: string; at: Rollout | undefined }[] = [{ key: start, at: rollout }];
+  let cycle: NamespacedName[] | undefined;
+  for (const { key: from, at } of queue) {
+    if (!at) continue;
+    for (const { namespace, name } of stageRefs(at)) {
+      const ref = { namespace, name };
+      const key = refKey(ref);
+      if (key === start) cycle ??= wayTo(from, start, cameFrom, reached);
+      if (key === start || reached.has(key)) continue;
+      reached.set(key, ref);
+      cameFrom.set(key, from);
+      queue.push({ key, at: read.get(key) });
+      if (reached.size > LIMITS.stages) return { reached };
+    }
+  }
+  return { reached, ...(cycle && { cycle }) };
+}
+
+function wayTo(
+  end: string,
+  start: string,
+  cameFrom: ReadonlyMap<string, string>,
+  reached: ReadonlyMap<string, NamespacedName>,
+): NamespacedName[] {
+  const way: NamespacedName[] = [];
+  for (let key = end; key !== start; key = cameFrom.get(key)!) way.push(reached.get(key)!);
+  return way.reverse();
+}
+
+// Whose order of versions a Rollout may see: that of its namespace, and elsewhere of whoever lets it watch, as with HealthChecks.
+
+/** The namespaces of stages that do not say it themselves: their Namespace decides. */
+export function namespacesToAsk(rollout: Rollout, found: readonly Rollout[]): string[] {
+  const { namespace: home = '' } = rollout.metadata;
+  const silent = found.filter((stage) => stage.metadata.namespace !== home && !mayBeWatched(stage, home));
+  return [...new Set(silent.map(({ metadata }) => metadata.namespace ?? ''))];
+}
+
+/** The upstream Rollouts that a Rollout may see; `namespaces` as `namespacesToAsk` names them. One that may not be seen counts as missing. */
+export function consenting(
+  rollout: Rollout,
+  found: readonly Rollout[],
+  namespaces: readonly (KubeObject | undefined)[],
+): Rollout[] {
+  const { namespace: home = '' } = rollout.metadata;
+  const willing = new Set(namespaces.filter((each) => mayBeWatched(each, home)).map((each) => each?.metadata.name));
+  return found.filter(
+    (stage) =>
+      stage.metadata.namespace === home || mayBeWatched(stage, home) || willing.has(stage.metadata.namespace ?? ''),
+  );
+}

@@ -1,0 +1,157 @@
+/** What a schedule wants at an instant: its gates, its status, and the next look. The rules: docs/schedules.md. */
+import { READY, STALLED } from '../../api/conditions.ts';
+import type { Condition, EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { RolloutGate, RolloutSchedule } from '../../api/types.ts';
+import { activeRules, nextTransition } from '../calendar/activeRules.ts';
+import { compileCalendar } from '../calendar/calendarRules.ts';
+import { setCondition } from '../kube/conditions.ts';
+import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
+import { refKey } from '../kube/names.ts';
+import { selectorProblems } from '../kube/selector.ts';
+import { formatTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import { type Schedule, scheduleGate, unchangedGate } from './scheduleGates.ts';
+
+export type ScheduleStatus = NonNullable<RolloutSchedule['status']>;
+
+export interface SchedulePlan {
+  gates: RolloutGate[];
+  status: ScheduleStatus;
+  /** The next instant at which a gate changes. */
+  until?: EpochMs;
+}
+
+/** `matching`: the Rollouts that match; `observed`: the gates that exist. */
+export function planSchedule(
+  schedule: Schedule,
+  matching: MatchingRollouts,
+  observed: RolloutGate[],
+  now: EpochMs,
+): SchedulePlan {
+  const problems = scheduleProblems(schedule);
+  const calendar = schedule.spec && compileCalendar(schedule.spec, 'spec').calendar;
+  if (problems.length > 0 || !calendar) return keep(schedule, observed, problems.map(problemText).join('; '), now);
+
+  const names = activeRules(calendar, now);
+  const active = names.length > 0;
+  const passing = schedule.spec?.action === 'Allow' ? active : !active;
+  const until = nextTransition(calendar, now);
+  const { rollouts, problem } = scheduledRollouts(matching, observed);
+  const gates = rollouts.map((rollout) => scheduleGate(schedule, rollout, passing, until));
+  const managed = gates
+    .map(({ metadata: { namespace, name } }) => (schedule.metadata.namespace ? name! : `${namespace}/${name}`))
+    .sort();
+  const status: ScheduleStatus = {
+    ...generation(schedule),
+    ...(active && { active, activeRules: names }),
+    ...(until !== undefined && { nextTransition: formatTime(until) }),
+    ...(managed.length > 0 && { managedGates: managed, matchingRollouts: managed.length }),
+    conditions: setCondition<Condition>(
+      schedule.status?.conditions?.filter(({ type }) => type !== STALLED),
+      problem === undefined
+        ? {
+            type: READY,
+            status: 'True',
+            reason: 'ScheduleEvaluated',
+            message: `${passing ? 'Passing' : 'Holding'} ${managed.length} Rollouts`,
+          }
+        : { type: READY, status: 'False', reason: 'TooManyRollouts', message: problem },
+      now,
+    ),
+  };
+  return { gates, status, ...(until !== undefined && { until }) };
+}
+
+/** The plan of an invalid schedule: everything stays as it is. */
+function keep(schedule: Schedule, observed: RolloutGate[], message: string, now: EpochMs): SchedulePlan {
+  const { nextTransition: _, conditions, ...last } = schedule.status ?? {};
+  const reason = 'InvalidSchedule';
+  const notReady = setCondition<Condition>(conditions, { type: READY, status: 'False', reason, message }, now);
+  return {
+    gates: observed.map(unchangedGate),
+    status: {
+      ...last,
+      ...generation(schedule),
+      conditions: setCondition(notReady, { type: STALLED, status: 'True', reason, message }, now),
+    },
+  };
+}
+
+function generation({ metadata }: Schedule) {
+  return metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
+}
+
+// What in a RolloutSchedule does not compile. Admission denies it; where it got in anyway, the gates keep their last value.
+
+export function scheduleProblems({ spec }: Schedule): FieldProblem[] {
+  if (!spec) return [{ field: 'spec', value: null, reason: 'expected rolloutSelector and rules' }];
+  const selectors = {
+    rolloutSelector: spec.rolloutSelector,
+    namespaceSelector: 'namespaceSelector' in spec ? spec.namespaceSelector : undefined,
+  };
+  return [
+    ...compileCalendar(spec, 'spec').problems,
+    ...Object.entries(selectors).flatMap(([key, selector]) => selectorProblems(selector, `spec.${key}`)),
+  ];
+}
+
+// For which Rollouts a schedule has a gate, where more match than it may have.
+
+/** Namespace, name and age of a Rollout. */
+export interface ListedRollout {
+  namespace: string;
+  name: string;
+  createdAt?: string | undefined;
+}
+
+export interface MatchingRollouts {
+  listed: readonly ListedRollout[];
+  /** More match than `listed` has. */
+  isTruncated: boolean;
+}
+
+export interface ScheduledRollouts {
+  rollouts: readonly ListedRollout[];
+  /** Why some that match have no gate. */
+  problem?: string;
+}
+
+/**
+ * Namespaces take turns, so that one with many Rollouts takes no gate from another; in each the Rollouts that have a gate come
+ * first, then the oldest. Where not all are listed, a gate that exists stays: a Rollout that is not seen is not known to be gone.
+ */
+export function scheduledRollouts(
+  { listed, isTruncated }: MatchingRollouts,
+  observed: readonly RolloutGate[],
+): ScheduledRollouts {
+  if (!isTruncated && listed.length <= LIMITS.scheduledRollouts) return { rollouts: listed };
+  const gated = new Map(observed.map((gate) => [refKey(rolloutOf(gate)), rolloutOf(gate)]));
+  const seen = new Set(listed.map(refKey));
+  const unseen = isTruncated ? [...gated.values()].filter((ref) => !seen.has(refKey(ref))) : [];
+  const turns = [...Map.groupBy([...listed, ...unseen], ({ namespace }) => namespace).values()].flatMap((all) =>
+    all.toSorted((a, b) => order(a, b, gated)).map((rollout, turn) => ({ rollout, turn })),
+  );
+  const inTurn = turns.toSorted((a, b) => a.turn - b.turn).map(({ rollout }) => rollout);
+  const count = isTruncated ? `more than ${LIMITS.listedRollouts}` : listed.length;
+  const limit = isTruncated ? `limits scheduledRollouts and listedRollouts` : 'limit scheduledRollouts';
+  return {
+    rollouts: inTurn.slice(0, LIMITS.scheduledRollouts),
+    problem:
+      `spec.rolloutSelector matches ${count} Rollouts, and at most ${LIMITS.scheduledRollouts} have a gate (${limit}): ` +
+      'the newest of the namespaces with the most have none; narrow the selector, or split the schedule',
+  };
+}
+
+function rolloutOf({ metadata, spec }: RolloutGate): ListedRollout {
+  return { namespace: metadata.namespace ?? '', name: spec?.rolloutRef.name ?? '' };
+}
+
+function order(a: ListedRollout, b: ListedRollout, gated: ReadonlyMap<string, unknown>): number {
+  const key = (each: ListedRollout) => `${gated.has(refKey(each)) ? 0 : 1} ${each.createdAt ?? ''} ${each.name}`;
+  return key(a) < key(b) ? -1 : 1;
+}
+
+/** The part of a Rollout's metadata that is kept. */
+export function listedRollout({ metadata }: Pick<KubeObject, 'metadata'>): ListedRollout {
+  return { namespace: metadata.namespace ?? '', name: metadata.name ?? '', createdAt: metadata.creationTimestamp };
+}

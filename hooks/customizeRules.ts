@@ -1,0 +1,49 @@
+/** The labels of a parent's own Namespace: only a Gate that selects by namespace asks for them. */
+import { NAMESPACES } from '../api/kinds.ts';
+import type { NamespacedName } from '../api/kubernetes.ts';
+import type { ObjectMap, RelatedResourceRule } from '../api/metacontroller.ts';
+import type { ClusterReader, ResourceRef } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+import { reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
+import { objectAt } from '../core/kube/objectMap.ts';
+
+/** A rule for it where there is such a Gate: each event of a related kind is held against every rule of every parent. ADR 2. */
+export async function homeRules(
+  namespace: string,
+  label: Parameters<typeof selectingGateLists>[1],
+  cluster: ClusterReader,
+): Promise<RelatedResourceRule[]> {
+  const beyond = selectingGateLists(namespace, label).filter((list) => list.namespace === undefined);
+  const some = await Promise.all(beyond.map(({ atMost: _, ...list }) => cluster.hasAny(list)));
+  return some.includes(true) ? [{ ...NAMESPACES, names: [namespace] }] : [];
+}
+
+/** Read live where a Gate asks that is younger than the parent's rules. */
+export async function homeLabels(
+  namespace: string,
+  related: ObjectMap,
+  gates: readonly Gate[],
+  cluster: ClusterReader,
+): Promise<Readonly<Record<string, string>>> {
+  if (!gates.some(({ spec }) => reachesBeyond(spec?.selects))) return {};
+  const home =
+    objectAt(related, { group: '', kind: 'Namespace' }, undefined, namespace) ??
+    (await cluster.get({ ...NAMESPACES, name: namespace }));
+  return home?.metadata.labels ?? {};
+}
+
+// Rules for related objects that are known by name.
+
+/** One for each namespace: names without a namespace would match in all of them. None for no names, which would match everything (fact M11). */
+export function namedRules(
+  { apiVersion, resource }: Pick<ResourceRef, 'apiVersion' | 'resource'>,
+  refs: readonly NamespacedName[],
+): RelatedResourceRule[] {
+  const byNamespace = Map.groupBy(refs, ({ namespace }) => namespace);
+  return [...byNamespace].map(([namespace, named]) => ({
+    apiVersion,
+    resource,
+    namespace,
+    names: named.map(({ name }) => name),
+  }));
+}

@@ -1,0 +1,122 @@
+/** What the log says of a sync: what its answer changes and no Event tells, and, at level debug, why it is as it is. */
+import { READY } from '../api/conditions.ts';
+import type { LoggedReason } from '../api/decisions.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { CompositeResponse, DecoratorResponse, ObjectMap } from '../api/metacontroller.ts';
+import type { Consideration, Decision, Subject } from '../api/ports.ts';
+import type { HealthCheck } from '../api/types.ts';
+import { isMap, sameJson } from '../core/kube/json.ts';
+import { groupOf, identityOf } from '../core/kube/names.ts';
+import { objectAt } from '../core/kube/objectMap.ts';
+
+type AnyObject = KubeObject<any, any>;
+
+export interface Sync {
+  /** The hook's name. */
+  hook: string;
+  /** The parent of a composite, the object of a decorator, as Metacontroller has it. */
+  subject: AnyObject;
+  /** Its children or attachments that exist. */
+  observed: ObjectMap;
+  answer: CompositeResponse<any> | DecoratorResponse<any>;
+}
+
+const subjectOf = (object: AnyObject): Subject => ({ kind: object.kind, ...identityOf(object) });
+
+/** Nothing for a sync that changes nothing. What Rollouts, Gates, budgets and approvals come to has Events, which are logged as such. */
+export function decisionsOf(sync: Sync): Decision[] {
+  const told = TOLD[sync.hook]?.(sync) ?? [];
+  const { uid = '', resourceVersion = '' } = sync.subject.metadata;
+  return told.map(({ reason, message }) => ({
+    ...subjectOf(sync.subject),
+    reason,
+    message,
+    key: `sync ${JSON.stringify([uid, resourceVersion, reason, message])}`,
+  }));
+}
+
+interface Told {
+  reason: LoggedReason;
+  message: string;
+}
+
+const TOLD: Readonly<Record<string, (sync: Sync) => Told[]>> = {
+  healthcheck: healthTurned,
+  'rollout-requests': requestsUsed,
+  rolloutschedule: scheduleTurned,
+  clusterrolloutschedule: scheduleTurned,
+};
+
+function healthTurned({ subject, answer }: Sync): Told[] {
+  const before = (subject as HealthCheck).status?.status;
+  const { status, message = '' } = answer.status ?? {};
+  if (status === undefined || status === before) return [];
+  return [
+    {
+      reason: 'HealthTurned',
+      message: `${status}, was ${typeof before === 'string' ? before : 'not known'}${message && `: ${message}`}`,
+    },
+  ];
+}
+
+function requestsUsed({ answer }: Sync): Told[] {
+  const { annotations = {} } = answer as DecoratorResponse;
+  const used = Object.keys(annotations).filter((key) => annotations[key] === null);
+  return used.map((key) => ({ reason: 'RequestUsed', message: `${key} has been acted on, and is taken off` }));
+}
+
+function scheduleTurned({ subject, answer }: Sync): Told[] {
+  const [before, after] = [subject.status ?? {}, answer.status ?? {}];
+  if (before.conditions && sameJson(before.activeRules ?? [], after.activeRules ?? [])) return [];
+  const rules = after.activeRules?.length ? `rules ${after.activeRules.join(', ')} are active` : 'no rule is active';
+  return [{ reason: 'ScheduleTurned', message: `${rules}: ${messageOf(after, READY)}` }];
+}
+
+/** The line at level debug. Equal inputs give equal answers: a sync that changes nothing says why in its conditions. */
+export function considerationOf({ hook, subject, observed, answer }: Sync): Consideration {
+  const { labels = {}, annotations = {}, status, resyncAfterSeconds } = answer as DecoratorResponse<any>;
+  const objects = 'children' in answer ? answer.children : answer.attachments;
+  const isStatusNew = status !== undefined && status !== null && !sameJson(status, subject.status ?? {});
+  const changes = [
+    ...(isStatusNew ? ['status'] : []),
+    ...[...Object.keys(annotations), ...Object.keys(labels)].sort(),
+    ...objects.filter((object) => isNew(object, observed)).map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+  ];
+  const why = conditionsText(status ?? subject.status);
+  return {
+    ...subjectOf(subject),
+    hook,
+    ...(changes.length > 0 && { changes: changes.slice(0, MAX_LISTED) }),
+    ...(why && { conditions: why }),
+    ...(resyncAfterSeconds !== undefined && { resyncAfterSeconds }),
+    message: changes.length > 0 ? 'sync: changes' : 'sync: nothing changes',
+  };
+}
+
+const MAX_LISTED = 20;
+
+function isNew(wanted: AnyObject, observed: ObjectMap): boolean {
+  const { kind, apiVersion, metadata, spec } = wanted;
+  const found: AnyObject | undefined = objectAt(
+    observed,
+    { group: groupOf(apiVersion), kind },
+    metadata.namespace,
+    metadata.name ?? '',
+  );
+  return found === undefined || (spec !== undefined && !sameJson(spec, found.spec));
+}
+
+/** `Ready=False GateClosed: …; GatesPassing=False GateClosed: …` */
+function conditionsText(status: { conditions?: unknown } | undefined): string {
+  const { conditions } = status ?? {};
+  if (!Array.isArray(conditions)) return '';
+  const told = conditions.filter(isMap).slice(0, MAX_LISTED);
+  const text = (value: unknown) => (typeof value === 'string' ? value : '?');
+  return told
+    .map(({ type, status, reason, message }) => `${text(type)}=${text(status)} ${text(reason)}: ${text(message)}`)
+    .join('; ');
+}
+
+function messageOf(status: { conditions?: { type: string; message: string }[] }, type: string): string {
+  return status.conditions?.find((each) => each.type === type)?.message ?? '';
+}

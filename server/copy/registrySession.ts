@@ -1,0 +1,227 @@
+/** Requests to one repository of a registry, logged in as it asks. Credentials go to its own host and token server, and nowhere else. */
+import { type Dispatcher, request } from 'undici';
+import { authorize } from '../registry/authorize.ts';
+import type { Credentials } from '../registry/dockerConfig.ts';
+import { RegistryError } from '../registry/error.ts';
+import { type Answer, type BoundedRequest, boundedFetch, unreachable } from '../registry/http.ts';
+import type { Image } from '../registry/image.ts';
+import type { RegistrySockets } from '../registry/sockets.ts';
+import type { Trust } from '../registry/trust.ts';
+
+const REQUEST_MS = 60_000;
+
+export type Side = 'source' | 'target';
+
+export interface SessionOptions {
+  side: Side;
+  image: Image;
+  /** Plain HTTP. */
+  insecure: boolean;
+  credentials?: Credentials | undefined;
+  trust?: Trust | undefined;
+  sockets: RegistrySockets;
+  /** Why there are no credentials where some were meant to be. */
+  problem?: string | undefined;
+  /** Another repository of the same registry, that blobs are mounted from. */
+  mountFrom?: string | undefined;
+  /** How long a stream may stand still. */
+  idleMs: number;
+  retries: Retries;
+}
+
+/** Below the repository, `manifests/1.1.0`, or another address of the same host. */
+type Where = string | URL;
+
+export interface Session {
+  side: Side;
+  /** `host/path`. */
+  name: string;
+  image: Image;
+  /** A whole answer, asked for again where that may help; 401 only where the credentials do not suffice. */
+  ask(
+    where: Where,
+    options?: Partial<Pick<BoundedRequest, 'method' | 'headers' | 'body' | 'maxBytes'>>,
+  ): Promise<Answer>;
+  /** One attempt, of which the body is read or dropped by the caller. Redirects are not followed. */
+  exchange(
+    where: Where,
+    options: Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'>,
+  ): Promise<Dispatcher.ResponseData>;
+  /** A GET somewhere else, without credentials: where the registry says that a blob is. */
+  getElsewhere(url: URL): Promise<Dispatcher.ResponseData>;
+  /** As a sentence, with what has to be done. @param what `to show the manifest 1.1.0` */
+  refusal(
+    status: number,
+    what: string,
+    details?: { code?: string | undefined; retryAfter?: string | null },
+  ): RegistryError;
+  retry<T>(attempt: () => Promise<T>): Promise<T>;
+  url(where: Where): URL;
+  close(): Promise<void>;
+}
+
+export function createSession(options: SessionOptions): Session {
+  const { side, image, insecure, credentials, trust, problem, sockets, idleMs, retries } = options;
+  const { signal } = retries;
+  const name = `${image.host}/${image.repository}`;
+  const timeouts = { headersTimeout: idleMs, bodyTimeout: idleMs };
+  const agent = sockets.agent(timeouts, { timeout: idleMs, ...trust });
+  // The client certificate is for the registry alone.
+  const elsewhere = sockets.agent(timeouts, { timeout: idleMs, ...(trust?.ca && { ca: trust.ca }) });
+  const base = new URL(`${insecure ? 'http' : 'https'}://${image.host}/v2/${image.repository}/`);
+  const scopes = [`repository:${image.repository}:${side === 'source' ? 'pull' : 'pull,push'}`];
+  if (options.mountFrom) scopes.push(`repository:${options.mountFrom}:pull`);
+  let authorization = credentials?.kind === 'registryToken' ? `Bearer ${credentials.token}` : undefined;
+
+  const connections = () => ({ dispatcher: agent, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]) });
+  const url = (where: Where) => (typeof where === 'string' ? new URL(where, base) : where);
+  const withLogin = (headers: object | undefined) => ({
+    'user-agent': 'rollout-hooks',
+    ...headers,
+    ...(authorization && { authorization }),
+  });
+
+  async function logIn(challenge: string | null): Promise<void> {
+    authorization = await authorize({ image, insecure, credentials, scopes }, challenge, connections());
+  }
+
+  async function requestOnce(where: Where, rest: Partial<BoundedRequest>): Promise<Answer> {
+    const send = () =>
+      boundedFetch({ maxBytes: 0, ...rest, url: url(where), headers: withLogin(rest.headers), ...connections() });
+    let answer = await send();
+    if (answer.status === 401) {
+      await logIn(answer.headers.get('www-authenticate'));
+      answer = await send();
+    }
+    if (isTransient(answer.status)) {
+      const retryAfter = answer.headers.get('retry-after');
+      throw session.refusal(answer.status, `${rest.method ?? 'GET'} ${pathOf(url(where))}`, {
+        code: answer.errorCode,
+        retryAfter,
+      });
+    }
+    return answer;
+  }
+
+  async function sendTo(to: URL, options: object, dispatcher: Dispatcher): Promise<Dispatcher.ResponseData> {
+    try {
+      return await request(to, { ...options, dispatcher, signal });
+    } catch (error) {
+      throw error instanceof RegistryError ? error : unreachable(to, error);
+    }
+  }
+
+  /** So that a sentence always says which of the two registries it is about. */
+  const named = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RegistryError) || /^the (source|target)\b/.test(error.message)) throw error;
+      const why = error.failure === 'Denied' && problem ? `; its Secret: ${problem}` : '';
+      throw new RegistryError(`the ${side}: ${error.message}${why}`, error.failure, error);
+    }
+  };
+
+  const session: Session = {
+    side,
+    name,
+    image,
+    url,
+    ask: (where, rest = {}) => session.retry(() => named(() => requestOnce(where, rest))),
+    exchange: (where, { headers, ...rest }) =>
+      named(async () => {
+        const send = () => sendTo(url(where), { ...rest, headers: withLogin(headers as object) }, agent);
+        const response = await send();
+        if (response.statusCode !== 401) return response;
+        await response.body.dump();
+        await logIn(textOf(response.headers['www-authenticate']));
+        // A stream cannot be sent twice: the next attempt has the login.
+        if (rest.body) throw new RegistryError(`${image.host} asks for another login`, 'Denied', { transient: true });
+        return send();
+      }),
+    getElsewhere: (to) =>
+      named(() => sendTo(to, { method: 'GET', headers: { 'user-agent': 'rollout-hooks' } }, elsewhere)),
+    refusal(status, what, { code, retryAfter } = {}) {
+      const answer = `${status}${code ? ` ${code}` : ''}`;
+      const right = side === 'source' ? `pull from ${name}` : `pull from and push to ${name}`;
+      const why = problem ? `; its Secret: ${problem}` : '';
+      if (status === 401 || status === 403) {
+        const text = `the ${side} ${image.host} refuses ${what} (${answer}): its credentials need the right to ${right}${why}`;
+        return new RegistryError(text, 'Denied');
+      }
+      if (side === 'target' && (status === 413 || status === 507)) {
+        const text = `the target ${image.host} takes no more (${answer}): make room there, or raise its quota`;
+        return new RegistryError(text, 'Full');
+      }
+      const text = `the ${side} ${image.host} answers ${answer} to ${what}`;
+      if (side === 'target' && status === 404) {
+        return new RegistryError(`${text}: create ${name} there, if that registry wants it created first`, 'NotFound');
+      }
+      const failure = isTransient(status) ? 'Unavailable' : status === 404 ? 'NotFound' : 'Invalid';
+      return new RegistryError(text, failure, { retryAfterMs: retryAfterMs(retryAfter, Date.now()) });
+    },
+    retry: (attempt) => withRetries(attempt, retries),
+    async close() {
+      await Promise.all([agent.destroy(), elsewhere.destroy()]);
+    },
+  };
+  return session;
+}
+
+function isTransient(status: number): boolean {
+  return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505 && status !== 507);
+}
+
+/** Without the query, which may hold secrets. */
+function pathOf({ pathname }: URL): string {
+  return pathname.slice(0, 300);
+}
+
+function textOf(header: string | string[] | undefined): string | null {
+  return (Array.isArray(header) ? header[0] : header) ?? null;
+}
+
+// Asks again what may succeed the next time: ever later, as late as the registry says, and not for ever.
+
+const FIRST_MS = 500;
+/** However long a registry wants to be left alone. */
+const LONGEST_MS = 60_000;
+
+export interface Retries {
+  /** How often a request is made, at most. */
+  attempts: number;
+  /** Ends the copy. */
+  signal: AbortSignal;
+  wait(ms: number): Promise<unknown>;
+  /** From 0 to 1. */
+  random(): number;
+  say(line: string): void;
+}
+
+/** @throws what the last attempt threw, or why the copy was ended */
+export async function withRetries<T>(attempt: () => Promise<T>, retries: Retries): Promise<T> {
+  const { attempts, signal, wait, random, say } = retries;
+  for (let made = 1; ; made++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof RegistryError) || !error.transient) throw error;
+      if (made === attempts) {
+        throw new RegistryError(`${error.message}, ${attempts} times`, error.failure, { transient: false });
+      }
+      const backoff = FIRST_MS * 2 ** (made - 1) * (0.5 + random() / 2);
+      const ms = Math.round(Math.min(Math.max(error.retryAfterMs, backoff), LONGEST_MS));
+      say(`${error.message}: attempt ${made} of ${attempts}, the next in ${ms} ms`);
+      await wait(ms);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+/** Milliseconds of the header Retry-After, seconds or a date; 0 without one. */
+export function retryAfterMs(header: string | null | undefined, now: number): number {
+  if (!header) return 0;
+  const ms = /^[0-9]{1,9}$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Math.max(ms || 0, 0);
+}

@@ -1,0 +1,88 @@
+/** Whether a caller of the hooks is Metacontroller, which shows a shared token. */
+import { createHash, timingSafeEqual, type X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { TokenFiles } from '../config.ts';
+import { type FileLog, watchFiles } from '../fileWatch.ts';
+import type { Refusal } from './app.ts';
+
+/** @throws Error when there is no token in the file. */
+export function requireToken(
+  files: TokenFiles,
+  log: FileLog,
+  pollMs?: number,
+): (request: IncomingMessage) => Refusal | undefined {
+  const accepted = watchFiles({
+    what: 'token of the hooks',
+    read: () => [readToken(files.token), ...(files.previous ? readPrevious(files.previous) : [])].map(digest),
+    isSame: (a, b) => Buffer.concat(a).equals(Buffer.concat(b)),
+    log,
+    ...(pollMs !== undefined && { pollMs }),
+  });
+  return ({ headers }) => {
+    const given = /^bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1];
+    if (given === undefined) {
+      return {
+        status: 401,
+        error: 'the hooks require Metacontroller’s token as Authorization: Bearer, and none was sent',
+      };
+    }
+    const hash = digest(given.trim());
+    // All are compared, so that timing does not tell which one matched.
+    const matches = accepted.current().map((token) => timingSafeEqual(token, hash));
+    return matches.includes(true) ? undefined : { status: 401, error: 'the token is not the one in HOOKS_TOKEN_FILE' };
+  };
+}
+
+/** Trimmed, as Metacontroller trims what it reads from its Secret. */
+function readToken(file: string): string {
+  const token = readFileSync(file, 'utf8').trim();
+  if (token === '') throw new Error(`${file} is empty: an empty token would let everybody in`);
+  return token;
+}
+
+function readPrevious(file: string): string[] {
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    return token === '' ? [] : [token];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+// Whether a caller of the webhook is the API server, which shows a client certificate.
+
+const ASKED = 'the webhook requires a client certificate from the CA in WEBHOOK_CLIENT_CA';
+
+/** @param names the common names and DNS names that may call; any name that the CA has signed when there are none */
+export function requireClientCertificate(names: readonly string[]): (request: IncomingMessage) => Refusal | undefined {
+  return ({ socket }) => {
+    const { authorized, authorizationError } = socket as TLSSocket;
+    const certificate = (socket as TLSSocket).getPeerX509Certificate();
+    if (!certificate) return { status: 401, error: `${ASKED}, and none was sent` };
+    if (!authorized) return { status: 401, error: `${ASKED}, and does not accept this one: ${authorizationError}` };
+    if (certificate.validToDate.getTime() <= Date.now()) {
+      return { status: 401, error: `${ASKED}, and this one has expired since the connection was made` };
+    }
+    const common = commonNames(socket as TLSSocket);
+    if (names.length === 0 || names.some((name) => common.includes(name) || hasName(certificate, name)))
+      return undefined;
+    return {
+      status: 403,
+      error: `the client certificate's name '${common.join(', ')}' is not in WEBHOOK_CLIENT_NAMES`,
+    };
+  };
+}
+
+function commonNames(socket: TLSSocket): string[] {
+  const name: string | string[] | undefined = socket.getPeerCertificate().subject?.CN;
+  return name === undefined ? [] : [name].flat();
+}
+
+function hasName(certificate: X509Certificate, name: string): boolean {
+  return certificate.checkHost(name, { subject: 'never', wildcards: false }) !== undefined;
+}

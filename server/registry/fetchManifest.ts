@@ -1,0 +1,76 @@
+/** Manifests of an OCI distribution registry: anonymous, Basic and Bearer token authentication. */
+import { createHash } from 'node:crypto';
+import { authorize } from './authorize.ts';
+import type { Credentials } from './dockerConfig.ts';
+import { RegistryError } from './error.ts';
+import { type Answer, boundedFetch, type Connections, parseJson } from './http.ts';
+import { type Image, isDigest } from './image.ts';
+import { ACCEPT } from './releaseMetadata.ts';
+import type { RegistrySockets } from './sockets.ts';
+import type { Trust } from './trust.ts';
+
+const MAX_MANIFEST = 4 * 1024 * 1024;
+
+export interface ManifestRequest {
+  image: Image;
+  /** Tag or digest. */
+  reference: string;
+  /** Plain HTTP. */
+  insecure: boolean;
+  credentials?: Credentials;
+  trust?: Trust;
+  sockets: RegistrySockets;
+  /** For all the requests it takes. */
+  timeoutMs: number;
+}
+
+export interface Manifest {
+  digest: string;
+  content: unknown;
+}
+
+/** @throws RegistryError, without secrets, saying what the registry did. */
+export async function fetchManifest(request: ManifestRequest): Promise<Manifest> {
+  const { trust, timeoutMs, sockets } = request;
+  const own = trust && sockets.agent({}, { ...trust });
+  try {
+    return await fetchThrough(request, { signal: AbortSignal.timeout(timeoutMs), dispatcher: own ?? sockets.shared });
+  } finally {
+    await own?.destroy();
+  }
+}
+
+async function fetchThrough(request: ManifestRequest, connections: Connections): Promise<Manifest> {
+  const { image, reference, insecure, credentials } = request;
+  const url = new URL(`${insecure ? 'http' : 'https'}://${image.host}/v2/${image.repository}/manifests/${reference}`);
+  const get = (authorization?: string) =>
+    boundedFetch({
+      url,
+      headers: { accept: ACCEPT, ...(authorization && { authorization }) },
+      maxBytes: MAX_MANIFEST,
+      ...connections,
+    });
+
+  let answer = await get(credentials?.kind === 'registryToken' ? `Bearer ${credentials.token}` : undefined);
+  if (answer.status === 401) {
+    const scopes = [`repository:${image.repository}:pull`];
+    const challenge = answer.headers.get('www-authenticate');
+    answer = await get(await authorize({ image, insecure, credentials, scopes }, challenge, connections));
+  }
+  return manifestOf(answer, request);
+}
+
+function manifestOf({ status, body }: Answer, { image, reference }: ManifestRequest): Manifest {
+  const name = `${image.host}/${image.repository}`;
+  if (status === 401 || status === 403) throw new RegistryError(`${image.host} refuses to show ${name} (${status})`);
+  if (status === 404) throw new RegistryError(`${name} has no ${reference}`);
+  if (status !== 200) {
+    const failure = status >= 500 || status === 429 ? 'Unavailable' : 'Invalid';
+    throw new RegistryError(`${image.host} answers ${status} for ${name}`, failure);
+  }
+  const digest = `sha256:${createHash('sha256').update(body).digest('hex')}`;
+  if (isDigest(reference) && digest !== reference) {
+    throw new RegistryError(`${name} answers ${reference} with another manifest`);
+  }
+  return { digest, content: parseJson(body, image.host) };
+}

@@ -1,0 +1,163 @@
+/**
+ * Where a release's manifest is, and with which credentials and certificates it may be read: those of its ImageRepository, if this
+ * is in the Rollout's namespace or its `accessFrom` grants that namespace. Without them the registry is asked anonymously.
+ */
+import { KINDS, NAMESPACES } from '../../api/kinds.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { ClusterReader, ReleaseLookup } from '../../api/ports.ts';
+import { Lru } from '../lru.ts';
+import { type Credentials, credentialsFor } from './dockerConfig.ts';
+import { RegistryError } from './error.ts';
+import { type Image, parseImage } from './image.ts';
+import { joined } from './joined.ts';
+import { type Trust, trustOf } from './trust.ts';
+
+export type Lookup = ReleaseLookup;
+
+export interface Target {
+  image: Image;
+  insecure: boolean;
+  credentials?: Credentials;
+  trust?: Trust;
+  /** On whose behalf it is read: what one may see is not shown to another. */
+  reader: string;
+  /** Why there are no credentials, where some were meant to be. */
+  problem?: string;
+}
+
+/** @throws RegistryError where an object that is needed is not there; whatever the API server's failure is otherwise. */
+export async function targetOf(
+  cluster: ClusterReader,
+  repositories: ImageRepositories,
+  { policy, repository: where, namespace }: Lookup,
+): Promise<Target> {
+  const repository = await repositories.get(where);
+  if (!repository) throw new RegistryError(`there is no ImageRepository ${nameOf(where)}`);
+
+  const spec = repository.spec ?? {};
+  const image = parseImage(spec.image ?? '');
+  const base = { image, insecure: spec.insecure === true };
+  const readers = [namespace ?? policy.namespace, policy.namespace].filter((reader) => reader !== where.namespace);
+  const granted = await mayRead(cluster, spec, readers);
+  const found = granted
+    ? await secretsOf(cluster, spec, where.namespace, image)
+    : { problem: `ImageRepository ${nameOf(where)} grants no access to ${readers[0]}` };
+  return { ...base, ...found, reader: granted ? nameOf(where) : 'anonymous' };
+}
+
+/** As Flux evaluates `accessFrom`: one selector has to match; absent grants nobody, an empty selector everybody. */
+async function mayRead(cluster: ClusterReader, spec: ImageRepositorySpec, namespaces: string[]): Promise<boolean> {
+  const selectors = spec.accessFrom?.namespaceSelectors ?? [];
+  for (const name of namespaces) {
+    const namespace = await cluster.get({ ...NAMESPACES, name });
+    const labels = namespace?.metadata.labels ?? {};
+    const matches = selectors.some(({ matchLabels = {} }) =>
+      Object.entries(matchLabels).every(([key, value]) => labels[key] === value),
+    );
+    if (!matches) return false;
+  }
+  return true;
+}
+
+async function secretsOf(
+  cluster: ClusterReader,
+  spec: ImageRepositorySpec,
+  namespace: string,
+  image: Image,
+): Promise<Pick<Target, 'credentials' | 'trust' | 'problem'>> {
+  const [login, certificates] = await Promise.all([
+    credentialsOf(cluster, spec, namespace, image),
+    certificatesOf(cluster, spec, namespace),
+  ]);
+  const problems = [login.problem, certificates.problem].filter((problem) => problem !== undefined);
+  return { ...login, ...certificates, ...(problems.length > 0 && { problem: problems.join('; ') }) };
+}
+
+async function credentialsOf(
+  cluster: ClusterReader,
+  { secretRef, provider = 'generic' }: ImageRepositorySpec,
+  namespace: string,
+  image: Image,
+): Promise<Pick<Target, 'credentials' | 'problem'>> {
+  if (!secretRef?.name) {
+    return provider === 'generic' ? {} : { problem: `logging in with provider ${provider} is not supported here` };
+  }
+  const where = { namespace, name: secretRef.name };
+  const found = credentialsFor(await readSecret(cluster, where), image);
+  return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : found;
+}
+
+/** Without them the registry must have a publicly trusted certificate: where it has none, the request fails and names this problem. */
+async function certificatesOf(
+  cluster: ClusterReader,
+  { certSecretRef, insecure }: ImageRepositorySpec,
+  namespace: string,
+): Promise<Pick<Target, 'trust' | 'problem'>> {
+  if (!certSecretRef?.name || insecure) return {};
+  const where = { namespace, name: certSecretRef.name };
+  const found = trustOf(await readSecret(cluster, where));
+  return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : { trust: found };
+}
+
+async function readSecret(cluster: ClusterReader, where: NamespacedName): Promise<Record<string, string> | undefined> {
+  const secret = await cluster.get<KubeObject & { data?: Record<string, string> }>({
+    apiVersion: 'v1',
+    resource: 'secrets',
+    ...where,
+  });
+  if (!secret) throw new RegistryError(`there is no Secret ${nameOf(where)}`);
+  return secret.data;
+}
+
+function nameOf({ namespace, name }: NamespacedName): string {
+  return `${namespace}/${name}`;
+}
+
+// ImageRepositories, read live.
+
+/** Each tag of an image asks for its repository: one that is not there is not asked for again so soon. */
+const ABSENT_MS = 60_000;
+const MAX_ABSENT = 5000;
+
+export interface ImageRepositorySpec {
+  image?: string;
+  insecure?: boolean;
+  provider?: string;
+  secretRef?: { name?: string };
+  certSecretRef?: { name?: string };
+  accessFrom?: { namespaceSelectors?: { matchLabels?: Record<string, string> }[] };
+}
+export type ImageRepository = KubeObject<ImageRepositorySpec>;
+
+export interface ImageRepositories {
+  /** undefined when it is not there. */
+  get(ref: NamespacedName): Promise<ImageRepository | undefined>;
+}
+
+/** `clock` gives milliseconds and never goes back. */
+export function createImageRepositories(cluster: ClusterReader, clock: () => number): ImageRepositories {
+  const absentUntil = new Lru<number>(MAX_ABSENT);
+  const readOnce = joined<ImageRepository | undefined>();
+
+  async function read(ref: NamespacedName, key: string): Promise<ImageRepository | undefined> {
+    const apiVersion = await servedVersion(cluster);
+    const found = await cluster.get<ImageRepository>({ apiVersion, resource: KINDS.ImageRepository.resource, ...ref });
+    if (!found) absentUntil.set(key, clock() + ABSENT_MS);
+    return found;
+  }
+
+  return {
+    async get(ref) {
+      const key = `${ref.namespace}/${ref.name}`;
+      if ((absentUntil.get(key) ?? 0) > clock()) return undefined;
+      return readOnce(key, () => read(ref, key));
+    },
+  };
+}
+
+/** Flux 2.7 serves v1, older ones v1beta2. */
+async function servedVersion(cluster: ClusterReader): Promise<string> {
+  const { group, versions, resource } = KINDS.ImageRepository;
+  const [v1, v1beta2] = versions.map((version) => `${group}/${version}`) as [string, string];
+  return (await cluster.serves({ apiVersion: v1, resource })) ? v1 : v1beta2;
+}
