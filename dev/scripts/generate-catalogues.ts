@@ -35,7 +35,7 @@ async function annotationsPage(): Promise<string[]> {
   return [
     '# Every annotation and label',
     written('api/annotations.ts'),
-    'Text by anyone else in what the webhook, the receiver or the hooks write is ignored.\nHow to use the others: [rollouts](../rollouts.md#annotations), [gates](../gates.md#annotations),\n[healthchecks](../healthchecks.md).',
+    'Text by anyone else in what the webhook, the receiver or the hooks write is ignored.\nHow to use the others: [rollouts](../rollouts.md#annotations), [gates](../gates.md),\n[healthchecks](../healthchecks.md).',
     `| key | meaning |\n|---|---|\n${rows.join('\n')}`,
   ];
 }
@@ -73,7 +73,7 @@ async function conditionsPage(): Promise<string[]> {
   return [
     '# Every condition and Event',
     written('docs/reference/conditions.yaml'),
-    `Those of a Gate are on [its page](../gates.md#conditions).
+    `A Gate with approvals also has the Events of a RolloutGate. *Flux* lists what a Gate adds to Flux objects.
 A message names the objects and times; the tables say what the reasons mean.
 A condition that reports a wait or a problem is present only while it lasts.
 *The version* is \`status.pendingVersion\` of the Rollout.`,
