@@ -10,7 +10,7 @@ export interface FluxBinding {
   kind: string;
   metadata: ObjectMeta;
   /**
-   * What the object asks for.
+   * The Rollouts and Gates that the object requires, as its decorator reports them.
    */
   spec?: {
     /**

@@ -239,7 +239,7 @@ export interface Rollout {
     };
   };
   /**
-   * What is deployed, what could come next, and what is in its way.
+   * The deployed version, the next one, and everything that blocks it.
    */
   status?: {
     /**
