@@ -178,6 +178,10 @@ interface Quirk {
   shownBy: Record<string, string[]>;
 }
 
+interface Difference extends Quirk {
+  compat: boolean;
+}
+
 async function writesPage(): Promise<string[]> {
   const sections: Record<string, Record<string, Write>> = await sourceOf('writes.yaml');
   const tables = Object.entries(sections).map(([object, writes]) => {
@@ -206,11 +210,18 @@ async function quirksPage(): Promise<string[]> {
   const rows = Object.entries(quirks).map(
     ([id, { original, here, shownBy }]) => `| ${id} | ${original} | ${here} | ${casesOf(shownBy)} |`,
   );
+  const differences: Record<string, Difference> = await sourceOf('differences.yaml');
+  const byDefault = Object.entries(differences).map(
+    ([about, { original, here, compat, shownBy }]) =>
+      `| ${about} | ${original} | ${here} | ${compat ? 'yes' : 'no'} | ${casesOf(shownBy)} |`,
+  );
   return [
     '# Every quirk of the Go rollout-controller',
-    written('docs/reference/quirks.yaml'),
+    written('docs/reference/quirks.yaml and differences.yaml'),
     'What differs for whom: [compatibility](../compatibility.md). *Stays* means that clients or their tests rely on it.',
     `| | the original | here | shown by |\n|---|---|---|---|\n${rows.join('\n')}`,
+    "## Differences by default\n\nFor an existing Rollout whose manifest didn't change. *Compat*: `kuberik-compat` restores the original.",
+    `| about | the original | here | compat | shown by |\n|---|---|---|---|---|\n${byDefault.join('\n')}`,
   ];
 }
 
