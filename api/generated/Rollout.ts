@@ -365,7 +365,7 @@ export interface Rollout {
      */
     pendingVersion?: string;
     /**
-     * Deployments, newest first. Append-only: docs/rollouts.md#what-may-become-of-history.
+     * Deployments, newest first. Append-only: docs/rollouts.md#allowed-changes-of-the-history.
      */
     history?: {
       /**
