@@ -42,7 +42,7 @@ export interface ClusterRolloutSchedule {
       }[];
     };
     /**
-     * Their namespaces, by the labels of the Namespace. Absent or empty, all.
+     * Selects their namespaces by the labels of the Namespace. Absent or empty: all.
      */
     namespaceSelector?: {
       /**
@@ -70,7 +70,7 @@ export interface ClusterRolloutSchedule {
       }[];
     };
     /**
-     * Allow: the RolloutGates pass while a rule is active, else not. Deny: the reverse.
+     * Allow: the RolloutGates pass only while a rule is active. Deny: the reverse.
      */
     action?: 'Allow' | 'Deny';
     /**
@@ -122,7 +122,7 @@ export interface ClusterRolloutSchedule {
    */
   status?: {
     /**
-     * The generation of the spec that this status is about.
+     * The generation of the spec that this status was computed from.
      */
     observedGeneration?: number;
     /**
@@ -142,7 +142,7 @@ export interface ClusterRolloutSchedule {
      */
     managedGates?: string[];
     /**
-     * How many Rollouts the schedule matches.
+     * Number of Rollouts that the schedule matches.
      */
     matchingRollouts?: number;
     /**
@@ -154,7 +154,7 @@ export interface ClusterRolloutSchedule {
        */
       lastTransitionTime: string;
       /**
-       * The same, in a sentence.
+       * The cause, in a sentence.
        */
       message: string;
       /**
@@ -162,15 +162,15 @@ export interface ClusterRolloutSchedule {
        */
       observedGeneration?: number;
       /**
-       * Why, in one word.
+       * The cause, in one word.
        */
       reason: string;
       /**
-       * Whether it is so.
+       * The status of the condition.
        */
       status: 'True' | 'False' | 'Unknown';
       /**
-       * What the condition is about.
+       * The type of the condition.
        */
       type: string;
     }[];

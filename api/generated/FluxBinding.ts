@@ -3,14 +3,14 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Derived, one for each Flux object that names a Rollout or a Gate or that a Gate selects, in its namespace, called <kind>-<name>. Only the hooks write it. Look here to learn why an object waits.
+ * The state of one Flux object that names a Rollout or a Gate, or that a Gate selects: why it waits, and for which version. In the object's namespace, named <kind>-<name>. Only the hooks write it.
  */
 export interface FluxBinding {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
   /**
-   * What the object asks for.
+   * The Rollouts and Gates that the object requires, as its decorator reports them.
    */
   spec?: {
     /**
@@ -35,7 +35,7 @@ export interface FluxBinding {
       uid: string;
     };
     /**
-     * Which Rollout sets which field; of a HelmRelease, which one it follows by its OCIRepository.
+     * The Rollout of each managed field; of a HelmRelease the Rollout that it tracks by its OCIRepository.
      */
     pins?: {
       /**
@@ -65,7 +65,7 @@ export interface FluxBinding {
       selected?: boolean;
     }[];
     /**
-     * What is wrong with the object's annotations, a sentence each.
+     * Errors in the object's annotations, a sentence each.
      */
     problems?: string[];
     /**
@@ -90,7 +90,7 @@ export interface FluxBinding {
       name: string;
     };
     /**
-     * The Kustomization whose next apply resumes the object, now that its gates are open; it is asked to reconcile.
+     * The Kustomization whose next apply resumes the object after its gates have opened.
      */
     awaits?: {
       /**
@@ -107,7 +107,7 @@ export interface FluxBinding {
       since: string;
     };
     /**
-     * What the object carries, once Flux's status proves it at the object's own generation, or the object is suspended.
+     * The versions that the object has, as Flux's status proves for the object's generation, or while the object is suspended.
      */
     observed?: {
       /**
@@ -136,12 +136,12 @@ export interface FluxBinding {
        */
       fetched?: string;
       /**
-       * The revision that a Kustomization applied and found ready with its current spec; of a HelmRelease the digest of the artifact whose chart it released.
+       * The revision that a Kustomization applied and found ready with its current spec; of a HelmRelease the digest of the released chart's artifact.
        */
       applied?: string;
     };
     /**
-     * What the object's Rollouts and Gates demand, written by the decorator of the object where it has all of them: the status is made of it, and the FluxBinding relates none. An opening or closing may be missing for 15 seconds, a deployment that Flux has not applied for ten minutes.
+     * The state of the object's Rollouts and Gates, from which the status is computed. An opening or closing may be missing for 15 seconds, a deployment that Flux has not applied for ten minutes.
      */
     report?: {
       /**
@@ -226,11 +226,11 @@ export interface FluxBinding {
    */
   status?: {
     /**
-     * The generation of the spec that this status is about.
+     * The generation of the spec that this status was computed from.
      */
     observedGeneration?: number;
     /**
-     * What the annotation rollout.kuberik.com/deployed of the object should be. Behind a closed Gate: what it is.
+     * The expected annotation rollout.kuberik.com/deployed of the object; behind a closed Gate the current one.
      */
     deployed?: string;
     /**
@@ -238,7 +238,7 @@ export interface FluxBinding {
      */
     summary?: string;
     /**
-     * How far each managed field is.
+     * The state of each managed field.
      */
     pins?: {
       /**
@@ -250,7 +250,7 @@ export interface FluxBinding {
        */
       variable?: string;
       /**
-       * The id of the deployment that it should have.
+       * The id of the expected deployment.
        */
       id?: number;
       /**
@@ -270,24 +270,24 @@ export interface FluxBinding {
        */
       state: 'Missing' | 'Waiting' | 'Applied';
       /**
-       * Why it is Missing, or why no version comes.
+       * Why it is Missing, or why it has no version.
        */
       message?: string;
     }[];
     /**
-     * Present where one Rollout sets variables of a Kustomization and the tag of the OCIRepository that it applies: the variables follow what the OCIRepository has fetched.
+     * Present if one Rollout sets variables of a Kustomization and the tag of its OCIRepository: the variables follow the fetched artifact.
      */
     source?: {
       /**
-       * What the annotation rollout.kuberik.com/artifact of the object should be. Absent while it stays as it is.
+       * The expected annotation rollout.kuberik.com/artifact of the object. Absent while it doesn't change.
        */
       artifact?: string;
       /**
-       * What the annotation rollout.kuberik.com/awaits-artifact should be: the deployment that the source is fetching. The object is suspended meanwhile.
+       * The expected annotation rollout.kuberik.com/awaits-artifact: the deployment that the source is fetching. The object is suspended meanwhile.
        */
       awaits?: string;
       /**
-       * Why the source does not fetch what the Rollout has deployed; the object keeps what it has.
+       * Why the source doesn't fetch the deployed version; the object keeps its version.
        */
       stuck?: string;
     };
@@ -363,11 +363,11 @@ export interface FluxBinding {
       uid: string;
     }[];
     /**
-     * Since when a closed gate holds the object.
+     * The time since which a closed Gate holds the object.
      */
     heldSince?: string;
     /**
-     * What the awaited Kustomization is doing.
+     * The state of the awaited Kustomization.
      */
     awaits?: {
       /**
@@ -391,12 +391,12 @@ export interface FluxBinding {
        */
       reason?: string;
       /**
-       * Since when it is in that state.
+       * The time since which it is in that state.
        */
       stateSince: string;
     };
     /**
-     * Ready says whether everything asked for is there and applied. Approved says whether all gates are open.
+     * Ready says whether every requested version is applied. Approved says whether all gates are open.
      */
     conditions?: {
       /**
@@ -404,7 +404,7 @@ export interface FluxBinding {
        */
       lastTransitionTime: string;
       /**
-       * The same, in a sentence.
+       * The cause, in a sentence.
        */
       message: string;
       /**
@@ -412,15 +412,15 @@ export interface FluxBinding {
        */
       observedGeneration?: number;
       /**
-       * Why, in one word.
+       * The cause, in one word.
        */
       reason: string;
       /**
-       * Whether it is so.
+       * The status of the condition.
        */
       status: 'True' | 'False' | 'Unknown';
       /**
-       * What the condition is about.
+       * The type of the condition.
        */
       type: string;
     }[];

@@ -18,11 +18,11 @@ export interface Gate {
      */
     interval?: string;
     /**
-     * What the gate is while no request and no rule says otherwise.
+     * The state of the gate without a request or an active rule.
      */
     default: 'opened' | 'closed';
     /**
-     * How long a request holds before the gate goes back to its default. Absent, until the opposite request.
+     * The time that a request holds; then the gate returns to its default. Absent: until the opposite request.
      */
     window?: string;
     /**
@@ -34,7 +34,7 @@ export interface Gate {
        */
       timezone?: string;
       /**
-       * What the gate is while a rule is active; otherwise it is at its default.
+       * The state of the gate while a rule is active; otherwise it is at its default.
        */
       action?: 'Open' | 'Close';
       /**
@@ -42,7 +42,7 @@ export interface Gate {
        */
       rules: {
         /**
-         * A name for people.
+         * A name for readers.
          */
         name?: string;
         /**
@@ -78,11 +78,11 @@ export interface Gate {
       }[];
     };
     /**
-     * The gate holds every Flux object, or Rollout, that matches, with nothing added to the objects.
+     * Selects Flux objects and Rollouts that the gate holds without an annotation.
      */
     selects?: {
       /**
-       * Kinds to hold. Absent or empty, all governed kinds of Flux, and no Rollouts.
+       * Kinds to hold. Absent or empty: all governed kinds of Flux, and no Rollouts.
        */
       kinds?: (
         | 'Kustomization'
@@ -95,7 +95,7 @@ export interface Gate {
         | 'Rollout'
       )[];
       /**
-       * By the labels of the Namespace. Absent, the gate's own namespace; empty, all.
+       * Selects namespaces by their labels. Absent: the gate's own namespace. Empty: all.
        */
       namespaceSelector?: {
         /**
@@ -123,7 +123,7 @@ export interface Gate {
         }[];
       };
       /**
-       * By the labels of the objects; all objects when absent.
+       * Selects objects by their labels. Absent: all objects.
        */
       labelSelector?: {
         /**
@@ -152,19 +152,19 @@ export interface Gate {
       };
     };
     /**
-     * While the gate is closed, a version of a Rollout that requires it is let through with this many approvals, and no request opens the gate. It is approved with the annotation approve.gate.fluxcd.io/for.
+     * Approvals that a version of a Rollout needs to be deployed while the gate is closed; no request opens the gate. The annotation approve.gate.fluxcd.io/for approves a version.
      */
     approvals?: {
       /**
-       * By how many people.
+       * Number of users who must approve.
        */
       required: number;
       /**
-       * Whose approval doesn't count: requester, the user who requested the deployment manually; author, whom the release's manifest names. While its authors are not known, none counts.
+       * Users whose approval doesn't count. requester: the user who requested the deployment manually. author: the authors in the release's manifest; while these are unknown, no approval counts.
        */
       notBy?: ('requester' | 'author')[];
       /**
-       * How long an approval counts, from its own time; until it is withdrawn when absent.
+       * The time that an approval counts. Absent: until it is withdrawn.
        */
       expireAfter?: string;
       /**
@@ -177,7 +177,7 @@ export interface Gate {
      */
     receiver?: {
       /**
-       * hmac: a call is signed with a shared secret. oidc: it has an ID token, as CI systems issue them.
+       * hmac: a call is signed with a shared secret. oidc: a call has an ID token of a CI system.
        */
       type: 'hmac' | 'oidc';
       /**
@@ -202,7 +202,7 @@ export interface Gate {
          */
         audience: string;
         /**
-         * Claims that the token must have, with their values. One of them must say whose pipeline it is: sub, repository, repository_id, repository_owner, repository_owner_id, project_id, project_path, namespace_id or namespace_path.
+         * Claims that the token must have, with their values. One of them must identify the pipeline's owner: sub, repository, repository_id, repository_owner, repository_owner_id, project_id, project_path, namespace_id or namespace_path.
          */
         claims: {
           [k: string]: string;
@@ -215,7 +215,7 @@ export interface Gate {
    */
   status?: {
     /**
-     * The generation of the spec that this status is about.
+     * The generation of the spec that this status was computed from.
      */
     observedGeneration?: number;
     /**
@@ -223,7 +223,7 @@ export interface Gate {
      */
     requestedAt?: string;
     /**
-     * When the request in force ends and the gate goes back to its default.
+     * When the request in force ends and the gate returns to its default.
      */
     resetToDefaultAt?: string;
     /**
@@ -285,7 +285,7 @@ export interface Gate {
      */
     closedBy?: string;
     /**
-     * That request's reason.
+     * The reason of that request.
      */
     reason?: string;
     /**
@@ -343,7 +343,7 @@ export interface Gate {
       message?: string;
     }[];
     /**
-     * Number of Flux objects that are still suspended ten seconds after the opening and that no other gate holds. Where the gate closes again before they run, its opening was unused. Absent if there are none.
+     * Number of Flux objects that are still suspended ten seconds after the opening and that no other gate holds. If the gate closes again before they run, its opening was unused. Absent if there are none.
      */
     notResumed?: number;
     /**
@@ -372,27 +372,27 @@ export interface Gate {
       message?: string;
     }[];
     /**
-     * The approvals, where spec.approvals is set: a report, from which nothing is decided.
+     * The approvals, with spec.approvals: a report for readers.
      */
     approvals?: {
       /**
-       * How many a version needs.
+       * Approvals that a version needs.
        */
       required: number;
       /**
-       * Of the version approved last, such as 1/2 for 1.2.0.
+       * Approvals of the version approved last, such as 1/2 for 1.2.0.
        */
       progress?: string;
       /**
-       * Who last changed spec.approvals.
+       * The user who last changed spec.approvals.
        */
       changedBy?: string;
       /**
-       * When that was.
+       * When it was changed.
        */
       changedAt?: string;
       /**
-       * How many such changes there have been.
+       * The number of these changes.
        */
       changes?: number;
       /**
@@ -408,7 +408,7 @@ export interface Gate {
          */
         rollout?: string;
         /**
-         * How many of them count.
+         * Number of approvals that count.
          */
         count?: number;
         /**
@@ -436,18 +436,18 @@ export interface Gate {
            */
           expiresAt?: string;
           /**
-           * Why it doesn't count, if so. Each Rollout excludes requester and author itself.
+           * Why it doesn't count; absent if it does. Each Rollout excludes requester and author itself.
            */
           doesNotCount?: string;
         }[];
       }[];
     };
     /**
-     * The path that takes calls for this gate.
+     * The path of calls for this gate.
      */
     webhookPath?: string;
     /**
-     * Opened says whether the gate is open, and so does Ready, for kstatus. Stalled names what was ignored because it does not parse. ReceiverReady says whether calls are taken.
+     * Opened says whether the gate is open, and so does Ready, for kstatus. Stalled names a field that was ignored because it does not parse. ReceiverReady says whether calls are accepted.
      */
     conditions?: {
       /**
@@ -455,7 +455,7 @@ export interface Gate {
        */
       lastTransitionTime: string;
       /**
-       * The same, in a sentence.
+       * The cause, in a sentence.
        */
       message: string;
       /**
@@ -463,15 +463,15 @@ export interface Gate {
        */
       observedGeneration?: number;
       /**
-       * Why, in one word.
+       * The cause, in one word.
        */
       reason: string;
       /**
-       * Whether it is so.
+       * The status of the condition.
        */
       status: 'True' | 'False' | 'Unknown';
       /**
-       * What the condition is about.
+       * The type of the condition.
        */
       type: string;
     }[];

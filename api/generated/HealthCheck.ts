@@ -22,7 +22,7 @@ export interface HealthCheck {
      */
     job?: {
       /**
-       * The Job, as jobTemplate of a CronJob has it. It runs in this namespace, with the ServiceAccount that it names. At most 32 KiB as JSON.
+       * The Job, in the form of a CronJob's jobTemplate. It runs in this namespace, with its own ServiceAccount. At most 32 KiB as JSON.
        */
       template: {
         /**
@@ -96,15 +96,15 @@ export interface HealthCheck {
      */
     status?: string;
     /**
-     * Why. Reporters should set it: conditions and the history have it.
+     * The cause. Reporters should set it: conditions and the history contain it.
      */
     message?: string;
     /**
-     * The time of the last error. One that is reported since the deployment fails it, whatever status and the clock say. Reporters should set it with each error, and keep it after a recovery.
+     * The time of the last error. A new one fails the deployment, whatever status says. Reporters should set it with each error, and keep it after a recovery.
      */
     lastErrorTime?: string;
     /**
-     * Of classes computed here, while not Healthy: when what is deployed now was last Healthy.
+     * Of classes computed here, while not Healthy: when the current deployment was last Healthy.
      */
     lastHealthyTime?: string;
     /**
@@ -112,7 +112,7 @@ export interface HealthCheck {
      */
     lastChangeTime?: string;
     /**
-     * Of class job, the Job that this health is from.
+     * Of class job: the Job that determined this health.
      */
     job?: {
       /**
@@ -129,7 +129,7 @@ export interface HealthCheck {
      */
     prometheus?: {
       /**
-       * Measurements outside the range in a row, until now.
+       * The current number of measurements outside the range in a row.
        */
       failures?: number;
       /**
@@ -141,7 +141,7 @@ export interface HealthCheck {
          */
         time: string;
         /**
-         * Whether the value was inside the range. Unknown where there was no answer, or NaN.
+         * Whether the value was inside the range. Unknown: no answer, or NaN.
          */
         result: 'InRange' | 'OutOfRange' | 'Empty' | 'Unknown';
         /**

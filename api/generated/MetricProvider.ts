@@ -36,7 +36,7 @@ export interface MetricProvider {
       name: string;
     };
     /**
-     * The namespaces whose HealthChecks may use it, by the labels of the Namespace, which tenants must not be able to set. An empty one selects all. Whoever may write a HealthCheck there may read any number that the credentials may read.
+     * Selects the namespaces whose HealthChecks may use it, by labels of the Namespace that tenants can't set. Empty: all. A user who may write a HealthCheck there can read every number that the credentials can read.
      */
     namespaceSelector: {
       /**

@@ -31,31 +31,31 @@ export interface Rollout {
      */
     wantedVersion?: string;
     /**
-     * The version that already runs when the Rollout is created: its history begins with this tag, without a bake. Closed Gates hold it. So do RolloutGates, with their lists and approvals, unless gateFirstDeployment is false, and until a user requests a version, which comes after it. Upstream Rollouts, ages, budgets and bakes never hold it. It can be set only when the Rollout is created. Later it may be removed; while there is no history it can't be added or changed, and gateFirstDeployment can't become false beside it. Ignored once there is a history. See docs/take-over.md.
+     * The version that already runs when the Rollout is created: its history begins with this tag, without a bake. Closed Gates hold it, and so do RolloutGates, unless gateFirstDeployment is false. Upstream Rollouts, ages, budgets and bakes never hold it. It can be set only when the Rollout is created. Later it may be removed; while there is no history it can't be added or changed, and gateFirstDeployment can't become false beside it. Ignored once there is a history. See docs/take-over.md.
      */
     initialVersion?: string;
     /**
-     * How many deployments the history keeps, at least 10 and at most 200. With onFailure: Rollback it also keeps those back to the last that succeeded.
+     * Number of deployments that the history keeps, at least 10 and at most 200. With onFailure: Rollback it also keeps those back to the last that succeeded.
      */
     versionHistoryLimit?: number;
     /**
-     * How many days a release is kept after its discovery. Releases are dropped only when a deployment makes the history exceed its limit, and never one that the history has.
+     * Days to keep a release after its discovery. Releases in the history are never dropped, others only when a deployment makes the history exceed its limit.
      */
     availableReleasesRetentionDays?: number;
     /**
-     * How many of the newest releases are kept however old they are. In all, at most 1000 releases and 256 KiB are kept.
+     * Number of the newest releases to keep, however old. In all, at most 1000 releases and 256 KiB are kept.
      */
     availableReleasesMinCount?: number;
     /**
-     * The shortest time between two new releases; after it, the newest release is taken.
+     * The shortest time between the discovery of two releases; then the newest is added.
      */
     releaseUpdateInterval?: string;
     /**
-     * How long a release has to be known here (availableReleases[].firstSeen) before it is deployed automatically, also as the first one. The publisher's own date doesn't count. A manual deployment doesn't wait.
+     * The time from a release's discovery (availableReleases[].firstSeen) to its automatic deployment, also of the first one. The publisher's own date doesn't count. A manual deployment doesn't wait.
      */
     minimumReleaseAge?: string;
     /**
-     * How long a version bakes once it is applied and healthy. Without it a bake ends as it starts.
+     * The time that a version bakes once it is applied and healthy. Absent: a bake ends at once.
      */
     bakeTime?: string;
     /**
@@ -63,7 +63,7 @@ export interface Rollout {
      */
     deployTimeout?: string;
     /**
-     * Which HealthChecks a bake watches. Absent, or without a selector, none.
+     * The HealthChecks that a bake watches. Absent, or without a selector: none.
      */
     healthCheckSelector?: {
       /**
@@ -73,7 +73,7 @@ export interface Rollout {
         [k: string]: string;
       };
       /**
-       * By the labels of the HealthChecks; empty, all. It takes precedence over matchLabels.
+       * Selects HealthChecks by their labels. Empty: all. It takes precedence over matchLabels.
        */
       selector?: {
         /**
@@ -101,7 +101,7 @@ export interface Rollout {
         }[];
       };
       /**
-       * Their namespaces, by the labels of the Namespace. Absent, the Rollout's own; empty, all.
+       * Selects their namespaces by the labels of the Namespace. Absent: the Rollout's own. Empty: all.
        */
       namespaceSelector?: {
         /**
@@ -130,7 +130,7 @@ export interface Rollout {
       };
     };
     /**
-     * Whether RolloutGates hold the first deployment, and initialVersion, as they hold every other. When absent they do, unless the installation follows the Go controller (LIKE_KUBERIK).
+     * Whether RolloutGates hold the first deployment, and initialVersion. Absent: they do, unless the installation follows the Go controller (LIKE_KUBERIK).
      */
     gateFirstDeployment?: boolean;
     /**
@@ -155,20 +155,20 @@ export interface Rollout {
        */
       name: string;
       /**
-       * The Rollout's own when absent. Another namespace has to allow it: docs/promotion.md#in-other-namespaces.
+       * Absent: the Rollout's own. Another namespace must consent: docs/promotion.md#in-other-namespaces.
        */
       namespace?: string;
       /**
-       * How long the version has to have Succeeded there.
+       * The time since the version Succeeded there.
        */
       bakedFor?: string;
       /**
-       * What makes a version the same in both, by default its tag. digest: the same manifest digest, whatever the tags. revision: the same digest or org.opencontainers.image.revision, which anyone who pushes an image can write, so it needs TRUST_PUBLISHERS=true.
+       * How to find the same version in both, by default by its tag. digest: by the manifest digest. revision: by the digest or org.opencontainers.image.revision, which every user who pushes an image can write, so it needs TRUST_PUBLISHERS=true.
        */
       match?: 'tag' | 'digest' | 'revision';
     }[];
     /**
-     * What follows a failed version. Continue: the next version may come. Hold: automation stops until retry, unblock-failed or a manual deployment. Rollback: the last version that succeeded is deployed again, once. The default is the installation's (ON_FAILURE).
+     * The reaction to a failed version. Continue: the next version may be deployed. Hold: automation stops until retry, unblock-failed or a manual deployment. Rollback: the last version that succeeded is deployed again, once. The default is the installation's (ON_FAILURE).
      */
     onFailure?: 'Continue' | 'Hold' | 'Rollback';
     /**
@@ -176,7 +176,7 @@ export interface Rollout {
      */
     rollback?: {
       /**
-       * A release that cannot be undone. It is never rolled back, and nothing is rolled back past it.
+       * A release that can't be undone: no rollback replaces it or crosses it.
        */
       barrier?: string;
     };
@@ -225,33 +225,33 @@ export interface Rollout {
         name: string;
       };
       /**
-       * Whether the registry speaks plain HTTP. False when absent.
+       * Whether the registry uses plain HTTP. Absent: false.
        */
       insecure?: boolean;
       /**
-       * BeforeDeployment: a deployment waits until its release is there. AfterBake: only what has baked is copied. BeforeDeployment when absent.
+       * BeforeDeployment (the default): a deployment waits until its release is copied. AfterBake: a release is copied after its bake.
        */
       when?: 'BeforeDeployment' | 'AfterBake';
       /**
-       * Whether a tag may be moved that is there with another digest. False when absent.
+       * Whether to move a tag that exists with another digest. Absent: false.
        */
       overwrite?: boolean;
     };
   };
   /**
-   * What is deployed, what could come next, and what is in its way.
+   * The deployed version, the next one, and everything that blocks it.
    */
   status?: {
     /**
-     * The generation of the spec that this status is about.
+     * The generation of the spec that this status was computed from.
      */
     observedGeneration?: number;
     /**
-     * Counts the changes of this status, one by one. A write computed from an older status is refused. For users and dashboards the webhook counts.
+     * The number of changes of this status. A write computed from an older status is rejected. The webhook sets it for users and dashboards.
      */
     revision?: number;
     /**
-     * Which admission request of each one-shot annotation was acted on last, by the annotation's name without its prefix.
+     * The last handled admission request of each one-shot annotation, by the annotation's name without its prefix.
      */
     handledRequest?: {
       [k: string]: string;
@@ -265,7 +265,7 @@ export interface Rollout {
        */
       lastTransitionTime: string;
       /**
-       * The same, in a sentence.
+       * The cause, in a sentence.
        */
       message: string;
       /**
@@ -273,15 +273,15 @@ export interface Rollout {
        */
       observedGeneration?: number;
       /**
-       * Why, in one word.
+       * The cause, in one word.
        */
       reason: string;
       /**
-       * Whether it is so.
+       * The status of the condition.
        */
       status: 'True' | 'False' | 'Unknown';
       /**
-       * What the condition is about.
+       * The type of the condition.
        */
       type: string;
     }[];
@@ -298,28 +298,28 @@ export interface Rollout {
        */
       url: string;
       /**
-       * What the tag is there.
+       * The digest of the tag there.
        */
       digest?: string;
       /**
-       * How large its blobs are together.
+       * The size of all blobs.
        */
       bytes?: number;
       /**
-       * How much of that was sent: the rest was there.
+       * The bytes that were sent: the rest existed.
        */
       uploadedBytes?: number;
       /**
-       * When the copy was done.
+       * When the copy finished.
        */
       time?: string;
     };
     /**
-     * The image that the ImagePolicy finds releases of.
+     * The image whose tags the ImagePolicy selects.
      */
     image?: string;
     /**
-     * What it requests from RolloutBudgets: docs/budgets.md. Absent while nothing could be deployed.
+     * The request for slots of RolloutBudgets: docs/budgets.md. Absent while nothing could be deployed.
      */
     slotRequest?: {
       /**
@@ -331,7 +331,7 @@ export interface Rollout {
        */
       since: string;
       /**
-       * What it would deploy, newest first, at most 20.
+       * The versions that it could deploy, newest first, at most 20.
        */
       versions?: {
         /**
@@ -353,19 +353,19 @@ export interface Rollout {
       pausedUntil?: string;
     };
     /**
-     * The tag that runs: the newest deployment that every bound object has applied; where nothing is bound, the newest. What ran before the Rollout counts as applied. Absent while nothing runs. With LIKE_KUBERIK the newest tag of the history.
+     * The tag that runs: of the newest deployment that every bound object has applied; without bound objects, of the newest. An adopted deployment counts as applied. With LIKE_KUBERIK: the newest tag of the history.
      */
     currentVersion?: string;
     /**
-     * The tag of history[0] while not every bound object has applied it, also when it has failed.
+     * The tag of history[0] until every bound object has applied it, also if it has failed.
      */
     rollingOutVersion?: string;
     /**
-     * The tag that waits, for gates or for the version before it.
+     * The tag that waits for gates or for the previous version.
      */
     pendingVersion?: string;
     /**
-     * Deployments, newest first. Append-only: docs/rollouts.md#what-may-become-of-history.
+     * Deployments, newest first. Append-only: docs/rollouts.md#allowed-changes-of-the-history.
      */
     history?: {
       /**
@@ -397,7 +397,7 @@ export interface Rollout {
          */
         created?: string;
         /**
-         * When this Rollout discovered the release, by its own clock; again from the start when the tag is moved to another image. A clock that is set back makes a release wait longer, never shorter.
+         * When this Rollout discovered the release, or a moved tag's new image. A clock that is set back makes a release wait longer, never shorter.
          */
         firstSeen?: string;
       };
@@ -410,11 +410,11 @@ export interface Rollout {
        */
       appliedTime?: string;
       /**
-       * The deploy-message, or how the deployment came about, such as Automatic deployment. Of a cancelled one, what cancelled it.
+       * The deploy-message, or the cause, such as Automatic deployment; of a cancelled deployment the cause of the cancellation.
        */
       message?: string;
       /**
-       * How the deployment came about: first Automatic, Manual, Rollback, InitialVersion or Adopted, then those that apply of ForceDeploy, GateBypass and FailedBakeUnblock. Absent on deployments of older versions of rollout-hooks.
+       * The cause of the deployment: first Automatic, Manual, Rollback, InitialVersion or Adopted, then those that apply of ForceDeploy, GateBypass and FailedBakeUnblock. Absent on deployments of older versions of rollout-hooks.
        */
       origin?: (
         | 'Automatic'
@@ -427,7 +427,7 @@ export interface Rollout {
         | 'FailedBakeUnblock'
       )[];
       /**
-       * Who, as clients of the Go controller read it. The authenticated user is in requestedBy.
+       * The user in the form of the Go controller. The authenticated user is in requestedBy.
        */
       triggeredBy?: {
         /**
@@ -444,7 +444,7 @@ export interface Rollout {
        */
       rolledBackFrom?: string;
       /**
-       * The authenticated user who requested a manual deployment: who set the wantedVersion that was deployed, else who set force-deploy.
+       * The authenticated user who requested a manual deployment, by wantedVersion or force-deploy.
        */
       requestedBy?: string;
       /**
@@ -452,7 +452,7 @@ export interface Rollout {
        */
       reason?: string;
       /**
-       * The requests that opened the Gates which this deployment passed, and the approvals that it needed; at most 20.
+       * The requests that opened Gates for this deployment, and its approvals; at most 20.
        */
       approvals?: {
         /**
@@ -464,7 +464,7 @@ export interface Rollout {
          */
         kind?: string;
         /**
-         * Who opened or approved it; absent for a Gate of another namespace.
+         * The user who opened or approved it; absent for a Gate of another namespace.
          */
         by?: string;
         /**
@@ -477,7 +477,7 @@ export interface Rollout {
         at: string;
       }[];
       /**
-       * The user who bypassed closed Gates for this deployment, and why. Absent where all of them were open.
+       * The user who bypassed closed Gates for this deployment, and the reason. Absent if all Gates were open.
        */
       bypass?: {
         /**
@@ -493,7 +493,7 @@ export interface Rollout {
          */
         reason: string;
         /**
-         * Namespace and name of those that were closed, at most 10.
+         * Namespace and name of the closed Gates, at most 10.
          */
         gates: string[];
       };
@@ -510,7 +510,7 @@ export interface Rollout {
        */
       bakeStartTime?: string;
       /**
-       * When its bake ended; without bake settings, when the deployment was seen to be applied.
+       * When its bake ended; without bake settings, when Flux had applied the deployment.
        */
       bakeEndTime?: string;
       /**
@@ -518,11 +518,11 @@ export interface Rollout {
        */
       lastRetryTimestamp?: string;
       /**
-       * How long a closed gate held this deployment on its way; deployTimeout does not count it.
+       * The seconds that a closed Gate held this deployment; deployTimeout doesn't count them.
        */
       waitedSeconds?: number;
       /**
-       * Since when a closed gate holds it.
+       * The time since which a closed Gate holds it.
        */
       waitingSince?: string;
       /**
@@ -543,7 +543,7 @@ export interface Rollout {
         message?: string;
       }[];
       /**
-       * What each watched HealthCheck had reported when this deployment began, was retried or arrived: only what it reports since counts. Of the newest deployment alone; at most 100.
+       * The last report of each watched HealthCheck when this deployment began, was retried or was applied: only later reports count. Of the newest deployment only; at most 100.
        */
       knownHealth?: {
         /**
@@ -563,7 +563,7 @@ export interface Rollout {
          */
         lastChangeTime?: string;
         /**
-         * Its lastErrorTime, also one that a reset has removed since: its reporter may write it again.
+         * Its lastErrorTime, even if a reset has removed it: its reporter may write it again.
          */
         lastErrorTime?: string;
       }[];
@@ -595,7 +595,7 @@ export interface Rollout {
        */
       created?: string;
       /**
-       * When this Rollout discovered the release, by its own clock; again from the start when the tag is moved to another image. A clock that is set back makes a release wait longer, never shorter.
+       * When this Rollout discovered the release, or a moved tag's new image. A clock that is set back makes a release wait longer, never shorter.
        */
       firstSeen?: string;
     }[];
@@ -604,11 +604,11 @@ export interface Rollout {
      */
     availableReleasesCount?: number;
     /**
-     * When a release was last taken; kept where releaseUpdateInterval is set.
+     * When a release was last added; only with releaseUpdateInterval.
      */
     lastReleaseUpdate?: string;
     /**
-     * Releases that may follow the deployed one, newest first.
+     * Releases newer than the deployed one, newest first.
      *
      * Items: A release.
      */
@@ -634,7 +634,7 @@ export interface Rollout {
        */
       created?: string;
       /**
-       * When this Rollout discovered the release, by its own clock; again from the start when the tag is moved to another image. A clock that is set back makes a release wait longer, never shorter.
+       * When this Rollout discovered the release, or a moved tag's new image. A clock that is set back makes a release wait longer, never shorter.
        */
       firstSeen?: string;
     }[];
@@ -665,7 +665,7 @@ export interface Rollout {
        */
       created?: string;
       /**
-       * When this Rollout discovered the release, by its own clock; again from the start when the tag is moved to another image. A clock that is set back makes a release wait longer, never shorter.
+       * When this Rollout discovered the release, or a moved tag's new image. A clock that is set back makes a release wait longer, never shorter.
        */
       firstSeen?: string;
     }[];
@@ -687,11 +687,11 @@ export interface Rollout {
       timestamp: string;
     }[];
     /**
-     * Releases that were rolled back and that nobody has deployed since. They are not candidates.
+     * Releases that were rolled back and not deployed again. They are not candidates.
      */
     rolledBackReleases?: string[];
     /**
-     * Whom the manifests of releases name as their authors; read only of releases that have an approval which must not be the author's.
+     * The authors in the manifests of releases; only of releases whose approval must not be the author's.
      */
     releaseAuthors?: {
       /**
@@ -704,11 +704,11 @@ export interface Rollout {
       authors: string;
     }[];
     /**
-     * Releases whose manifest says that they cannot be undone.
+     * Releases whose manifest marks them as rollback barriers.
      */
     rollbackBarriers?: string[];
     /**
-     * Releases that no longer wait: the ImagePolicy as it is now could not select them, or they were rolled back. The latest first, at most 20. They can still be deployed manually.
+     * Releases that no longer wait: the current ImagePolicy can't select them, or they were rolled back. The latest first, at most 20. They can still be deployed manually.
      */
     withdrawnReleases?: {
       /**
@@ -721,11 +721,11 @@ export interface Rollout {
       reason: string;
     }[];
     /**
-     * Everything that keeps the waiting version from being deployed, the first first; empty where nothing does. The conditions have the same in sentences. At most 50: the condition StatusShortened reports how many more there are.
+     * Everything that keeps the waiting version from being deployed. The conditions have the same as sentences. At most 50; the condition StatusShortened has the number of the others.
      */
     blockers?: {
       /**
-       * Problem is one of the Rollout itself (see Ready). Bake and Failure are those of the version before. Upstream is a Rollout of spec.after.
+       * Problem: of the Rollout itself (see Ready). Bake, Failure: of the previous version. Upstream: a Rollout of spec.after.
        */
       type:
         | 'Problem'
@@ -741,19 +741,19 @@ export interface Rollout {
         | 'Budget'
         | 'PinnedVersion';
       /**
-       * Blocks: a person has to act. Waits: it ends by itself.
+       * Blocks: a user has to act. Waits: it ends by itself.
        */
       effect: 'Blocks' | 'Waits';
       /**
-       * The reason of the condition that has the sentence, such as GateClosed; ReleaseRejected where a RolloutGate rejects the requested version.
+       * The reason of the corresponding condition, such as GateClosed; ReleaseRejected if a RolloutGate rejects the requested version.
        */
       reason: string;
       /**
-       * The version that it holds; absent where it holds every version.
+       * The version that it holds; absent if it holds every version.
        */
       version?: string;
       /**
-       * The object that holds it; absent where that is no object, such as a bake.
+       * The object that holds it; absent if there is none, as for a bake.
        */
       object?: {
         /**
@@ -761,7 +761,7 @@ export interface Rollout {
          */
         kind: string;
         /**
-         * Its namespace; absent where the kind has none.
+         * Its namespace; absent for a cluster-scoped kind.
          */
         namespace?: string;
         /**
@@ -770,15 +770,15 @@ export interface Rollout {
         name: string;
       };
       /**
-       * Since when it holds, where that is known.
+       * The time since which it holds, if known.
        */
       since?: string;
       /**
-       * When it ends by itself, where that is known.
+       * When it ends by itself, if known.
        */
       until?: string;
       /**
-       * The user who closed the gate or pinned the version. Of a Gate of another namespace it is left out.
+       * The user who closed the gate or pinned the version; absent for a Gate of another namespace.
        */
       by?: string;
       /**
@@ -786,7 +786,7 @@ export interface Rollout {
        */
       have?: number;
       /**
-       * Approvals that it takes.
+       * Approvals that are required.
        */
       need?: number;
     }[];
@@ -804,7 +804,7 @@ export interface Rollout {
       deployableAt: string;
     }[];
     /**
-     * The Gates of spec.gates, and whether each has existed since this Rollout names it. One that never has counts as closed, and its reference may be removed. Only Metacontroller writes this.
+     * The Gates of spec.gates, and whether each has existed since this Rollout names it. A Gate that never existed counts as closed, and its reference may be removed. Only Metacontroller writes this.
      */
     namedGates?: {
       /**
@@ -817,11 +817,11 @@ export interface Rollout {
       seen: boolean;
     }[];
     /**
-     * Every RolloutGate of this Rollout; of more than 50, those that block first. Then the upstream Rollouts of spec.after, the budgets that it waits for, and at most 20 closed Gates: those that the waiting version waits for; where none waits, those that the Rollout names or that select it.
+     * Every RolloutGate of this Rollout, of more than 50 the blocking ones first. Then the upstream Rollouts of spec.after, the budgets that it waits for, and at most 20 closed Gates that hold the waiting version, or without one the Rollout.
      */
     gates?: {
       /**
-       * What it is: Gate, Rollout, RolloutBudget or ClusterRolloutBudget; absent for a RolloutGate.
+       * Gate, Rollout, RolloutBudget or ClusterRolloutBudget; absent for a RolloutGate.
        */
       kind?: string;
       /**
@@ -833,15 +833,15 @@ export interface Rollout {
        */
       passing?: boolean;
       /**
-       * The list of a RolloutGate; left out while it is not passing; of more than 50 versions the candidates and then the last ones. With spec.approvals, the approved candidates that are on its list, at most 50, empty where none is. Of an upstream Rollout the candidates that it lets through, newest first, at most 50; left out while there is no candidate.
+       * The list of a RolloutGate, absent while it is not passing; of more than 50 versions the candidates and then the last ones. With spec.approvals: the approved candidates on that list, at most 50. Of an upstream Rollout: the candidates that have Succeeded there, newest first, at most 50.
        */
       allowedVersions?: string[];
       /**
-       * Gate is passing, Gate is not passing, Gate does not allow any release candidate, or Gate bypassed for version <tag>. With spec.approvals also how many the waiting version has, by whom, and how to give one. Of an upstream Rollout also what the newest candidate waits for. Of a closed Gate why it is closed.
+       * Gate is passing, Gate is not passing, Gate does not allow any release candidate, or Gate bypassed for version <tag>. With spec.approvals also the approvals of the waiting version and how to give one. Of an upstream Rollout also the cause of the wait. Of a closed Gate the cause of the closing.
        */
       message?: string;
       /**
-       * True while a bypass of it counts.
+       * True while a bypass of it is in effect.
        */
       bypassGates?: boolean;
     }[];

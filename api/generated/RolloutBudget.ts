@@ -14,7 +14,7 @@ export interface RolloutBudget {
    */
   spec: {
     /**
-     * The Rollouts, by their labels. An empty one selects all.
+     * Selects Rollouts by their labels. Empty: all.
      */
     selector: {
       /**
@@ -42,15 +42,15 @@ export interface RolloutBudget {
       }[];
     };
     /**
-     * How many of them may deploy or bake at once: a number, or a percentage of those selected, rounded up. With 0 and 0% none begins.
+     * Number of Rollouts that may deploy or bake at once: a number, or a percentage of the selected Rollouts, rounded up. With 0 and 0% none begins.
      */
     maxConcurrent: number | string;
     /**
-     * After how many failures of a version no other Rollout begins it, until a user continues it: a number, or a percentage of those selected, rounded up. Absent, failures hold nothing.
+     * Number of failures of a version after which no other Rollout begins it, until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures hold nothing.
      */
     maxFailures?: number | string;
     /**
-     * Waves. A version comes to the next wave when every Rollout of earlier waves has it Succeeded.
+     * Waves. A wave gets a version when the version has Succeeded in every Rollout of earlier waves.
      */
     order?: {
       /**
@@ -63,11 +63,11 @@ export interface RolloutBudget {
       values: string[];
     };
     /**
-     * How long a slot stays empty after its deployment has ended.
+     * The time that a slot stays empty after its deployment has ended.
      */
     cooldown?: string;
     /**
-     * A deployment that takes longer counts as a failure of its version, and no longer as concurrent. Absent, it keeps its slot until it ends.
+     * A deployment that takes longer counts as a failure of its version, and no longer as concurrent. Absent: it keeps its slot until it ends.
      */
     slotTimeout?: string;
   };
@@ -76,11 +76,11 @@ export interface RolloutBudget {
    */
   status?: {
     /**
-     * The generation of the spec that this status is about.
+     * The generation of the spec that this status was computed from.
      */
     observedGeneration?: number;
     /**
-     * Counts the changes of this status, one by one. A write computed from an older status is refused.
+     * The number of changes of this status. A write computed from an older status is rejected.
      */
     revision?: number;
     /**
@@ -144,7 +144,7 @@ export interface RolloutBudget {
        */
       image?: string;
       /**
-       * The Rollout's status.revision in which this was seen; older ones are ignored.
+       * The Rollout's status.revision in which this was read; older ones are ignored.
        */
       rolloutRevision: number;
       /**
@@ -161,11 +161,11 @@ export interface RolloutBudget {
       state: 'Granted' | 'Revoking' | 'Deploying' | 'Baking' | 'Overdue';
     }[];
     /**
-     * When the slots were freed that are still in cooldown.
+     * The times at which the slots in cooldown were freed.
      */
     cooling?: string[];
     /**
-     * The versions that are requested, rolling out, or have failed; what is requested now comes first.
+     * The versions that are requested, rolling out, or have failed; requested ones come first.
      */
     versions?: {
       /**
@@ -218,7 +218,7 @@ export interface RolloutBudget {
         excused?: number;
       }[];
       /**
-       * Number of Rollouts in which it has failed.
+       * Number of Rollouts in which the version has failed.
        */
       failed: number;
       /**
@@ -239,7 +239,7 @@ export interface RolloutBudget {
         uid: string;
       }[];
       /**
-       * Whether failures hold it.
+       * Whether its failures hold it.
        */
       held?: boolean;
       /**
@@ -264,7 +264,7 @@ export interface RolloutBudget {
        */
       lastTransitionTime: string;
       /**
-       * The same, in a sentence.
+       * The cause, in a sentence.
        */
       message: string;
       /**
@@ -272,15 +272,15 @@ export interface RolloutBudget {
        */
       observedGeneration?: number;
       /**
-       * Why, in one word.
+       * The cause, in one word.
        */
       reason: string;
       /**
-       * Whether it is so.
+       * The status of the condition.
        */
       status: 'True' | 'False' | 'Unknown';
       /**
-       * What the condition is about.
+       * The type of the condition.
        */
       type: string;
     }[];

@@ -27,7 +27,7 @@ export interface RolloutGate {
      */
     passing: boolean;
     /**
-     * The tags that may be deployed. An empty list allows none, no list allows all. Ignored while passing is false. Printable ASCII; what is not a tag matches no release.
+     * The tags that may be deployed. An empty list allows none, no list allows all. Ignored while passing is false. Printable ASCII; other text than a tag matches no release.
      */
     allowedVersions?: string[];
     /**
@@ -35,19 +35,19 @@ export interface RolloutGate {
      */
     rejectedVersions?: string[];
     /**
-     * A version is deployed only with these approvals, also manually: docs/promotion.md#approvals. The annotation rollout.kuberik.com/approve approves one.
+     * Approvals that every deployment needs, also a manual one: docs/promotion.md#approvals. The annotation rollout.kuberik.com/approve approves one.
      */
     approvals?: {
       /**
-       * By how many people.
+       * Number of users who must approve.
        */
       required: number;
       /**
-       * Whose approval doesn't count: requester, the user who requested the deployment manually; author, whom the release's manifest names. While its authors are not known, none counts.
+       * Users whose approval doesn't count. requester: the user who requested the deployment manually. author: the authors in the release's manifest; while these are unknown, no approval counts.
        */
       notBy?: ('requester' | 'author')[];
       /**
-       * How long an approval counts, from its own time; until it is withdrawn when absent.
+       * The time that an approval counts. Absent: until it is withdrawn.
        */
       expireAfter?: string;
       /**
@@ -61,7 +61,7 @@ export interface RolloutGate {
    */
   status?: {
     /**
-     * The generation of the spec that the status is about.
+     * The generation of the spec that the status was computed from.
      */
     observedGeneration?: number;
     /**
@@ -73,7 +73,7 @@ export interface RolloutGate {
        */
       lastTransitionTime: string;
       /**
-       * The same, in a sentence.
+       * The cause, in a sentence.
        */
       message: string;
       /**
@@ -81,40 +81,40 @@ export interface RolloutGate {
        */
       observedGeneration?: number;
       /**
-       * Why, in one word.
+       * The cause, in one word.
        */
       reason: string;
       /**
-       * Whether it is so.
+       * The status of the condition.
        */
       status: 'True' | 'False' | 'Unknown';
       /**
-       * What the condition is about.
+       * The type of the condition.
        */
       type: string;
     }[];
     /**
-     * The approvals, where spec.approvals is set: a report, from which nothing is decided.
+     * The approvals, with spec.approvals: a report for readers.
      */
     approvals?: {
       /**
-       * How many a version needs.
+       * Approvals that a version needs.
        */
       required: number;
       /**
-       * Of the version that waits, or was approved last, such as 1/2 for 1.2.0.
+       * Approvals of the version that waits, or was approved last, such as 1/2 for 1.2.0.
        */
       progress?: string;
       /**
-       * Who last changed spec.approvals or rolloutRef.
+       * The user who last changed spec.approvals or rolloutRef.
        */
       changedBy?: string;
       /**
-       * When that was.
+       * When it was changed.
        */
       changedAt?: string;
       /**
-       * How many such changes there have been.
+       * The number of these changes.
        */
       changes?: number;
       /**
@@ -130,7 +130,7 @@ export interface RolloutGate {
          */
         rollout?: string;
         /**
-         * How many of them count.
+         * Number of approvals that count.
          */
         count?: number;
         /**
@@ -158,7 +158,7 @@ export interface RolloutGate {
            */
           expiresAt?: string;
           /**
-           * Why it doesn't count, if so.
+           * Why it doesn't count; absent if it does.
            */
           doesNotCount?: string;
         }[];

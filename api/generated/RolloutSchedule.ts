@@ -14,7 +14,7 @@ export interface RolloutSchedule {
    */
   spec?: {
     /**
-     * The Rollouts, by their labels; empty, all. Each gets a RolloutGate.
+     * Selects Rollouts by their labels. Empty: all. Each gets a RolloutGate.
      */
     rolloutSelector: {
       /**
@@ -42,7 +42,7 @@ export interface RolloutSchedule {
       }[];
     };
     /**
-     * Allow: the RolloutGates pass while a rule is active, else not. Deny: the reverse.
+     * Allow: the RolloutGates pass only while a rule is active. Deny: the reverse.
      */
     action?: 'Allow' | 'Deny';
     /**
@@ -94,7 +94,7 @@ export interface RolloutSchedule {
    */
   status?: {
     /**
-     * The generation of the spec that this status is about.
+     * The generation of the spec that this status was computed from.
      */
     observedGeneration?: number;
     /**
@@ -114,7 +114,7 @@ export interface RolloutSchedule {
      */
     managedGates?: string[];
     /**
-     * How many Rollouts the schedule matches.
+     * Number of Rollouts that the schedule matches.
      */
     matchingRollouts?: number;
     /**
@@ -126,7 +126,7 @@ export interface RolloutSchedule {
        */
       lastTransitionTime: string;
       /**
-       * The same, in a sentence.
+       * The cause, in a sentence.
        */
       message: string;
       /**
@@ -134,15 +134,15 @@ export interface RolloutSchedule {
        */
       observedGeneration?: number;
       /**
-       * Why, in one word.
+       * The cause, in one word.
        */
       reason: string;
       /**
-       * Whether it is so.
+       * The status of the condition.
        */
       status: 'True' | 'False' | 'Unknown';
       /**
-       * What the condition is about.
+       * The type of the condition.
        */
       type: string;
     }[];

@@ -35,7 +35,7 @@ async function annotationsPage(): Promise<string[]> {
   return [
     '# Every annotation and label',
     written('api/annotations.ts'),
-    'Text by anyone else in what the webhook, the receiver or the hooks write is ignored.\nHow to use the others: [rollouts](../rollouts.md#annotations), [gates](../gates.md#annotations),\n[healthchecks](../healthchecks.md).',
+    'Text by anyone else in what the webhook, the receiver or the hooks write is ignored.\nHow to use the others: [rollouts](../rollouts.md#annotations), [gates](../gates.md),\n[healthchecks](../healthchecks.md).',
     `| key | meaning |\n|---|---|\n${rows.join('\n')}`,
   ];
 }
@@ -73,7 +73,7 @@ async function conditionsPage(): Promise<string[]> {
   return [
     '# Every condition and Event',
     written('docs/reference/conditions.yaml'),
-    `Those of a Gate are on [its page](../gates.md#conditions).
+    `A Gate with approvals also has the Events of a RolloutGate. *Flux* lists what a Gate adds to Flux objects.
 A message names the objects and times; the tables say what the reasons mean.
 A condition that reports a wait or a problem is present only while it lasts.
 *The version* is \`status.pendingVersion\` of the Rollout.`,
@@ -178,6 +178,10 @@ interface Quirk {
   shownBy: Record<string, string[]>;
 }
 
+interface Difference extends Quirk {
+  compat: boolean;
+}
+
 async function writesPage(): Promise<string[]> {
   const sections: Record<string, Record<string, Write>> = await sourceOf('writes.yaml');
   const tables = Object.entries(sections).map(([object, writes]) => {
@@ -206,11 +210,18 @@ async function quirksPage(): Promise<string[]> {
   const rows = Object.entries(quirks).map(
     ([id, { original, here, shownBy }]) => `| ${id} | ${original} | ${here} | ${casesOf(shownBy)} |`,
   );
+  const differences: Record<string, Difference> = await sourceOf('differences.yaml');
+  const byDefault = Object.entries(differences).map(
+    ([about, { original, here, compat, shownBy }]) =>
+      `| ${about} | ${original} | ${here} | ${compat ? 'yes' : 'no'} | ${casesOf(shownBy)} |`,
+  );
   return [
     '# Every quirk of the Go rollout-controller',
-    written('docs/reference/quirks.yaml'),
+    written('docs/reference/quirks.yaml and differences.yaml'),
     'What differs for whom: [compatibility](../compatibility.md). *Stays* means that clients or their tests rely on it.',
     `| | the original | here | shown by |\n|---|---|---|---|\n${rows.join('\n')}`,
+    "## Differences by default\n\nFor an existing Rollout whose manifest didn't change. *Compat*: `kuberik-compat` restores the original.",
+    `| about | the original | here | compat | shown by |\n|---|---|---|---|---|\n${byDefault.join('\n')}`,
   ];
 }
 

@@ -1,4 +1,4 @@
-/** "When a version does not come": what the table quotes is what the cluster says. */
+/** "When a version is not deployed": what the table quotes is what the cluster says. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

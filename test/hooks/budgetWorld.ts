@@ -28,7 +28,7 @@ interface Answer {
 /** So far behind is a cache that does not have the Rollout at all. */
 export const ABSENT = 6;
 
-/** A write is stored within a minute of its decision, or not at all: the one thing that rests on a clock (docs/adr/0031-a-slot-is-used-once.md). */
+/** A write is stored within a minute of its decision, or not at all: the one thing that rests on a clock (docs/adr/0003-status-revision.md). */
 const LATEST_MS = 59_000;
 
 export interface Seen {
