@@ -1,22 +1,23 @@
-import { type Finding, unseen } from '../../client/explain/doctor/finding.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
-import { checkBudgets } from '../doctor/budgets.ts';
-import { checkAwake, checkControllers, checkMetacontroller, checkServer } from '../doctor/controllers.ts';
-import { checkDelivery } from '../doctor/delivery.ts';
-import type { Check } from '../doctor/examined.ts';
-import { checkKinds, checkVersion } from '../doctor/kinds.ts';
-import { checkMetrics } from '../doctor/metrics.ts';
-import { checkRights } from '../doctor/rights.ts';
-import { checkAppliers, checkReferences, checkWriteBack } from '../doctor/waits.ts';
-import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/webhooks.ts';
+import { checkAppliers } from '../doctor/checkAppliers.ts';
+import { checkBudgets } from '../doctor/checkBudgets.ts';
+import { checkDelivery } from '../doctor/checkDelivery.ts';
+import { checkKinds, checkVersion } from '../doctor/checkKinds.ts';
+import { checkAwake, checkControllers, checkMetacontroller, checkServer } from '../doctor/checkMetacontroller.ts';
+import { checkMetrics } from '../doctor/checkMetrics.ts';
+import { checkReferences } from '../doctor/checkReferences.ts';
+import { checkRights } from '../doctor/checkRights.ts';
+import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/checkWebhooks.ts';
+import { checkWriteBack } from '../doctor/checkWriteBack.ts';
+import { type Check, type Finding, unseen } from '../doctor/finding.ts';
 import { isApiError } from '../kube/client.ts';
 import { EXIT } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
 import { structured } from '../view/structured.ts';
 import { type Style, styleOf, type Tone } from '../view/style.ts';
 
-/** In the order in which they are told. */
+/** In the order of the output. */
 const CHECKS: readonly [about: string, check: Check][] = [
   ['API server', checkVersion],
   ['Kinds', checkKinds],
@@ -53,7 +54,7 @@ export const doctorCommand: CommandDefinition = {
         try {
           return await check(examined);
         } catch (error) {
-          // Whoever gets no answer at all has to know that first.
+          // Without an answer from the API server there is nothing to check.
           if (!isApiError(error) || error.code === 0 || error.code === 401) throw error;
           return [unseen(about, error.message)];
         }

@@ -1,6 +1,6 @@
 /** What is said of what a Gate has not reached. */
 import { expect, it } from 'vitest';
-import { absentFindings } from '../../../client/explain/doctor/waits.ts';
+import { absentFindings } from '../../../cli/doctor/checkReferences.ts';
 import { explainGate } from '../../../client/explain/kinds/gate.ts';
 import { gate } from '../../core/admission/objects.ts';
 

@@ -9,7 +9,7 @@ import { offer } from '../../../client/actions/offer.ts';
 import { ACTIONS } from '../../../client/actions/table.ts';
 import { adoptCommandOf } from '../../../client/actions/writes/takeOver.ts';
 import { kubectlOf, patching } from '../../../client/actions/writes/write.ts';
-import { absentFindings } from '../../../client/explain/doctor/waits.ts';
+import { absentFindings } from '../../../cli/doctor/checkReferences.ts';
 import { objectRef } from '../../../client/explain/objectRef.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';

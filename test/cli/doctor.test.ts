@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { SCHEMAS } from '../../../api/generated/schemas.ts';
-import type { Gate } from '../../../api/types.ts';
-import { ignoredFindings } from '../../../client/explain/doctor/ignored.ts';
-import { metricFindings } from '../../../client/explain/doctor/metrics.ts';
-import { olderFindings } from '../../../client/explain/doctor/older.ts';
-import { type Schema, schemaFindings } from '../../../client/explain/doctor/schemas.ts';
-import { sharingFindings } from '../../../client/explain/doctor/sharing.ts';
-import { sizeFindings } from '../../../client/explain/doctor/sizes.ts';
-import { waitedGateFindings } from '../../../client/explain/doctor/waitedGates.ts';
-import { behind } from '../../../client/explain/doctor/waits.ts';
-import { writeBackFindings } from '../../../client/explain/doctor/writeBack.ts';
-import { objectOf } from '../../support/objects.ts';
+import { SCHEMAS } from '../../api/generated/schemas.ts';
+import type { Gate } from '../../api/types.ts';
+import { ignoredFindings, waitedGateFindings } from '../../cli/doctor/checkAppliers.ts';
+import { sharingFindings, sizeFindings } from '../../cli/doctor/checkBudgets.ts';
+import { olderFindings, type Schema, schemaFindings } from '../../cli/doctor/checkKinds.ts';
+import { behind } from '../../cli/doctor/checkMetacontroller.ts';
+import { metricFindings } from '../../cli/doctor/checkMetrics.ts';
+import { writeBackFindings } from '../../cli/doctor/checkWriteBack.ts';
+import { objectOf } from '../support/objects.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');
 

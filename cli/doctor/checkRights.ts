@@ -1,8 +1,8 @@
 /** Whether our two ServiceAccounts may do what they have to. */
-import { type Finding, orFine, problem, unseen } from '../../client/explain/doctor/finding.ts';
+
 import { few } from '../../core/kube/firstFew.ts';
-import { isApiError } from '../kube/client.ts';
-import type { Check } from './examined.ts';
+import { type KubeClient, unlessRefused } from '../kube/client.ts';
+import { type Check, type Finding, orFine, problem, unseen } from './finding.ts';
 
 const ABOUT = 'Rights';
 
@@ -50,36 +50,22 @@ export const checkRights: Check = async ({ client }) => {
   for (const { user, file, needs } of ACCOUNTS) {
     const lacks: string[] = [];
     for (const [verb, group, resource, subresource] of needs) {
-      const allowed = await mayThey(user, { verb, group, resource, subresource });
+      const allowed = await unlessRefused(isAllowed(client, user, { verb, group, resource, subresource }), 403);
       if (allowed === undefined) return [unseen(ABOUT, 'you may not ask what our ServiceAccounts may do')];
       if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);
     }
+    const apply = `kubectl apply --server-side -f ${file}`;
     if (lacks.length > 0)
-      findings.push(
-        problem(
-          ABOUT,
-          `${user} may not ${few(lacks, 4)}`,
-          'apply its roles again',
-          `kubectl apply --server-side -f ${file}`,
-        ),
-      );
+      findings.push(problem(ABOUT, `${user} may not ${few(lacks, 4)}`, 'apply its roles again', apply));
   }
   return orFine(ABOUT, findings, 'our ServiceAccounts have what they need');
-
-  async function mayThey(user: string, resourceAttributes: object): Promise<boolean | undefined> {
-    try {
-      const groups = ['system:serviceaccounts', 'system:authenticated'];
-      const review = {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SubjectAccessReview',
-        spec: { user, groups, resourceAttributes },
-      };
-      const to = { apiVersion: 'authorization.k8s.io/v1', resource: 'subjectaccessreviews' };
-      const { object } = await client.create<{ status?: { allowed?: boolean } }>(to, review);
-      return object.status?.allowed === true;
-    } catch (error) {
-      if (isApiError(error, 403)) return undefined;
-      throw error;
-    }
-  }
 };
+
+async function isAllowed(client: KubeClient, user: string, resourceAttributes: object): Promise<boolean> {
+  const apiVersion = 'authorization.k8s.io/v1';
+  const spec = { user, groups: ['system:serviceaccounts', 'system:authenticated'], resourceAttributes };
+  const review = { apiVersion, kind: 'SubjectAccessReview', spec };
+  const to = { apiVersion, resource: 'subjectaccessreviews' };
+  const { object } = await client.create<{ status?: { allowed?: boolean } }>(to, review);
+  return object.status?.allowed === true;
+}
