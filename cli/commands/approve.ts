@@ -3,11 +3,16 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
-import { approveAtGate } from '../../client/actions/writes/gate.ts';
-import { passRolloutGates } from '../../client/actions/writes/rollout.ts';
-import { approve, holdsVersion, reject, rejectByNewGate, scheduleOf } from '../../client/actions/writes/rolloutGate.ts';
-import { unknownText } from '../../client/actions/writes/versions.ts';
-import { nothing, type PlannedWrite, wrong } from '../../client/actions/writes/write.ts';
+import { approveAtGate } from '../../client/actions/writes/gateWrites.ts';
+import { nothing, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import {
+  approve,
+  holdsVersion,
+  reject,
+  rejectByNewGate,
+  scheduleOf,
+} from '../../client/actions/writes/rolloutGateWrites.ts';
+import { passRolloutGates, unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { namedIn } from '../../core/approval/accept.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';

@@ -1,10 +1,9 @@
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import { bypassObject, reconciled } from '../../client/actions/writes/fluxObject.ts';
-import { bypass, bypassWaiting } from '../../client/actions/writes/rollout.ts';
-import type { PlannedWrite } from '../../client/actions/writes/write.ts';
-import { wrong } from '../../client/actions/writes/write.ts';
+import { bypassObject, reconciled } from '../../client/actions/writes/fluxObjectWrites.ts';
+import { type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { bypass, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
 import type { Cluster, CommandDefinition } from '../command/command.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';

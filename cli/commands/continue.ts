@@ -1,7 +1,7 @@
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Budget } from '../../api/types.ts';
-import { budgetKind, continued, continueVersion, heldVersions } from '../../client/actions/writes/budget.ts';
-import { named, nothing } from '../../client/actions/writes/write.ts';
+import { budgetKind, continued, continueVersion, heldVersions } from '../../client/actions/writes/budgetWrites.ts';
+import { named, nothing } from '../../client/actions/writes/plannedWrite.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context } from '../command/command.ts';

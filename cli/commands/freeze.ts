@@ -1,24 +1,20 @@
 /** `close`, and `freeze`, which is the same with defaults. */
 import type { Gate } from '../../api/types.ts';
-import { FROZEN_KINDS, type Freeze, freeze, parseKinds } from '../../client/actions/writes/freeze.ts';
-import { closeGate } from '../../client/actions/writes/gate.ts';
-import { freezeConcerns, heldText } from '../../client/actions/writes/held.ts';
-import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGate.ts';
-import { parseSelector } from '../../client/actions/writes/selector.ts';
-import { parseDays, parseHours } from '../../client/actions/writes/when.ts';
-import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/writes/write.ts';
+import { closeGate, FROZEN_KINDS, type Freeze, freeze, parseKinds } from '../../client/actions/writes/gateWrites.ts';
+import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { isTimeZone } from '../../core/calendar/localTime.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { endOf, parseDays, parseHours, parseSelector, spanOf, timeOf } from '../command/userInput.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { findGate, findRolloutGate, isGate, type Named, parseNamed, readAnyGate } from '../read/gate.ts';
-import { readSelected } from '../read/held.ts';
+import { freezeConcerns, heldText, readSelected } from '../read/heldObjects.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { make } from '../write/make.ts';
 import { WAITING_FOR_GATE, WRITING } from '../write/options.ts';
-import { endOf, spanOf, timeOf } from '../write/times.ts';
 import { afterGate } from './gateVerbs.ts';
 
 /** What a freeze without a name is called. */

@@ -2,22 +2,22 @@
 
 import { GATES, KINDS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
-import { openGate } from '../../client/actions/writes/gate.ts';
-import { setPassing } from '../../client/actions/writes/rolloutGate.ts';
-import { OURS, wrong } from '../../client/actions/writes/write.ts';
+import { openGate } from '../../client/actions/writes/gateWrites.ts';
+import { OURS, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { timeOf } from '../command/userInput.ts';
 import { isGate, readAnyGate } from '../read/gate.ts';
 import { Problem } from '../terminal/exit.ts';
 import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
 import { WAITING_FOR_GATE, WRITING } from '../write/options.ts';
-import { timeOf } from '../write/times.ts';
 import { awaitRolloutGate } from '../write/wait.ts';
 
 export const AT = { flags: '--at <time>', help: "not now, but then: 'Mon 08:00', '2026-12-24 18:00'" } as const;

@@ -1,8 +1,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
-import type { DeploymentView } from '../../client/explain/application.ts';
-import { pinText } from '../../client/explain/pinText.ts';
-import { deploymentView } from '../../client/explain/rollout/deploymentView.ts';
+import { type DeploymentView, pinText } from '../../client/explain/application.ts';
+import { deploymentView } from '../../client/explain/rollout/explainRollout.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { pinRecordOf } from '../../core/approval/pinRecord.ts';
 import { parseTime } from '../../core/kube/time.ts';

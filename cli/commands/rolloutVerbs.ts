@@ -2,11 +2,11 @@
 
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { withdrawAtGate } from '../../client/actions/writes/gate.ts';
-import { rollback } from '../../client/actions/writes/rollback.ts';
-import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/actions/writes/rollout.ts';
-import { withdraw } from '../../client/actions/writes/rolloutGate.ts';
-import { type PlannedWrite, wrong } from '../../client/actions/writes/write.ts';
+import { withdrawAtGate } from '../../client/actions/writes/gateWrites.ts';
+import { type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { rollback } from '../../client/actions/writes/rollbackWrite.ts';
+import { withdraw } from '../../client/actions/writes/rolloutGateWrites.ts';
+import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/actions/writes/rolloutWrites.ts';
 import type { ArgumentDefinition, Cluster, CommandDefinition, OptionDefinition } from '../command/command.ts';
 import { isGate, parseNamed, readAnyGate } from '../read/gate.ts';
 import { readPolicy, readRollout } from '../read/rollouts.ts';

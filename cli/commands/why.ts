@@ -1,4 +1,4 @@
-import { PROGRAM } from '../../client/actions/writes/write.ts';
+import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
 import type { Remedy } from '../../client/explain/application.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 import { refKey } from '../../core/kube/names.ts';

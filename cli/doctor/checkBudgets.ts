@@ -3,7 +3,7 @@ import { NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { MAX_REQUEST_BYTES } from '../../api/metacontroller.ts';
 import type { Budget, ClusterRolloutBudget, Rollout } from '../../api/types.ts';
-import { budgetKind } from '../../client/actions/writes/budget.ts';
+import { budgetKind } from '../../client/actions/writes/budgetWrites.ts';
 import { namespacesOf, selects } from '../../core/budget/selects.ts';
 import { goJsonBytes } from '../../core/kube/goJson.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';

@@ -1,6 +1,6 @@
 /** The API server as the commands use it: read, list, watch, write, and ask what one may do. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { FIELD_MANAGER } from '../../client/actions/writes/write.ts';
+import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
 import { isApiError } from '../../server/cluster/apiError.ts';
 import { type Answer, connect, type Request } from '../../server/cluster/connection.ts';
 import { type ApiResource, createDiscovery } from '../../server/cluster/discovery.ts';

@@ -3,7 +3,7 @@ import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
 import { KINDS, type KindName, ROLLOUTS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { type Around, imagesOf } from '../../client/actions/writes/adopt.ts';
+import { type Around, imagesOf } from '../../client/actions/writes/adoption.ts';
 import { type KubeClient, unlessRefused } from '../kube/client.ts';
 
 export async function readAround(client: KubeClient, namespace: string): Promise<Around> {

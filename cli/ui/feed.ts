@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { KindState, StreamEvents } from '../../client/board/messages.ts';
+import type { KindState, StreamEvents } from '../../client/board/pageMessages.ts';
 import { type Collection, isApiError, type KubeClient } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
 import { EXPLAINED, isBound, WATCHED, type Watched } from './objects.ts';

@@ -1,6 +1,6 @@
 /** The page with everything behind it: watches, views, requests and the server. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Hello } from '../../client/board/messages.ts';
+import type { Hello } from '../../client/board/pageMessages.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Assets } from './assets.ts';
 import { createDesk } from './desk.ts';

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NamespacedName } from '../../api/kubernetes.ts';
-import type { Hello } from '../../client/board/messages.ts';
+import type { Hello } from '../../client/board/pageMessages.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Assets } from './assets.ts';
 import type { Desk } from './desk.ts';

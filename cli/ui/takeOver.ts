@@ -4,10 +4,15 @@ import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { Right } from '../../client/actions/action.ts';
-import { type Adoption, adopt } from '../../client/actions/writes/adopt.ts';
-import { adoptCommandOf, newObjects, takeOverWrites } from '../../client/actions/writes/takeOver.ts';
-import { kubectlOf, type WriteRequest } from '../../client/actions/writes/write.ts';
-import type { Answer, Rights } from '../../client/board/messages.ts';
+import {
+  type Adoption,
+  adopt,
+  adoptCommandOf,
+  newObjects,
+  takeOverWrites,
+} from '../../client/actions/writes/adoption.ts';
+import { kubectlOf, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
+import type { Answer, Rights } from '../../client/board/pageMessages.ts';
 import {
   type TakeOverList,
   type TakeOverLook,

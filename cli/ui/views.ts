@@ -2,7 +2,7 @@
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../../api/types.ts';
 import { type GateView, gateView } from '../../client/board/bands.ts';
-import { type BudgetView, budgetView } from '../../client/board/budgets.ts';
+import { type BudgetView, budgetView } from '../../client/board/budgetView.ts';
 import { type Row, rowOf } from '../../client/board/row.ts';
 import { type ScheduleView, scheduleView } from '../../client/board/schedules.ts';
 import type { Application } from '../../client/explain/application.ts';

@@ -1,6 +1,6 @@
 /** One application as a tree: its state, everything on the way, and what happens next. */
 import type { Application, DeploymentView, Step } from '../../client/explain/application.ts';
-import { isOfEarlier } from '../../client/explain/step.ts';
+import { isOfEarlier } from '../../client/explain/application.ts';
 import { padded, widthOf, wrapped } from '../terminal/layout.ts';
 import { OUTCOME_TONES, STEP_TONES, type Style, type Tone } from './style.ts';
 

@@ -2,7 +2,6 @@
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { heldText } from '../../client/actions/writes/held.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import { type Standing, standingOf } from '../../client/explain/standing.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
@@ -11,7 +10,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { type KubeClient, unlessRefused } from '../kube/client.ts';
 import { findGate } from '../read/gate.ts';
-import { readSelected } from '../read/held.ts';
+import { heldText, readSelected } from '../read/heldObjects.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { styleOf } from '../view/style.ts';
 import type { Made } from './make.ts';

@@ -6,7 +6,7 @@ import {
   kubectlOf,
   type PlannedWrite,
   type WriteRequest,
-} from '../../client/actions/writes/write.ts';
+} from '../../client/actions/writes/plannedWrite.ts';
 import { ended } from '../../core/text/commands.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { isApiError, type KubeClient } from '../kube/client.ts';

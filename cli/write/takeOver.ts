@@ -2,9 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ROLLOUTS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import type { Adoption } from '../../client/actions/writes/adopt.ts';
-import { notBegunText, rolloutRef, takeOverWrites } from '../../client/actions/writes/takeOver.ts';
-import type { WriteRequest } from '../../client/actions/writes/write.ts';
+import { type Adoption, notBegunText, rolloutRef, takeOverWrites } from '../../client/actions/writes/adoption.ts';
+import type { WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { findRolloutGate } from '../read/gate.ts';
 import { Problem } from '../terminal/exit.ts';

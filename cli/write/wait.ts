@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import { named, type Reached } from '../../client/actions/writes/write.ts';
+import { named, type Reached } from '../../client/actions/writes/plannedWrite.ts';
 import { type Progress, progressSince, type Since } from '../../client/explain/rollout/reached.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { Context, Invocation } from '../command/command.ts';

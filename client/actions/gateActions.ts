@@ -1,18 +1,19 @@
-/** What a user can do about a Gate, and about a Flux object behind one. */
+/** Actions on a Gate, a RolloutGate, a budget, and a Flux object that closed Gates hold. */
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { Budget, Gate } from '../../api/types.ts';
+import type { Budget, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import type { NextDeployment } from '../../core/gate/approved.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { identityOf } from '../../core/kube/names.ts';
+import { requestsOf } from '../../core/rollout/evaluation/requests.ts';
 import type { ObjectRef } from '../explain/application.ts';
 import { approvalsAt } from '../explain/approvals.ts';
 import { finder } from '../explain/related.ts';
 import { type Action, rightOn } from './action.ts';
 import { makeable, offer } from './offer.ts';
-import { budgetKind, heldVersions } from './writes/budget.ts';
+import { budgetKind, heldVersions } from './writes/budgetWrites.ts';
 
 /** How many versions are offered for approval. */
 const MOST = 50;
@@ -78,4 +79,47 @@ export function budgetActions(budget: Budget): Action[] {
   return heldVersions(budget).flatMap(({ name, of: { version, image } }) =>
     offer({ type: 'continue', object, version, ...(name !== version && { image }) }, budget),
   );
+}
+
+interface AtRolloutGate {
+  /** Absent where it could not be read. */
+  gate: RolloutGate | undefined;
+  object: NamespacedName;
+  version: string;
+  isClosed: boolean;
+  /** It requires approvals of people. */
+  asks: boolean;
+  step?: string;
+}
+
+export function versionAtRolloutGate({ gate, object, version, isClosed, asks, step }: AtRolloutGate): Action[] {
+  const target = { kind: 'RolloutGate' as const, namespace: object.namespace, name: object.name };
+  const text = asks ? { text: 'Records your approval, which lets the version pass once it has enough.' } : {};
+  return [
+    ...offer({ type: 'approve', object: target, version }, gate, { step, ...text }),
+    ...(isClosed ? offer({ type: 'open', object: target }, gate, { step }) : []),
+  ];
+}
+
+/** Of a RolloutGate that holds `version`, or any. `rollout`: the one that it names, where it may be read. */
+export function rolloutGateActions(
+  gate: RolloutGate,
+  rollout: Rollout | undefined,
+  version: string | undefined,
+): Action[] {
+  const { passing, approvals } = gate.spec ?? {};
+  const object = identityOf(gate);
+  const target = { kind: 'RolloutGate' as const, ...object };
+  const isClosed = passing === false;
+  if (version === undefined) return makeable(isClosed ? offer({ type: 'open', object: target }, gate) : [], 0);
+  const isDeployable = rollout && !approvals && requestsOf(rollout).forceDeploy !== version;
+  const byHand = isDeployable
+    ? offer({ type: 'deploy', object: { kind: 'Rollout', ...identityOf(rollout) }, version }, rollout)
+    : [];
+  const all = [
+    ...versionAtRolloutGate({ gate, object, version, isClosed, asks: approvals !== undefined }),
+    ...byHand,
+    ...offer({ type: 'reject', object: target, version }, gate),
+  ];
+  return makeable(all, 0);
 }

@@ -8,7 +8,7 @@ import type { Remedy } from '../explain/application.ts';
 import type { Action, ActionRequest } from './action.ts';
 import { makeable } from './offer.ts';
 import { ACTIONS, takesReason, writeOf } from './table.ts';
-import { isRequest, kubectlOf, PROGRAM, TO_FILL_IN } from './writes/write.ts';
+import { isRequest, kubectlOf, PROGRAM, TO_FILL_IN } from './writes/plannedWrite.ts';
 
 /** As the command of Flux calls them. */
 const FLUX_NAMES: Record<GovernedKind, string> = {

@@ -5,7 +5,7 @@ import { isLegalTag } from '../../core/kube/tag.ts';
 import { nameWord } from '../../core/text/shell.ts';
 import { type Action, type ActionRequest, rightOn } from './action.ts';
 import { ACTIONS, writeOf } from './table.ts';
-import { isRequest } from './writes/write.ts';
+import { isRequest } from './writes/plannedWrite.ts';
 
 type Given = Partial<Omit<Action, 'id' | 'request' | 'found' | 'step'>> & { step?: string | undefined };
 

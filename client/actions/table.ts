@@ -5,11 +5,20 @@ import { parseDuration } from '../../core/kube/duration.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { ActionRequest, ActionType } from './action.ts';
-import { continueVersion } from './writes/budget.ts';
-import { bypassObject, resumeObject } from './writes/fluxObject.ts';
-import { type Freeze, freeze } from './writes/freeze.ts';
-import { approveAtGate, closeGate, createGate, openGate, withdrawAtGate } from './writes/gate.ts';
-import { rollback } from './writes/rollback.ts';
+import { continueVersion } from './writes/budgetWrites.ts';
+import { bypassObject, resumeObject } from './writes/fluxObjectWrites.ts';
+import {
+  approveAtGate,
+  closeGate,
+  createGate,
+  type Freeze,
+  freeze,
+  openGate,
+  withdrawAtGate,
+} from './writes/gateWrites.ts';
+import { existsText, named, type PlannedWrite, wrong } from './writes/plannedWrite.ts';
+import { rollback } from './writes/rollbackWrite.ts';
+import { approve, reject, setPassing, withdraw } from './writes/rolloutGateWrites.ts';
 import {
   bypass,
   deploy,
@@ -20,9 +29,7 @@ import {
   unpin,
   unrequire,
   withdrawRequest,
-} from './writes/rollout.ts';
-import { approve, reject, setPassing, withdraw } from './writes/rolloutGate.ts';
-import { existsText, named, type PlannedWrite, wrong } from './writes/write.ts';
+} from './writes/rolloutWrites.ts';
 
 /** Filled in from a request. `found`: the object that it writes, where that could be read. */
 type Text = (request: ActionRequest, found?: KubeObject<any, any>) => string;

@@ -6,7 +6,7 @@ import type { NextDeployment } from '../../core/gate/approved.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { approvalsAt } from '../explain/approvals.ts';
-import type { ApprovalView } from './messages.ts';
+import type { ApprovalView } from './pageMessages.ts';
 
 const MOST = 50;
 

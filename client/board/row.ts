@@ -3,7 +3,7 @@ import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/rollout/upstream/refs.ts';
 import type { Application, ApplicationState, DeploymentView, Outcome, Step } from '../explain/application.ts';
-import { isFailedObject } from '../explain/step.ts';
+import { isFailedObject } from '../explain/application.ts';
 import { kindsThat } from '../explain/stepKinds.ts';
 
 /** Where a version is on its way, in the order in which it gets there. */

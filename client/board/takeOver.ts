@@ -10,9 +10,9 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { type Saying, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Right } from '../actions/action.ts';
-import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adopt.ts';
-import { FIELD_MANAGER, named } from '../actions/writes/write.ts';
-import type { Rights } from './messages.ts';
+import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adoption.ts';
+import { FIELD_MANAGER, named } from '../actions/writes/plannedWrite.ts';
+import type { Rights } from './pageMessages.ts';
 
 export type TakenKind = Adoption['object']['kind'];
 

@@ -3,6 +3,8 @@
  * Plain JSON, for the command and the page alike. Times are RFC 3339, whole seconds, as the API server stores them.
  */
 
+import { KINDS, type KindName } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { StepKind } from './stepKinds.ts';
 
 /** An object of the cluster, as much as it takes to name it and to ask who may do what with it. */
@@ -212,4 +214,40 @@ export interface Application {
   unread: string[];
   /** How many releases are known. */
   releases: number;
+}
+
+/** The reference of an object by its kind: group and resource come from the table of kinds. */
+export function objectRef(kind: KindName, { namespace, name }: NamespacedName): ObjectRef {
+  const { group, resource } = KINDS[kind];
+  return { group, kind, resource, namespace, name };
+}
+
+/** The reference of an object of any kind; undefined for a kind that is not in the table. */
+export function targetRef(kind: string, ref: NamespacedName): ObjectRef | undefined {
+  return Object.hasOwn(KINDS, kind) ? objectRef(kind as KindName, ref) : undefined;
+}
+
+/** `Pinned to 1.0.0 by sre at 2026-03-01T12:00:00Z: leaks memory`. */
+export function pinText({ version, from, by, at, reason }: PinView): string {
+  const what = version === undefined ? `Unpinned from ${from}` : `Pinned to ${version}`;
+  return `${what} by ${by} at ${at}${reason ? `: ${reason}` : ''}`;
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The record without fields that are undefined or empty: JSON that is compared and printed has no holes. */
+export function defined<T extends object>(record: T): Defined<T> {
+  return Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== undefined && value !== ''),
+  ) as Defined<T>;
+}
+
+/** Whether the step is passed for the deployed version, and not yet reached by the waiting one. */
+export function isOfEarlier({ kind, state }: Step, waiting: string | undefined): boolean {
+  return waiting !== undefined && state === 'passed' && (kind === 'binding' || kind === 'bake');
+}
+
+/** Whether the step is a bound object that Flux reports as failed. */
+export function isFailedObject({ kind, state }: Step): boolean {
+  return kind === 'binding' && state === 'failed';
 }

@@ -1,6 +1,5 @@
 /** Why an object is as it is: the cause first, what happens by itself, what a person can do. The same shape for every kind. */
-import type { Application, Cause, Next, ObjectRef, Remedy } from './application.ts';
-import { objectRef } from './objectRef.ts';
+import { type Application, type Cause, type Next, type ObjectRef, objectRef, type Remedy } from './application.ts';
 import { kindsThat } from './stepKinds.ts';
 
 /** `held`: a gate, a budget or a person has to let it go on. `failed`: Flux or its own controller reports a failure. `underWay`: it goes on by itself. */

@@ -1,8 +1,7 @@
 /** Every deployment that is remembered: how it went, who asked for it and why, how long each part took. */
-import { versionActions } from '../../client/actions/versionActions.ts';
-import type { Rights } from '../../client/board/messages.ts';
-import type { Application, DeploymentView } from '../../client/explain/application.ts';
-import { pinText } from '../../client/explain/pinText.ts';
+import { versionActions } from '../../client/actions/rolloutActions.ts';
+import type { Rights } from '../../client/board/pageMessages.ts';
+import { type Application, type DeploymentView, pinText } from '../../client/explain/application.ts';
 import { Badge } from '../look/Badge.tsx';
 import { OUTCOMES } from '../look/words.ts';
 import { mayDo, open } from '../parts/Actions.tsx';

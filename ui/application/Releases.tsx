@@ -1,7 +1,7 @@
 /** Every release that is known, also those that no deployment has had: to deploy one by hand, or to stay on it. */
 import { useState } from 'preact/hooks';
-import { versionActions } from '../../client/actions/versionActions.ts';
-import type { ReleaseView, Rights } from '../../client/board/messages.ts';
+import { versionActions } from '../../client/actions/rolloutActions.ts';
+import type { ReleaseView, Rights } from '../../client/board/pageMessages.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { mayDo, open } from '../parts/Actions.tsx';
 import { Ago } from '../parts/Time.tsx';

@@ -1,6 +1,6 @@
 /** A freeze, from scratch: what, when, why; what it would hold; then the request. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Answer, Preview } from '../../client/board/messages.ts';
+import type { Answer, Preview } from '../../client/board/pageMessages.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Said } from '../parts/ActionDialog.tsx';
 import { Equivalent } from '../parts/Equivalent.tsx';

@@ -1,7 +1,7 @@
 /** One application: what waits and why, who can do what about it, the way of a release, and every deployment there was. */
 import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import type { ApplicationPage as Data } from '../../client/board/messages.ts';
+import type { ApplicationPage as Data } from '../../client/board/pageMessages.ts';
 import { trackOf } from '../../client/board/row.ts';
 import { History } from '../application/History.tsx';
 import { Releases } from '../application/Releases.tsx';

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Action } from '../../client/actions/action.ts';
 import { takesReason } from '../../client/actions/table.ts';
-import type { Answer } from '../../client/board/messages.ts';
+import type { Answer } from '../../client/board/pageMessages.ts';
 import { Icon } from '../look/Icon.tsx';
 import { api } from '../state/session.ts';
 import { Equivalent } from './Equivalent.tsx';

@@ -1,6 +1,6 @@
 /** A button for what the reader may do; for the rest, who it takes. */
 import { type Action, rightKey } from '../../client/actions/action.ts';
-import type { Rights } from '../../client/board/messages.ts';
+import type { Rights } from '../../client/board/pageMessages.ts';
 import { dialog } from './ActionDialog.tsx';
 
 export function mayDo({ rights: needed }: Action, rights: Rights): boolean {

@@ -1,6 +1,6 @@
 /** The key to the server, and requests with it. It comes in the address, behind the #, which no server is ever sent. */
 import type { ActionRequest } from '../../client/actions/action.ts';
-import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/messages.ts';
+import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/pageMessages.ts';
 import type { TakeOverList, TakeOverLook, TakeOverRequest } from '../../client/board/takeOver.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 

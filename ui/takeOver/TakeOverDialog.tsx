@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { rightKey } from '../../client/actions/action.ts';
-import type { Answer } from '../../client/board/messages.ts';
+import type { Answer } from '../../client/board/pageMessages.ts';
 import type { TakeOverLook, TakeOverRequest } from '../../client/board/takeOver.ts';
 import { inFull } from '../../core/text/commands.ts';
 import { Icon } from '../look/Icon.tsx';

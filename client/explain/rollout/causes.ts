@@ -19,9 +19,7 @@ import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import type { Cause, Step } from '../application.ts';
-import { pinText } from '../pinText.ts';
-import { isFailedObject } from '../step.ts';
+import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';
 import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';
 import { blockersOf, ofType } from './blocking.ts';
 

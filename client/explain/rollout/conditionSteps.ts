@@ -4,8 +4,7 @@ import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import type { Step } from '../application.ts';
-import { defined } from '../defined.ts';
+import { defined, type Step } from '../application.ts';
 import { blockersOf, ofType } from './blocking.ts';
 
 export function conditionSteps(rollout: Rollout, version: string | undefined): Step[] {

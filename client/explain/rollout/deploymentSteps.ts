@@ -17,10 +17,16 @@ import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/heal
 import { deploymentSummary } from '../../../core/rollout/deployment/messages.ts';
 import { hasApplied, targetName } from '../../../core/rollout/deployment/progress.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import type { MeasurementView, MetricView, Step, StepState } from '../application.ts';
-import { defined } from '../defined.ts';
+import {
+  defined,
+  type MeasurementView,
+  type MetricView,
+  objectRef,
+  type Step,
+  type StepState,
+  targetRef,
+} from '../application.ts';
 import { fluxFailure } from '../fluxFailure.ts';
-import { objectRef, targetRef } from '../objectRef.ts';
 import { finder, objectFinder, type RelatedObjects, unreadBecause, watchesElsewhere } from '../related.ts';
 
 /** `objects`: those that the bindings are of, as far as they were read. */

@@ -1,5 +1,4 @@
 /** Everything there is to say about a Rollout: from its status, refined by what can be read around it. */
-
 import { WATCHES_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
@@ -15,27 +14,27 @@ import { requestsOf } from '../../../core/rollout/evaluation/requests.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { rolloutActions } from '../../actions/rolloutActions.ts';
-import { rollback } from '../../actions/writes/rollback.ts';
-import { isRequest } from '../../actions/writes/write.ts';
-import type {
-  Application,
-  ApplicationState,
-  Cause,
-  DeploymentView,
-  FailureView,
-  Next,
-  Step,
-  WaitingVersion,
+import { isRequest } from '../../actions/writes/plannedWrite.ts';
+import { rollback } from '../../actions/writes/rollbackWrite.ts';
+import {
+  type Application,
+  type ApplicationState,
+  type Cause,
+  type DeploymentView,
+  defined,
+  type FailureView,
+  isFailedObject,
+  type Next,
+  type Outcome,
+  type Step,
+  type WaitingVersion,
 } from '../application.ts';
-import { defined } from '../defined.ts';
 import { byNamespace, type RelatedObjects, unreadOf, unreadTexts, watchesElsewhere } from '../related.ts';
-import { isFailedObject } from '../step.ts';
 import { kindsThat } from '../stepKinds.ts';
 import { blockersOf, ofType } from './blocking.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
-import { deploymentView } from './deploymentView.ts';
 import { gateSteps } from './gateSteps.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
 
@@ -259,4 +258,36 @@ function named(steps: readonly Pick<Step, 'title'>[]): string {
     steps.map(({ title }) => title),
     3,
   );
+}
+
+const OUTCOMES: readonly string[] = ['Deploying', 'InProgress', 'Succeeded', 'Failed', 'Cancelled'] satisfies Outcome[];
+
+export function deploymentView(entry: HistoryEntry): DeploymentView {
+  const { version, bakeStatus = '', triggeredBy, requestedBy, bypass } = entry;
+  return {
+    id: entry.id ?? 0,
+    version: version.tag,
+    outcome: OUTCOMES.includes(bakeStatus) ? (bakeStatus as Outcome) : 'Unknown',
+    by: requestedBy ? { kind: 'User', name: requestedBy } : (triggeredBy ?? { kind: 'System', name: '' }),
+    at: entry.timestamp,
+    approvals: (entry.approvals ?? []).map((approval) => ({ ...approval })),
+    failedChecks: (entry.failedHealthChecks ?? []).map((check) => ({ ...check })),
+    ...defined({
+      digest: version.digest,
+      revision: version.revision,
+      imageVersion: version.version,
+      created: version.created,
+      detail: entry.bakeStatusMessage,
+      message: entry.message,
+      reason: entry.reason,
+      appliedAt: entry.appliedTime,
+      bakeStartedAt: entry.bakeStartTime,
+      endedAt: entry.bakeEndTime,
+      retriedAt: entry.lastRetryTimestamp,
+      heldSince: entry.waitingSince,
+      heldSeconds: entry.waitedSeconds,
+      rolledBackFrom: entry.rolledBackFrom,
+    }),
+    ...(bypass && { bypass: { ...bypass } }),
+  };
 }

@@ -11,10 +11,8 @@ import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/approvals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import type { Step } from '../application.ts';
-import { defined } from '../defined.ts';
+import { defined, objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
-import { objectRef } from '../objectRef.ts';
 import { finder, type RelatedObjects, unreadBecause } from '../related.ts';
 
 /** `version`: the one that waits; without one the steps say what would hold any. */

@@ -3,7 +3,7 @@ import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
 import { fluxActions } from '../../../client/actions/gateActions.ts';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
-import { objectRef } from '../../../client/explain/objectRef.ts';
+import { objectRef } from '../../../client/explain/application.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { objectOf } from '../../support/objects.ts';

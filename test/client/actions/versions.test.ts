@@ -1,6 +1,6 @@
 /** What can be done with one version of a Rollout. */
 import { describe, expect, it } from 'vitest';
-import { versionActions } from '../../../client/actions/versionActions.ts';
+import { versionActions } from '../../../client/actions/rolloutActions.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { objectOf } from '../../support/objects.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Budget, BudgetVersion } from '../../../api/types.ts';
-import { budgetView } from '../../../client/board/budgets.ts';
+import { budgetView } from '../../../client/board/budgetView.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const budget = (version: Partial<BudgetVersion>): Budget =>

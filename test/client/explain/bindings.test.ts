@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { trackOf } from '../../../client/board/row.ts';
+import { isOfEarlier } from '../../../client/explain/application.ts';
 import { explanationOf } from '../../../client/explain/explanation.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { bindingSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { isOfEarlier } from '../../../client/explain/step.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
 import { kustomization, rollout } from '../../core/admission/objects.ts';
 

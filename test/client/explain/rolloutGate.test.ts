@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { explainRolloutGate } from '../../../client/explain/kinds/rolloutGate.ts';
+import { explainRolloutGate } from '../../../client/explain/kinds/explainGates.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { rolloutGateSteps } from '../../../client/explain/rollout/rolloutGateSteps.ts';
 import { objectOf } from '../../support/objects.ts';

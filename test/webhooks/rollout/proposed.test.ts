@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { writeOf } from '../../../client/actions/table.ts';
-import { isRequest } from '../../../client/actions/writes/write.ts';
+import { isRequest } from '../../../client/actions/writes/plannedWrite.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';

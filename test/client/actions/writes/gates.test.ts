@@ -1,11 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate, RolloutGate } from '../../../../api/types.ts';
-import { freeze, parseKinds } from '../../../../client/actions/writes/freeze.ts';
-import { approveAtGate, closeGate, openGate, withdrawAtGate } from '../../../../client/actions/writes/gate.ts';
-import { freezeConcerns, heldText, selectedBy } from '../../../../client/actions/writes/held.ts';
-import { approve, holdsVersion, reject, setPassing, withdraw } from '../../../../client/actions/writes/rolloutGate.ts';
-import { parseSelector } from '../../../../client/actions/writes/selector.ts';
-import { isRequest, type PlannedWrite, type WriteRequest } from '../../../../client/actions/writes/write.ts';
+import { parseSelector } from '../../../../cli/command/userInput.ts';
+import { freezeConcerns, heldText, selectedBy } from '../../../../cli/read/heldObjects.ts';
+import {
+  approveAtGate,
+  closeGate,
+  freeze,
+  openGate,
+  parseKinds,
+  withdrawAtGate,
+} from '../../../../client/actions/writes/gateWrites.ts';
+import { isRequest, type PlannedWrite, type WriteRequest } from '../../../../client/actions/writes/plannedWrite.ts';
+import {
+  approve,
+  holdsVersion,
+  reject,
+  setPassing,
+  withdraw,
+} from '../../../../client/actions/writes/rolloutGateWrites.ts';
 import { formatAcceptedRequests } from '../../../../core/gate/acceptedRequests.ts';
 import { evaluateGate } from '../../../../core/gate/evaluate.ts';
 import { objectOf } from '../../../support/objects.ts';

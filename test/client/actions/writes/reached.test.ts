@@ -1,7 +1,7 @@
 /** When the write of an action has taken effect, by the object itself. */
 import { describe, expect, it } from 'vitest';
-import { continued } from '../../../../client/actions/writes/budget.ts';
-import { reconciled } from '../../../../client/actions/writes/fluxObject.ts';
+import { continued } from '../../../../client/actions/writes/budgetWrites.ts';
+import { reconciled } from '../../../../client/actions/writes/fluxObjectWrites.ts';
 import { kustomization } from '../../../core/admission/objects.ts';
 import { objectOf } from '../../../support/objects.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutStatus } from '../../../../api/types.ts';
+import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/actions/writes/plannedWrite.ts';
 import {
   bypass,
   bypassWaiting,
@@ -11,8 +12,7 @@ import {
   unpin,
   unrequire,
   withdrawRequest,
-} from '../../../../client/actions/writes/rollout.ts';
-import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/actions/writes/write.ts';
+} from '../../../../client/actions/writes/rolloutWrites.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');

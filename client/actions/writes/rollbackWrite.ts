@@ -7,8 +7,8 @@ import { identityOf } from '../../../core/kube/names.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { releaseOrder } from '../../../core/rollout/release/candidates.ts';
 import { withCommands } from '../../../core/text/commands.ts';
-import { deploy, onRollout, pin } from './rollout.ts';
-import { isRequest, named, type PlannedWrite, wrong } from './write.ts';
+import { isRequest, named, type PlannedWrite, wrong } from './plannedWrite.ts';
+import { deploy, onRollout, pin } from './rolloutWrites.ts';
 
 export interface WayBack {
   /** Absent: the version that ran before. */

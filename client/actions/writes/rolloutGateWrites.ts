@@ -10,7 +10,6 @@ import {
 import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
-import { versionProblem } from './versions.ts';
 import {
   because,
   creating,
@@ -21,7 +20,8 @@ import {
   patching,
   type WriteRequest,
   wrong,
-} from './write.ts';
+} from './plannedWrite.ts';
+import { versionProblem } from './rolloutWrites.ts';
 
 type Reason = string | undefined;
 

@@ -1,7 +1,7 @@
 /** A RolloutBudget as the page shows it: how wide it is, who is on the way, and how far each version has come in its waves. */
 import type { Budget, BudgetVersion, Wave } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { explainBudget } from '../explain/kinds/budget.ts';
+import { explainBudget } from '../explain/kinds/explainOthers.ts';
 
 /** `done`: all have it. `failed`: some have failed and nobody has excused it. `waits`: some ask for it. `idle`: nobody does yet. */
 export type WaveState = 'done' | 'underWay' | 'failed' | 'waits' | 'idle';

@@ -15,10 +15,9 @@ import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
-import type { Cause, Next, ObjectRef } from '../application.ts';
+import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { earlierFailure, type FluxFailure, fluxFailure } from '../fluxFailure.ts';
-import { objectRef } from '../objectRef.ts';
 import { finder, type Unread, unreadTexts } from '../related.ts';
 
 export interface AroundFluxObject {

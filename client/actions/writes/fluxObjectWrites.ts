@@ -5,8 +5,8 @@ import type { GovernedKind } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 import { identityOf } from '../../../core/kube/names.ts';
-import { freshReason } from './rollout.ts';
-import { named, nothing, type PlannedWrite, patching, type Reached } from './write.ts';
+import { named, nothing, type PlannedWrite, patching, type Reached } from './plannedWrite.ts';
+import { freshReason } from './rolloutWrites.ts';
 
 /** Resumed behind the closed Gate, as it is: a new version for it is a bypass on its Rollout. */
 export function bypassObject(object: FluxObject, reason: string, now: EpochMs): PlannedWrite {

@@ -1,4 +1,4 @@
-/** Opening and closing a Gate: its request annotations, now or at a time, for all or for one version. */
+/** Writes of a Gate: open, close, approve by its request annotations; and a freeze, which creates the Gate. */
 import {
   APPROVE_FOR,
   APPROVE_FOR_REASON,
@@ -9,7 +9,7 @@ import {
   OPEN_REQUESTED_AT,
   UNAPPROVE_FOR,
 } from '../../../api/annotations.ts';
-import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
+import { apiVersionOf, GOVERNED_KINDS, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { namedIn } from '../../../core/approval/accept.ts';
@@ -18,11 +18,13 @@ import { evaluateGate } from '../../../core/gate/evaluate.ts';
 import { gateRequestsOf, isOpenFor } from '../../../core/gate/requests.ts';
 import { requirerText } from '../../../core/gate/requirers.ts';
 import { parseRequestTime } from '../../../core/gate/timestamp.ts';
+import { formatDuration } from '../../../core/kube/duration.ts';
 import { few } from '../../../core/kube/firstFew.ts';
+import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
-import { versionProblem } from './versions.ts';
-import { creating, named, nothing, type PlannedWrite, patching, wrong } from './write.ts';
+import { because, creating, isRequest, named, nothing, type PlannedWrite, patching, wrong } from './plannedWrite.ts';
+import { versionProblem } from './rolloutWrites.ts';
 
 export interface When {
   reason?: string | undefined;
@@ -178,4 +180,103 @@ const atText = (at: EpochMs | undefined) => (at === undefined ? '' : ` at ${form
 
 function nameOf(gate: Gate): string {
   return named('Gate', identityOf(gate));
+}
+
+export type Selects = NonNullable<Gate['spec']['selects']>;
+type FrozenKind = NonNullable<Selects['kinds']>[number];
+
+/** What a freeze means unless somebody says otherwise: what applies something, and what deploys. */
+export const FROZEN_KINDS: readonly FrozenKind[] = ['Kustomization', 'HelmRelease', 'Rollout'];
+
+export interface Freeze extends When {
+  ref: NamespacedName;
+  /** Absent: FROZEN_KINDS. */
+  kinds?: readonly FrozenKind[] | undefined;
+  namespaceSelector?: Selects['namespaceSelector'] | undefined;
+  labelSelector?: Selects['labelSelector'] | undefined;
+  /** By the calendar instead of now. */
+  every?: { days: string[]; hours?: { start: string; end: string } | undefined; timezone: string } | undefined;
+  /** Milliseconds that a closing at a later time lasts. */
+  window?: number | undefined;
+}
+
+/** `existing`: the Gate of that name, where there is one. */
+export function freeze(wanted: Freeze, existing: Gate | undefined, now: EpochMs): PlannedWrite {
+  const { ref, at, until, every, window } = wanted;
+  if (every && (at !== undefined || until !== undefined || window !== undefined)) {
+    return wrong('--every is a calendar: --for, --until and --at are for one freeze.');
+  }
+  const problem = spanProblem({ at, until }, now);
+  if (problem) return wrong(problem);
+  if (existing) return refreeze(wanted, existing, now);
+  const gate = newGate(wanted, now);
+  const end = until === undefined ? '' : ` until ${formatTime(until)}`;
+  const begin = at === undefined ? '' : ` at ${formatTime(at)}`;
+  const text = every
+    ? `Made ${named('Gate', ref)}: closed every ${every.days.join(', ')}${every.hours ? ` ${every.hours.start}–${every.hours.end}` : ''}, ${every.timezone}`
+    : `${at === undefined ? 'Closed' : 'Planned to close'} the new ${named('Gate', ref)}${begin}${end}`;
+  return creating('Gate', gate, { text });
+}
+
+function newGate({ ref, every, window, at, until, reason, ...selection }: Freeze, now: EpochMs): Gate {
+  const annotations = every
+    ? because(reason)
+    : (closing({}, { reason, until }, formatTime(at ?? wholeSeconds(now))) as Record<string, string>);
+  return {
+    apiVersion: apiVersionOf(KINDS.Gate),
+    kind: 'Gate',
+    metadata: { ...ref, ...(Object.keys(annotations).length > 0 && { annotations }) },
+    spec: {
+      default: 'opened',
+      ...(window !== undefined && { window: formatDuration(window) }),
+      ...(every && { schedule: gateSchedule(every) }),
+      selects: selectsOf(selection),
+    },
+  } as Gate;
+}
+
+function gateSchedule({ days, hours, timezone }: NonNullable<Freeze['every']>) {
+  const rule = { ...(days.length < 7 && { daysOfWeek: days }), ...(hours && { timeRange: hours }) };
+  return { timezone, action: 'Close', rules: [rule] };
+}
+
+function selectsOf({ kinds = FROZEN_KINDS, namespaceSelector, labelSelector }: Partial<Freeze>): Selects {
+  return {
+    kinds: [...kinds],
+    ...(namespaceSelector && { namespaceSelector }),
+    ...(labelSelector && { labelSelector }),
+  };
+}
+
+/** A Gate that is there is closed as it is: whoever wrote it decided what it holds. */
+function refreeze(wanted: Freeze, existing: Gate, now: EpochMs): PlannedWrite {
+  const { ref, every, window, kinds, namespaceSelector, labelSelector } = wanted;
+  const name = named('Gate', ref);
+  if (every) return wrong(`${name} exists: change its spec.schedule, or choose another name.`);
+  const selects = existing.spec.selects ?? {};
+  const differs =
+    (kinds && !sameJson([...kinds].sort(), [...(selects.kinds ?? [])].sort())) ||
+    (namespaceSelector && !sameJson(namespaceSelector, selects.namespaceSelector)) ||
+    (labelSelector && !sameJson(labelSelector, selects.labelSelector));
+  if (differs)
+    return wrong(`${name} exists and selects something else: change its spec.selects, or choose another name.`);
+  if (window !== undefined && wanted.at !== undefined && existing.spec.window !== formatDuration(window)) {
+    return wrong(
+      `${name} exists, and how long a planned closing lasts is its spec.window: set that, or choose another name.`,
+    );
+  }
+  const requested = closeGate(existing, wanted, now);
+  return isRequest(requested) ? { ...requested, concerns: [] } : requested;
+}
+
+/** Those that a Gate can select, by any spelling; undefined where one is none of them. */
+export function parseKinds(text: string): FrozenKind[] | undefined {
+  const known = [...GOVERNED_KINDS.map(({ kind, resource }) => ({ kind, resource })), KINDS.Rollout];
+  const found = text.split(',').map((word) => {
+    const wanted = word.trim().toLowerCase();
+    return known.find(({ kind, resource }) => kind.toLowerCase() === wanted || resource === wanted)?.kind as
+      | FrozenKind
+      | undefined;
+  });
+  return found.some((kind) => kind === undefined) ? undefined : ([...new Set(found)] as FrozenKind[]);
 }

@@ -2,7 +2,7 @@
 import type { Action } from '../actions/action.ts';
 import type { Application } from '../explain/application.ts';
 import type { GateView } from './bands.ts';
-import type { BudgetView } from './budgets.ts';
+import type { BudgetView } from './budgetView.ts';
 import type { Row } from './row.ts';
 import type { ScheduleView } from './schedules.ts';
 

@@ -5,8 +5,8 @@ import type { Budget } from '../../../api/types.ts';
 import { pendingContinue } from '../../../core/budget/continue.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf } from '../../../core/kube/names.ts';
-import { versionProblem } from './versions.ts';
-import { changeCause, named, nothing, type PlannedWrite, patching, type Reached, wrong } from './write.ts';
+import { changeCause, named, nothing, type PlannedWrite, patching, type Reached, wrong } from './plannedWrite.ts';
+import { versionProblem } from './rolloutWrites.ts';
 
 type BudgetVersion = NonNullable<NonNullable<Budget['status']>['versions']>[number];
 

@@ -4,8 +4,7 @@ import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName } from '../../../api
 import type { EpochMs, KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { type Expanded, NOW, quoted, shell, WHY } from '../../../core/text/shell.ts';
-import type { ObjectRef } from '../../explain/application.ts';
-import { objectRef } from '../../explain/objectRef.ts';
+import { type ObjectRef, objectRef } from '../../explain/application.ts';
 
 export interface WriteRequest {
   object: ObjectRef;

@@ -1,7 +1,6 @@
-/** Why a Gate is open or closed, what it holds, and how it is opened. */
-
+/** Explanations of a Gate and of a RolloutGate: its state, what it holds, and how it is opened. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { Gate } from '../../../api/types.ts';
+import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
 import { scheduledBy } from '../../../core/approval/scheduledBy.ts';
 import { verdictText } from '../../../core/approval/verdict.ts';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
@@ -10,13 +9,14 @@ import { type Requirer, requirerText } from '../../../core/gate/requirers.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { gateActions } from '../../actions/gateActions.ts';
+import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
-import type { Cause } from '../application.ts';
+import { type Cause, objectRef } from '../application.ts';
 import { approvalsAt, ruleText } from '../approvals.ts';
 import type { Explanation } from '../explanation.ts';
 import { gateText } from '../gateText.ts';
-import { objectRef } from '../objectRef.ts';
+import { NO_SURROUNDINGS } from '../related.ts';
+import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
 
 /** How many of the objects that it holds are named, and of the versions that lack approvals. */
 const NAMED = 5;
@@ -94,4 +94,61 @@ function heldText({ status }: Gate, opened: boolean): string {
   if (held === undefined) return 'What it holds has not been counted yet';
   if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
   return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), NAMED, held)}`;
+}
+
+/** `rollout`: the one that it names, where there is one and it may be read. */
+export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefined, now: EpochMs): Explanation {
+  const object = objectRef('RolloutGate', identityOf(gate));
+  const { spec } = gate;
+  const version = rollout?.status?.pendingVersion;
+  const around = { ...NO_SURROUNDINGS, rolloutGates: [gate] };
+  const [step] = rollout
+    ? rolloutGateSteps(rollout, around, version, now).filter(({ id }) => id === `rolloutGate/${object.name}`)
+    : [];
+  const isRejected = step?.state === 'failed';
+  const isHeld = step?.state === 'blocks' || isRejected || spec?.passing === false;
+  // An approval removes the rejection; a deployment by hand does not get past it.
+  const actions = isHeld
+    ? rolloutGateActions(gate, rollout, version).filter(({ request: { type } }) => !isRejected || type !== 'deploy')
+    : [];
+  const says = step?.detail ?? (spec?.passing === false ? 'not passing' : 'passing');
+  const name = spec?.rolloutRef.name ?? '';
+  const waits: Cause[] =
+    version === undefined
+      ? []
+      : [
+          {
+            code: isHeld ? 'RolloutGatesBlocking' : 'Waits',
+            text: `Version ${version} of Rollout '${name}' waits${isHeld ? ' for it' : ', and not for this gate'}`,
+          },
+        ];
+  const missing: Cause[] = rollout
+    ? []
+    : [
+        {
+          code: 'RolloutNotFound',
+          text: `There is no Rollout '${name}' in namespace '${object.namespace}' that you may read: the gate holds nothing`,
+        },
+      ];
+  const rejected = spec?.rejectedVersions ?? [];
+  const listed = listingOf(gate, spec?.passing === false, version);
+  const who = listed ? `, by ${listed.by} at ${formatTime(listed.at)}${listed.reason ? `: ${listed.reason}` : ''}` : '';
+  return {
+    object,
+    headline: says,
+    state: isHeld ? 'held' : 'free',
+    causes: [
+      {
+        code: isHeld ? 'RolloutGatesBlocking' : 'Passing',
+        text: `RolloutGate '${object.name}' of Rollout '${name}': ${says}${who}`,
+      },
+      ...waits,
+      ...missing,
+      ...(rejected.length > 0
+        ? [{ code: 'Rejects', text: `It rejects ${rejected.slice(0, 5).join(', ')}: these are never deployed` }]
+        : []),
+    ],
+    remedies: remediesOf(actions, 0),
+    unread: [],
+  };
 }

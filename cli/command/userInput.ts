@@ -1,10 +1,38 @@
-/** Times as people type them: `24h`, `2d`, `Mon 08:00`, `tomorrow 9:00`, `2026-12-24`, `18:00`. */
+/** Times, spans, days and label selectors as users type them: `Mon 08:00`, `24h`, `weekend`, `team=shop`. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Selects } from '../../client/actions/writes/gateWrites.ts';
+import { DAYS } from '../../core/calendar/calendar.ts';
+import { instantOf, localDay } from '../../core/calendar/localTime.ts';
+import { parseDuration } from '../../core/kube/duration.ts';
+import { selectorProblems } from '../../core/kube/selector.ts';
+import { DAY_MS, dayNumber, parseTime } from '../../core/kube/time.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import type { Context } from './command.ts';
 
-import type { EpochMs } from '../../../api/kubernetes.ts';
-import { DAYS } from '../../../core/calendar/calendar.ts';
-import { instantOf, localDay } from '../../../core/calendar/localTime.ts';
-import { parseDuration } from '../../../core/kube/duration.ts';
-import { DAY_MS, dayNumber, parseTime } from '../../../core/kube/time.ts';
+/** @throws Problem for what is no time. */
+export function timeOf(context: Context, option: string, text: string | undefined): EpochMs | undefined {
+  if (text === undefined) return undefined;
+  const at = parseWhen(text, context.now(), context.timeZone);
+  if (at !== undefined) return at;
+  throw new Problem(`${option}: '${text}' is no time such as ${TIME_FORMS}.`, EXIT.usage);
+}
+
+/** Milliseconds. @throws Problem for what is no span. */
+export function spanOf(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const span = parseSpan(text);
+  if (span !== undefined) return span;
+  throw new Problem(`${option}: '${text}' is not a time such as ${SPAN_FORMS}.`, EXIT.usage);
+}
+
+/** The end that --for or --until name. */
+export function endOf(context: Context, options: Readonly<Record<string, any>>): EpochMs | undefined {
+  if (options.for !== undefined && options.until !== undefined) {
+    throw new Problem('--for and --until both say when it ends: give one of them.', EXIT.usage);
+  }
+  const span = spanOf('--for', options.for);
+  return span === undefined ? timeOf(context, '--until', options.until) : context.now() + span;
+}
 
 export const TIME_FORMS = "'Mon 08:00', 'tomorrow 09:00', '18:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
 export const SPAN_FORMS = '30m, 24h, 2d or 1w';
@@ -90,4 +118,46 @@ function isWeekday(day: number, wanted: number): boolean {
 
 function firstAfter(days: readonly number[], minutes: number, now: EpochMs, timeZone: string): EpochMs | undefined {
   return days.map((day) => instantOf(day, minutes, timeZone)).find((at) => at > now);
+}
+
+type Selector = NonNullable<Selects['labelSelector']>;
+type Requirement = NonNullable<Selector['matchExpressions']>[number];
+
+const SET = /^(\S+)\s+(in|notin)\s+\(([^()]*)\)$/i;
+const EQUAL = /^([^\s=!]+)\s*(==|=|!=)\s*(\S*)$/;
+
+/** undefined for what does not parse. Nothing selects everything. */
+export function parseSelector(text: string): Selector | undefined {
+  const matchLabels: Record<string, string> = {};
+  const matchExpressions: Requirement[] = [];
+  for (const part of splitOutside(text)) {
+    const [, setKey, operator, list] = SET.exec(part) ?? [];
+    const [, key, sign, value = ''] = EQUAL.exec(part) ?? [];
+    if (setKey) {
+      const values = list!.split(',').map((each) => each.trim());
+      matchExpressions.push({ key: setKey, operator: operator!.toLowerCase() === 'in' ? 'In' : 'NotIn', values });
+    } else if (key && sign === '!=') matchExpressions.push({ key, operator: 'NotIn', values: [value] });
+    else if (key) matchLabels[key] = value;
+    else if (/^!\S+$/.test(part)) matchExpressions.push({ key: part.slice(1), operator: 'DoesNotExist' });
+    else if (/^\S+$/.test(part)) matchExpressions.push({ key: part, operator: 'Exists' });
+    else return undefined;
+  }
+  const selector: Selector = {
+    ...(Object.keys(matchLabels).length > 0 && { matchLabels }),
+    ...(matchExpressions.length > 0 && { matchExpressions }),
+  };
+  return selectorProblems(selector, '').length > 0 ? undefined : selector;
+}
+
+/** At the commas that are not between parentheses. */
+function splitOutside(text: string): string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const letter of text) {
+    if (letter === '(') depth += 1;
+    if (letter === ')') depth -= 1;
+    if (letter === ',' && depth === 0) parts.push('');
+    else parts[parts.length - 1] += letter;
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
