@@ -1,6 +1,6 @@
 /** What a command is, and what it is handed. A file for each in cli/commands, listed in cli/commands/index.ts. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/kubeClient.ts';
 import type { ConnectionFlags, Selected } from '../kube/kubeconfig.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -13,7 +13,7 @@ import type {
 } from '../command/command.ts';
 import { CONNECTION_OPTIONS } from '../command/options.ts';
 import { COMMANDS, commandEntry } from '../commands/index.ts';
-import type { Collection } from '../kube/client.ts';
+import type { Collection } from '../kube/kubeClient.ts';
 import type { ConnectionFlags, Selected } from '../kube/kubeconfig.ts';
 
 const NO_SPACE = 2;

@@ -8,7 +8,7 @@ import { gateRefsOf, gatesOf, isTooMany } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
-import { type KubeClient, unlessRefused } from '../kube/client.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { type Check, type Finding, orFine, problem, reader } from './finding.ts';
 
 const ABOUT = 'References';

@@ -1,7 +1,7 @@
 /** A collection as it is and as it changes, for as long as somebody looks: a list and a watch that goes on after it was lost. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { ApiError, type Collection, isApiError, type KubeClient, type Selectors } from './client.ts';
+import { ApiError, type Collection, isApiError, type KubeClient, type Selectors } from './kubeClient.ts';
 
 export type Change<T> =
   /** All there is: at the beginning, and whenever the thread was lost. */

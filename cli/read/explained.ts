@@ -11,10 +11,9 @@ import { explainBudget, explainByConditions, explainHealthCheck } from '../../cl
 import type { Unread } from '../../client/explain/related.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
-import { type KubeClient, unlessRefused } from '../kube/client.ts';
-import { noted } from './listed.ts';
-import { readRelated } from './related.ts';
-import type { Target } from './target.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import type { Target } from './namedObjects.ts';
+import { noted, readRelated } from './readRelated.ts';
 
 export async function explained(
   client: KubeClient,

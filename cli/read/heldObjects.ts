@@ -6,7 +6,7 @@ import { type Requirer, requirerText } from '../../core/gate/requirers.ts';
 import { gateSelects, gateSelectsRollout } from '../../core/gate/selects.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
-import { isApiError, type KubeClient } from '../kube/client.ts';
+import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
 /** `unread`: kinds that the reader may not list. */
 export async function readSelected(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {

@@ -5,11 +5,9 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, type Unread, watchesElsewhere } from '../../client/explain/related.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { type Collection, isApiError, type KubeClient, type Selectors } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
-import { boundKinds } from './bound.ts';
-import { whyUnread } from './listed.ts';
-import { gateNames, NAMESPACES_UNREAD } from './related.ts';
+import { type Collection, isApiError, type KubeClient, type Selectors } from '../kube/kubeClient.ts';
+import { boundKinds, gateNames, NAMESPACES_UNREAD, whyUnread } from './readRelated.ts';
 
 export interface LiveOptions {
   client: KubeClient;

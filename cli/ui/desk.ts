@@ -14,10 +14,10 @@ import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../c
 import type { Explanation } from '../../client/explain/explanation.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { ended } from '../../core/text/commands.ts';
-import { isApiError, type KubeClient } from '../kube/client.ts';
+import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { explained, withRights } from '../read/explained.ts';
 import { readSelected } from '../read/heldObjects.ts';
-import { readTarget } from '../read/target.ts';
+import { readTarget } from '../read/namedObjects.ts';
 import { Problem } from '../terminal/exit.ts';
 import { ATTEMPTS, sent } from '../write/make.ts';
 import type { Views } from './views.ts';

@@ -5,8 +5,8 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { KindState, StreamEvents } from '../../client/board/pageMessages.ts';
-import { type Collection, isApiError, type KubeClient } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
+import { type Collection, isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { EXPLAINED, isBound, WATCHED, type Watched } from './objects.ts';
 import { type Change, Views } from './views.ts';
 

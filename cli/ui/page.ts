@@ -1,11 +1,12 @@
-/** The page with everything behind it: watches, views, requests and the server. */
+/** The page with everything behind it: files, watches, views, requests and the server. */
+
+import { spawn } from 'node:child_process';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Hello } from '../../client/board/pageMessages.ts';
-import type { KubeClient } from '../kube/client.ts';
-import type { Assets } from './assets.ts';
+import type { KubeClient } from '../kube/kubeClient.ts';
 import { createDesk } from './desk.ts';
 import { Feed } from './feed.ts';
-import { type PageServer, servePage } from './server.ts';
+import { type Assets, type PageServer, servePage } from './server.ts';
 import { createTakeOver } from './takeOver.ts';
 
 export interface PageOptions {
@@ -50,4 +51,17 @@ export async function openPage({ client, assets, hello, token, port, ...rest }: 
       await server.close();
     },
   };
+}
+
+/** Where there is none to open, the address is on the screen. */
+export function openBrowser(address: string): void {
+  const [command, args] =
+    process.platform === 'darwin'
+      ? ['open', [address]]
+      : process.platform === 'win32'
+        ? ['rundll32', ['url.dll,FileProtocolHandler', address]]
+        : ['xdg-open', [address]];
+  const child = spawn(command as string, args as string[], { stdio: 'ignore', detached: true });
+  child.on('error', () => {});
+  child.unref();
 }

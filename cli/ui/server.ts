@@ -1,10 +1,11 @@
 /** The page's HTTP server: on loopback, for one token, and for nothing but what the page needs. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { extname } from 'node:path';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Hello } from '../../client/board/pageMessages.ts';
 import { refKey } from '../../core/kube/names.ts';
-import type { Assets } from './assets.ts';
+import { ownFile, ownFiles } from '../files.ts';
 import type { Desk } from './desk.ts';
 import type { Feed } from './feed.ts';
 import { type Refusal, refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
@@ -193,4 +194,30 @@ function json(response: ServerResponse, status: number, value: unknown): void {
     'content-length': Buffer.byteLength(text),
   });
   response.end(text);
+}
+
+// The files of the page.
+
+export type Assets = ReadonlyMap<string, { type: string; bytes: Uint8Array }>;
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.woff2': 'font/woff2',
+  '.svg': 'image/svg+xml',
+};
+
+export function typeOf(path: string): string {
+  return TYPES[extname(path)] ?? 'application/octet-stream';
+}
+
+/** The files of the page that `npm run build:cli` has made, by their path. */
+export function readAssets(): Assets {
+  return new Map(
+    ownFiles('page').map((file) => {
+      const path = file.slice('page'.length);
+      return [path, { type: typeOf(path), bytes: ownFile(file)! }] as const;
+    }),
+  );
 }

@@ -20,12 +20,11 @@ import {
   type TakeOverRequest,
   ungovernedOf,
 } from '../../client/board/takeOver.ts';
-import { isApiError, type KubeClient } from '../kube/client.ts';
-import { anyVersion, readAround } from '../read/adoptable.ts';
+import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { Problem } from '../terminal/exit.ts';
-import { additionLines, annotationLines, PLAIN } from '../view/diff.ts';
+import { additionLines, annotationLines, PLAIN } from '../terminal/structured.ts';
+import { anyVersion, readAround, takeOver } from '../write/adopt.ts';
 import { sent } from '../write/make.ts';
-import { takeOver } from '../write/takeOver.ts';
 
 /** More are counted only. */
 const SHOWN = 1000;

@@ -8,11 +8,11 @@ import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { type Requirer, requirerText } from '../../core/gate/requirers.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { type KubeClient, unlessRefused } from '../kube/client.ts';
-import { findGate } from '../read/gate.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { heldText, readSelected } from '../read/heldObjects.ts';
+import { find } from '../read/namedObjects.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { styleOf } from '../view/style.ts';
+import { styleOf } from '../terminal/style.ts';
 import type { Made } from './make.ts';
 import { isWaitedFor, pollUntil } from './wait.ts';
 
@@ -39,7 +39,7 @@ export async function awaitGate(
   const { client } = await context.cluster();
   const settled: Settled = new Map();
   return pollUntil(context, invocation, async (isLate) => {
-    const gate = await findGate(client, made.request.object);
+    const gate = await find(client, 'Gate', made.request.object);
     if (!gate) throw new Problem(`Gate ${refKey(made.request.object)} has been deleted.`);
     const seen = await look(client, gate, settled, context);
     const isSettled = seen.isCounted && seen.moving.length === 0;

@@ -9,11 +9,11 @@ import {
 } from '../../client/actions/writes/plannedWrite.ts';
 import { ended } from '../../core/text/commands.ts';
 import type { Context, Invocation } from '../command/command.ts';
-import { isApiError, type KubeClient } from '../kube/client.ts';
+import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
-import { structured } from '../view/structured.ts';
-import { styleOf } from '../view/style.ts';
+import { structured } from '../terminal/structured.ts';
+import { styleOf } from '../terminal/style.ts';
 
 export interface Made {
   /** As the API server has stored it, or would have. */

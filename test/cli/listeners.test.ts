@@ -1,7 +1,7 @@
 /** Many watches end with one signal: each leaves it as it was. */
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createClient } from '../../cli/kube/client.ts';
+import { createClient } from '../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { Live } from '../../cli/read/live.ts';
 import { Feed } from '../../cli/ui/feed.ts';

@@ -1,6 +1,6 @@
 /** What the page asks the server to write, against an API server that changes its objects between a read and the write. */
 import { describe, expect, it } from 'vitest';
-import { createClient } from '../../../cli/kube/client.ts';
+import { createClient } from '../../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
 import { createDesk } from '../../../cli/ui/desk.ts';
 import type { Views } from '../../../cli/ui/views.ts';

@@ -6,11 +6,11 @@ import { ended } from '../../core/text/commands.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
 import { explained, withRights } from '../read/explained.ts';
-import { readTarget } from '../read/target.ts';
+import { readTarget } from '../read/namedObjects.ts';
 import { EXIT } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
-import { structured } from '../view/structured.ts';
-import { EXPLAINED_TONES, type Style, styleOf } from '../view/style.ts';
+import { structured } from '../terminal/structured.ts';
+import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const why: CommandDefinition = {
   description: `Why an object waits, is held or suspended, or was refused: the cause first, what happens by itself, and the exact commands that

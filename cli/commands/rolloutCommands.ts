@@ -8,13 +8,11 @@ import { rollback } from '../../client/actions/writes/rollbackWrite.ts';
 import { withdraw } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/actions/writes/rolloutWrites.ts';
 import type { ArgumentDefinition, Cluster, CommandDefinition, OptionDefinition } from '../command/command.ts';
-import { isGate, parseNamed, readAnyGate } from '../read/gate.ts';
-import { readPolicy, readRollout } from '../read/rollouts.ts';
+import { WAITING, WRITING } from '../command/options.ts';
+import { isGate, parseNamed, readAnyGate, readPolicy, readRollout } from '../read/namedObjects.ts';
 import { EXIT } from '../terminal/exit.ts';
-import { WAIT_CODES } from '../view/waitFor.ts';
 import { make } from '../write/make.ts';
-import { WAITING, WRITING } from '../write/options.ts';
-import { awaitRollout } from '../write/wait.ts';
+import { awaitRollout, WAIT_CODES } from '../write/wait.ts';
 
 // The commands that ask something of one Rollout: they differ in what they ask.
 

@@ -1,7 +1,6 @@
-/** One application as a tree: its state, everything on the way, and what happens next. */
-import type { Application, DeploymentView, Step } from '../../client/explain/application.ts';
-import { isOfEarlier } from '../../client/explain/application.ts';
-import { padded, widthOf, wrapped } from '../terminal/layout.ts';
+/** An application as a tree, and its changes as lines for pipes and logs. */
+import { type Application, type DeploymentView, isOfEarlier, type Step } from '../../client/explain/application.ts';
+import { padded, widthOf, wrapped } from './layout.ts';
 import { OUTCOME_TONES, STEP_TONES, type Style, type Tone } from './style.ts';
 
 /** `isQualified`: with its namespace, where there is more than one. */
@@ -93,4 +92,24 @@ function nextLines({ next }: Application, look: Style): string[] {
   if (!next) return [];
   const at = next.at ? ` ${look.when(next.at)}` : '';
   return wrapped(`Next: ${look.text(next.text)}${at && `,${at}`}`, look.columns);
+}
+
+/** Empty where nothing that is shown has changed. The first look is the headline. */
+export function changeLines(before: Application | undefined, after: Application): string[] {
+  const name = `${after.namespace}/${after.name}`;
+  if (before && sameJson(before.steps, after.steps) && before.headline === after.headline) return [];
+  const known = new Map(before?.steps.map((step) => [step.id, step]));
+  const steps = before
+    ? after.steps.filter((step) => step.state !== known.get(step.id)?.state)
+    : after.steps.filter(({ state }) => state === 'blocks');
+  const headline = before?.headline === after.headline ? [] : [`${name}: ${after.headline}`];
+  return [...headline, ...steps.map((step) => `${name}: ${stepText(step)}`)];
+}
+
+function stepText({ title, state, detail }: Step): string {
+  return `${title} ${state}${detail ? `: ${detail}` : ''}`;
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -21,26 +21,16 @@ import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { type KubeClient, unlessRefused } from '../kube/client.ts';
-import {
-  findGate,
-  findRollout,
-  findRolloutGate,
-  isGate,
-  parseNamed,
-  readAnyGate,
-  rolloutGatesOf,
-} from '../read/gate.ts';
-import { readRelated } from '../read/related.ts';
-import { readRollout } from '../read/rollouts.ts';
+import { WAITING, WAITING_FOR_LIST, WRITING } from '../command/options.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import { find, isGate, parseNamed, readAnyGate, readRollout, rolloutGatesOf } from '../read/namedObjects.ts';
+import { readRelated } from '../read/readRelated.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { WAIT_CODES } from '../view/waitFor.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { type Choice, choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
-import { WAITING, WAITING_FOR_LIST, WRITING } from '../write/options.ts';
-import { awaitRollout, awaitRolloutGate } from '../write/wait.ts';
-import { howToCreate } from './freeze.ts';
+import { awaitRollout, awaitRolloutGate, WAIT_CODES } from '../write/wait.ts';
+import { howToCreate } from './gateCommands.ts';
 
 const ARGUMENTS = [
   { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: 'targets' },
@@ -163,9 +153,9 @@ async function targetOf(
   const ref = { namespace, name };
   if (kind === 'Gate' || kind === 'RolloutGate') return { gate: { kind, ...ref } };
   const [rollout, rolloutGate, gate] = await Promise.all([
-    findRollout(cluster.client, ref),
-    kind ? undefined : findRolloutGate(cluster.client, ref),
-    kind ? undefined : findGate(cluster.client, ref),
+    find(cluster.client, 'Rollout', ref),
+    kind ? undefined : find(cluster.client, 'RolloutGate', ref),
+    kind ? undefined : find(cluster.client, 'Gate', ref),
   ]);
   if (rollout) {
     const unknown = verb === 'approve' ? unknownText(rollout, version) : undefined;
@@ -255,11 +245,11 @@ async function waitingAt(
   version: string,
 ): Promise<Rollout[]> {
   if (gate.kind === 'RolloutGate') {
-    const name = (await findRolloutGate(client, gate))?.spec?.rolloutRef.name;
+    const name = (await find(client, 'RolloutGate', gate))?.spec?.rolloutRef.name;
     return name ? readable(client, [{ namespace: gate.namespace, name }]) : [];
   }
   const { version: tag, rollout: said } = namedIn(version);
-  const held = (await findGate(client, gate))?.status?.heldObjects ?? [];
+  const held = (await find(client, 'Gate', gate))?.status?.heldObjects ?? [];
   const rollouts = await readable(
     client,
     held.filter(({ kind }) => kind === KINDS.Rollout.kind),
@@ -270,6 +260,6 @@ async function waitingAt(
 }
 
 async function readable(client: KubeClient, refs: readonly NamespacedName[]): Promise<Rollout[]> {
-  const found = await Promise.all(refs.map((ref) => unlessRefused(findRollout(client, ref), 403)));
+  const found = await Promise.all(refs.map((ref) => unlessRefused(find(client, 'Rollout', ref), 403)));
   return found.filter((rollout) => rollout !== undefined);
 }

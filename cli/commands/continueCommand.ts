@@ -5,13 +5,13 @@ import { named, nothing } from '../../client/actions/writes/plannedWrite.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
-import { unlessRefused } from '../kube/client.ts';
-import { readTarget } from '../read/target.ts';
+import { WAITING_FOR_BUDGET, WRITING } from '../command/options.ts';
+import { unlessRefused } from '../kube/kubeClient.ts';
+import { readTarget } from '../read/namedObjects.ts';
 import { Problem } from '../terminal/exit.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { choose } from '../write/choose.ts';
 import { make } from '../write/make.ts';
-import { WAITING_FOR_BUDGET, WRITING } from '../write/options.ts';
 import { awaitObject } from '../write/wait.ts';
 
 export const continueCommand: CommandDefinition = {

@@ -3,7 +3,7 @@
 import { KINDS } from '../../api/kinds.ts';
 import { ended } from '../../core/text/commands.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { ApiError } from './client.ts';
+import { ApiError } from './kubeClient.ts';
 
 export interface Whereabouts {
   server: string;

@@ -5,12 +5,11 @@ import { bypassObject, reconciled } from '../../client/actions/writes/fluxObject
 import { type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
 import { bypass, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
 import type { Cluster, CommandDefinition } from '../command/command.ts';
-import { readRollout } from '../read/rollouts.ts';
+import { WAITING_FOR_OBJECT, WRITING } from '../command/options.ts';
+import { readRollout } from '../read/namedObjects.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { WAIT_CODES } from '../view/waitFor.ts';
 import { make } from '../write/make.ts';
-import { WAITING_FOR_OBJECT, WRITING } from '../write/options.ts';
-import { awaitObject, awaitRollout } from '../write/wait.ts';
+import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
 
 export const bypassCommand: CommandDefinition = {
   description: `Deploys one version of one Rollout past the closed Gates in its way, once, and nothing else with it: if another version would be deployed first, the request is refused. Or resumes one Flux object behind a closed Gate. You need the verb bypass on each closed Gate and a reason; both are recorded.`,

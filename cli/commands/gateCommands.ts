@@ -1,21 +1,34 @@
-/** `close`, and `freeze`, which is the same with defaults. */
+/** `close`, `freeze`, `open` and `thaw`. */
+
+import { GATES, KINDS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
-import { closeGate, FROZEN_KINDS, type Freeze, freeze, parseKinds } from '../../client/actions/writes/gateWrites.ts';
+import {
+  closeGate,
+  FROZEN_KINDS,
+  type Freeze,
+  freeze,
+  openGate,
+  parseKinds,
+} from '../../client/actions/writes/gateWrites.ts';
 import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
 import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
+import { gateText } from '../../client/explain/gateText.ts';
 import { isTimeZone } from '../../core/calendar/localTime.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { WAITING_FOR_GATE, WRITING } from '../command/options.ts';
 import { endOf, parseDays, parseHours, parseSelector, spanOf, timeOf } from '../command/userInput.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { findGate, findRolloutGate, isGate, type Named, parseNamed, readAnyGate } from '../read/gate.ts';
+import type { KubeClient } from '../kube/kubeClient.ts';
 import { freezeConcerns, heldText, readSelected } from '../read/heldObjects.ts';
-import { readRollout } from '../read/rollouts.ts';
+import { find, isGate, type Named, parseNamed, readAnyGate, readRollout } from '../read/namedObjects.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
-import { make } from '../write/make.ts';
-import { WAITING_FOR_GATE, WRITING } from '../write/options.ts';
-import { afterGate } from './gateVerbs.ts';
+import { choose } from '../write/choose.ts';
+import { type Made, make } from '../write/make.ts';
+import { awaitRolloutGate } from '../write/wait.ts';
 
 /** What a freeze without a name is called. */
 const DEFAULT_NAME = 'freeze';
@@ -94,7 +107,7 @@ async function freezeBy(context: Context, invocation: Invocation, text: string):
   if (kind === 'RolloutGate') throw new Problem('A RolloutGate selects nothing: it is for one Rollout.', EXIT.usage);
   const wanted = wantedOf(context, invocation, { namespace, name });
   const made = await make(context, invocation, async () => {
-    const existing = await findGate(cluster.client, wanted.ref);
+    const existing = await find(cluster.client, 'Gate', wanted.ref);
     const requested = freeze(wanted, existing, context.now());
     return withWhatItHolds(cluster.client, requested, existing);
   });
@@ -110,7 +123,7 @@ async function closeForRollout(
 ): Promise<PlannedWrite> {
   const { kind, namespace, name } = parseNamed(text, cluster.namespace);
   if (kind && kind !== 'RolloutGate') return wrong(`--rollout is for a RolloutGate, and '${text}' is none.`);
-  const existing = await findRolloutGate(cluster.client, { namespace, name });
+  const existing = await find(cluster.client, 'RolloutGate', { namespace, name });
   if (!existing) return closeByNewGate(await readRollout({ ...cluster, namespace }, of), name, reason);
   const other = existing.spec?.rolloutRef.name;
   return other === of
@@ -188,4 +201,75 @@ async function withWhatItHolds(
   const named = counted !== undefined && counted > held.length ? `, with what names it ${counted} in all` : '';
   const missing = unread.length > 0 ? `. What you may not list is not counted: ${unread.join(', ')}` : '';
   return { ...requested, concerns: [`It holds ${heldText(held)}${named}${missing}`, ...freezeConcerns(gate, held)] };
+}
+
+export const AT = { flags: '--at <time>', help: "not now, but then: 'Mon 08:00', '2026-12-24 18:00'" } as const;
+
+export const openCommand: CommandDefinition = {
+  description: `Opens a Gate for everything that it holds, or for Rollouts that are to deploy one version; a RolloutGate for every version. It says what it releases, and asks. Without a name it is the Gate that a user has closed in the namespace; where there are several it lists them, and asks.`,
+  arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
+  options: [
+    { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },
+    AT,
+    ...WRITING,
+    ...WAITING_FOR_GATE,
+  ],
+  exitCodes: GATE_WAIT_CODES,
+  examples: [
+    ['the incident is over', "open year-end -n flux-system --reason 'INC-42 is over'"],
+    ['what a user has closed in this namespace', "open -n shop --reason 'INC-42 is over'"],
+    ['on Monday', "open year-end -n flux-system --at 'Mon 08:00'"],
+  ],
+  async run(context, invocation) {
+    const [name] = invocation.arguments as [string?];
+    const { reason, forVersion: version } = invocation.options;
+    const at = timeOf(context, '--at', invocation.options.at);
+    const cluster = await context.cluster();
+    const text = name ?? (await closedByHand(context, cluster));
+    const made = await make(context, invocation, async () => {
+      const gate = await readAnyGate(cluster, text);
+      if (isGate(gate)) return openGate(gate, { reason, at, version }, context.now());
+      if (version !== undefined || at !== undefined)
+        return wrong(
+          withCommands('A RolloutGate opens now and for all versions.', [
+            'To let one version pass',
+            shell`${OURS} approve rolloutgate/${identityOf(gate).name} ${version ?? '<version>'} -n ${identityOf(gate).namespace}`,
+          ]),
+        );
+      return setPassing(gate, true, reason);
+    });
+    return afterGate(context, invocation, made, at !== undefined);
+  },
+};
+
+/** `--wait` of what opens or closes a gate. */
+export function afterGate(
+  context: Context,
+  invocation: Invocation,
+  made: Made | undefined,
+  isPlanned: boolean,
+): Promise<number> {
+  return made?.request.object.kind === KINDS.RolloutGate.kind
+    ? awaitRolloutGate(context, invocation, made)
+    : awaitGate(context, invocation, made, { isPlanned });
+}
+
+async function closedByHand(context: Context, { client, namespace }: Cluster): Promise<string> {
+  const now = context.now();
+  const gates = await client.list<Gate>({ ...GATES, namespace });
+  const closed = gates.filter((gate) => {
+    const { opened, cause } = evaluateGate(gate, now);
+    return !opened && cause?.action === 'close';
+  });
+  if (closed.length === 0)
+    throw new Problem(`Nobody has closed a Gate in namespace '${namespace}': there is nothing to open.`);
+  const choices = closed.map((gate) => {
+    const { name } = identityOf(gate);
+    return {
+      text: `Gate ${name}, ${gateText(gate, now)}`,
+      command: shell`open ${name} -n ${namespace}`,
+      value: `gate/${refKey(identityOf(gate))}`,
+    };
+  });
+  return choose(context, `More than one Gate is closed in namespace '${namespace}'.`, choices);
 }

@@ -7,15 +7,14 @@ import { formatTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { ALL_NAMESPACES, output, RELEASE, SELECTOR } from '../command/options.ts';
 import { Live } from '../read/live.ts';
-import { readAllSurroundings, readNamespaces, readRelated } from '../read/related.ts';
-import { readRollouts, rolloutPages, type Which } from '../read/rollouts.ts';
+import { readRollouts, rolloutPages, type Which } from '../read/namedObjects.ts';
+import { readAllSurroundings, readNamespaces, readRelated } from '../read/readRelated.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { table } from '../terminal/layout.ts';
 import { openScreen } from '../terminal/screen.ts';
-import { changeLines } from '../view/changes.ts';
-import { structured } from '../view/structured.ts';
-import { OUTCOME_TONES, STATE_TONES, type Style, styleOf } from '../view/style.ts';
-import { applicationTree } from '../view/tree.ts';
+import { structured } from '../terminal/structured.ts';
+import { OUTCOME_TONES, STATE_TONES, type Style, styleOf } from '../terminal/style.ts';
+import { applicationTree, changeLines } from '../terminal/tree.ts';
 
 type Format = 'json' | 'yaml' | 'name' | 'wide' | undefined;
 

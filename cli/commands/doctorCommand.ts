@@ -11,11 +11,11 @@ import { checkRights } from '../doctor/checkRights.ts';
 import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/checkWebhooks.ts';
 import { checkWriteBack } from '../doctor/checkWriteBack.ts';
 import { type Check, type Finding, unseen } from '../doctor/finding.ts';
-import { isApiError } from '../kube/client.ts';
+import { isApiError } from '../kube/kubeClient.ts';
 import { EXIT } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
-import { structured } from '../view/structured.ts';
-import { type Style, styleOf, type Tone } from '../view/style.ts';
+import { structured } from '../terminal/structured.ts';
+import { type Style, styleOf, type Tone } from '../terminal/style.ts';
 
 /** In the order of the output. */
 const CHECKS: readonly [about: string, check: Check][] = [

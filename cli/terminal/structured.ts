@@ -1,7 +1,25 @@
-/** Manifests as text: YAML, and what a change adds to an object. */
+/** Objects as text: JSON, YAML, and the diff of an object that is created or annotated. Control characters are escaped. */
+
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { yamlText } from './structured.ts';
+import { escaped, isUnsafe } from './safe.ts';
 import type { Style } from './style.ts';
+
+export async function structured(value: unknown, format: 'json' | 'yaml'): Promise<string> {
+  return format === 'json' ? escaped(JSON.stringify(value, undefined, 2)) : yamlText(value);
+}
+
+export async function yamlText(value: unknown): Promise<string> {
+  const { Document, visit } = await import('yaml');
+  // Two equal parts of a value are not worth an anchor that a reader has to follow.
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_, node) {
+      // Between double quotes alone there are escapes.
+      if (typeof node.value === 'string' && isUnsafe(node.value)) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return escaped(document.toString({ lineWidth: 0 }).replace(/\n$/, ''));
+}
 
 /** What sets lines of a diff apart. */
 export type DiffLook = Pick<Style, 'tone' | 'strong'>;

@@ -2,11 +2,11 @@ import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal, progressTo } from '../../client/explain/rollout/reached.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { RELEASE } from '../command/options.ts';
-import { readRelated } from '../read/related.ts';
-import { readRollout } from '../read/rollouts.ts';
+import { readRollout } from '../read/namedObjects.ts';
+import { readRelated } from '../read/readRelated.ts';
 import { EXIT } from '../terminal/exit.ts';
-import { styleOf } from '../view/style.ts';
-import { lineOf, timeoutOf, WAIT_CODES, waitFor } from '../view/waitFor.ts';
+import { styleOf } from '../terminal/style.ts';
+import { lineOf, timeoutOf, WAIT_CODES, waitFor } from '../write/wait.ts';
 
 export const status: CommandDefinition = {
   description: `One line on how far a Rollout has come. With --until it waits for that, for pipelines: progress goes to standard error, the line to standard output,

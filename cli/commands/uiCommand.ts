@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { CommandDefinition } from '../command/command.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { readAssets } from '../ui/assets.ts';
-import { openBrowser } from '../ui/openBrowser.ts';
-import { openPage } from '../ui/page.ts';
+import { openBrowser, openPage } from '../ui/page.ts';
+import { readAssets } from '../ui/server.ts';
 
 const MOST_PORT = 65_535;
 

@@ -1,15 +1,13 @@
 /** Reads what an explanation of some Rollouts is made from. Only what belongs to them; what may not be read is named, not fatal. */
 import type { FluxObject } from '../../api/flux.ts';
-import { KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
+import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { RelatedObjects, Unread } from '../../client/explain/related.ts';
 import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { boundKinds, readBound } from './bound.ts';
-import { listed, noted, ONE_BY_ONE, whyUnread } from './listed.ts';
+import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
 /** Of Rollouts in some namespaces. */
 export async function readRelated(client: KubeClient, rollouts: readonly Rollout[]): Promise<RelatedObjects> {
@@ -118,4 +116,86 @@ async function readGates(client: KubeClient, refs: readonly NamespacedName[], un
   }
   const found = await Promise.all(refs.slice(0, ONE_BY_ONE * 5).map((ref) => noted<Gate>(client, 'Gate', ref, unread)));
   return found.flatMap((gate) => gate ?? []);
+}
+
+type BoundKind = (typeof BOUND_KINDS)[number];
+
+/** The kinds of which the bindings have any. */
+export function boundKinds(bindings: readonly FluxBinding[]): BoundKind[] {
+  const named = new Set(bindings.map(({ spec }) => spec?.target.kind));
+  return BOUND_KINDS.filter(({ kind }) => named.has(kind));
+}
+
+/** Those of some Rollouts: one by one where there are few. */
+export async function readBound(
+  client: KubeClient,
+  rollouts: readonly Rollout[],
+  bindings: readonly FluxBinding[],
+  unread: Unread[],
+): Promise<FluxObject[]> {
+  const wanted = new Set(
+    rollouts.map(({ metadata }) => refKey({ namespace: metadata.namespace ?? '', name: metadata.name ?? '' })),
+  );
+  const own = bindings.filter(({ metadata: { namespace = '' }, spec }) =>
+    spec?.pins?.some(({ rollout: name }) => wanted.has(refKey({ namespace, name }))),
+  );
+  const kinds = boundKinds(own);
+  if (own.length > ONE_BY_ONE) {
+    const namespaces = [...new Set(own.map(({ metadata }) => metadata.namespace ?? ''))];
+    const from = namespaces.flatMap((namespace) => kinds.map(({ kind }) => ({ kind, namespace })));
+    return (
+      await Promise.all(from.map(({ kind, namespace }) => listed<FluxObject>(client, kind, namespace, unread)))
+    ).flat();
+  }
+  const found = await Promise.all(
+    own.map(async ({ metadata: { namespace = '' }, spec }) => {
+      const row = kinds.find(({ kind }) => kind === spec?.target.kind);
+      return row && noted<FluxObject>(client, row.kind, { namespace, name: spec?.target.name ?? '' }, unread);
+    }),
+  );
+  return found.flatMap((object) => object ?? []);
+}
+
+/** So many Gates of other namespaces, or bound objects, are read one by one; beyond that, all of them at once. */
+export const ONE_BY_ONE = 20;
+
+/** What cannot be listed is noted in `unread`, and there is none of it. */
+export async function listed<T extends KubeObject<any, any>>(
+  client: KubeClient,
+  kind: KindName,
+  namespace: string | undefined,
+  unread: Unread[],
+): Promise<T[]> {
+  try {
+    return await client.list<T>({ ...resourceOf(KINDS[kind]), namespace });
+  } catch (error) {
+    const why = whyUnread(error);
+    if (why === undefined) throw error;
+    unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
+    return [];
+  }
+}
+
+/** One object. What may not be read is noted, once for a namespace. */
+export async function noted<T extends KubeObject<any, any>>(
+  client: KubeClient,
+  kind: KindName,
+  { namespace, name }: NamespacedName,
+  unread: Unread[],
+): Promise<T | undefined> {
+  try {
+    return await client.get<T>({ ...resourceOf(KINDS[kind]), namespace, name });
+  } catch (error) {
+    const why = whyUnread(error);
+    if (why === undefined) throw error;
+    if (!unread.some((each) => each.kind === kind && each.namespace === namespace)) {
+      unread.push({ kind, namespace, why });
+    }
+    return undefined;
+  }
+}
+
+export function whyUnread(error: unknown): string | undefined {
+  if (isApiError(error, 403)) return 'you may not read them';
+  return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
 }

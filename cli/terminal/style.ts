@@ -1,10 +1,11 @@
 /** How things look in a terminal: symbols, colors, times. One for each state, never a color alone. */
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApplicationState, DeploymentView, StepState } from '../../client/explain/application.ts';
 import type { ExplainedState } from '../../client/explain/explanation.ts';
 import { ageText, relativeText, whenText, withReadableTimes } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import type { Context } from '../command/command.ts';
-import type { Paint } from '../terminal/safe.ts';
+import type { Paint } from './safe.ts';
+import type { Terminal } from './terminal.ts';
 
 export type Tone = 'good' | 'bad' | 'busy' | 'quiet';
 
@@ -25,7 +26,12 @@ export interface Style {
   columns: number | undefined;
 }
 
-type Seen = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
+/** Where and when something is printed. */
+interface Seen {
+  terminal: Terminal;
+  now(): EpochMs;
+  timeZone: string;
+}
 
 const SYMBOLS: Record<Tone, readonly [symbol: string, ascii: string]> = {
   good: ['✔', 'v'],

@@ -8,11 +8,11 @@ import { parseTime } from '../../core/kube/time.ts';
 import { withoutCommands } from '../../core/text/commands.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
-import { readRollout } from '../read/rollouts.ts';
+import { readRollout } from '../read/namedObjects.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { table, widthOf, wrapped } from '../terminal/layout.ts';
-import { structured } from '../view/structured.ts';
-import { OUTCOME_TONES, type Style, styleOf } from '../view/style.ts';
+import { structured } from '../terminal/structured.ts';
+import { OUTCOME_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const history: CommandDefinition = {
   description: `The deployments of a Rollout, newest first: how each went, who wanted it and why, and how long each phase took.

@@ -2,8 +2,8 @@
 import type { EpochMs } from '../api/kubernetes.ts';
 import { parseDuration } from '../core/kube/duration.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from './command/command.ts';
+import type { Whereabouts } from './kube/apiProblems.ts';
 import type { ConnectionFlags } from './kube/kubeconfig.ts';
-import type { Whereabouts } from './kube/problems.ts';
 import { commandFirst, createProgram, exitCodeOf } from './program.ts';
 
 import { EXIT, Problem } from './terminal/exit.ts';
@@ -59,7 +59,7 @@ export async function run(inputs: ProgramInputs): Promise<number> {
     if (inputs.signal.aborted) return EXIT.interrupted;
     const usage = exitCodeOf(error);
     if (usage !== undefined) return usage;
-    const { problemOf } = await import('./kube/problems.ts');
+    const { problemOf } = await import('./kube/apiProblems.ts');
     const problem = problemOf(error, called.where);
     if (!problem) throw error;
     terminal.noteText(problem.message);
@@ -100,7 +100,7 @@ function contextOf(
     const timeoutMs = timeoutOf(flags.requestTimeout);
     const [{ selectCluster }, { createClient }] = await Promise.all([
       import('./kube/kubeconfig.ts'),
-      import('./kube/client.ts'),
+      import('./kube/kubeClient.ts'),
     ]);
     const selected = selectCluster(flags, env);
     found(selected);
