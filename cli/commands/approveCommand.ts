@@ -29,7 +29,7 @@ import { EXIT, Problem } from '../terminal/exit.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { type Choice, choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
-import { awaitRollout, awaitRolloutGate, WAIT_CODES } from '../write/wait.ts';
+import { awaitRollout, awaitRolloutGate, isWaitedFor, WAIT_CODES } from '../write/wait.ts';
 import { howToCreate } from './gateCommands.ts';
 
 const ARGUMENTS = [
@@ -44,7 +44,7 @@ const GATE = {
 } as const;
 
 export const approveCommand: CommandDefinition = {
-  description: `Lets one version through the gate that holds it, and nothing after it: a RolloutGate gets it on its list, a Gate is opened for it alone. Of a Rollout it is the gate in the version's way; where there are several it says which, and asks.`,
+  description: `Lets one version pass the gate that holds it, and no later version: a RolloutGate adds it to its list, a Gate opens for it alone. For a Rollout, this is the gate that blocks the version; if there are several, the command lists them and asks.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITING, ...WAITING],
   exitCodes: WAIT_CODES,
@@ -57,7 +57,7 @@ export const approveCommand: CommandDefinition = {
 };
 
 export const rejectCommand: CommandDefinition = {
-  description: `Puts a version on the list of those that are never deployed, not even by hand, for as long as it stands there. A Rollout without a RolloutGate gets one.`,
+  description: `Lists a version as rejected at a RolloutGate. It is not deployed while listed, not even manually. Creates a RolloutGate if the Rollout has none.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITING, ...WAITING_FOR_LIST],
   exitCodes: GATE_WAIT_CODES,
@@ -69,30 +69,18 @@ type Verb = 'approve' | 'reject';
 
 async function vote(context: Context, invocation: Invocation, verb: Verb): Promise<number> {
   const [text, version] = invocation.arguments as [string, string];
-  const { gate, reason } = invocation.options;
+  const { gate, reason, wait } = invocation.options;
   const cluster = await context.cluster();
-  const { rollout, ...found } = await targetOf(
-    context,
-    cluster,
-    gate ? `rolloutgate/${gate}` : text,
-    version,
-    verb,
-    reason,
-  );
-  const waiting = invocation.options.wait ? await waitingFor(cluster, { rollout, ...found }, version) : [];
-  const made = await make(context, invocation, () => ask(context, invocation, cluster, { rollout, ...found }, verb));
-  return verb === 'reject'
-    ? awaitRolloutGate(context, invocation, made, version)
-    : awaitOne(context, invocation, made, waiting, version);
+  const request = { version, verb, reason };
+  const found = await targetOf(context, cluster, gate ? `rolloutgate/${gate}` : text, request);
+  // Before the request is made: afterwards they may no longer wait.
+  const waiting = wait && found.gate && !found.rollout ? await waitingAt(cluster.client, found.gate, version) : [];
+  const made = await make(context, invocation, () => plannedAt(context, cluster, found, request));
+  if (verb === 'reject') return awaitRolloutGate(context, invocation, made, version);
+  return awaitOne(context, invocation, made, found.rollout ? [found.rollout] : waiting, version);
 }
 
-/** As they are before the request is made. */
-async function waitingFor({ client }: Cluster, { rollout, gate }: Found, version: string): Promise<Rollout[]> {
-  if (rollout) return [rollout];
-  return gate ? waitingAt(client, gate, version) : [];
-}
-
-/** A Gate is for many Rollouts: where several wait, somebody has to say which one is meant. */
+/** Waits for the Rollout; a Gate may hold several, and then the user has to name one. */
 async function awaitOne(
   context: Context,
   invocation: Invocation,
@@ -102,83 +90,78 @@ async function awaitOne(
 ): Promise<number> {
   const [only, ...others] = waiting;
   if (only && others.length === 0) return awaitRollout(context, invocation, made, only);
-  if (invocation.options.wait && made && !made.isDryRun) {
-    const names = few(
-      waiting.map((rollout) => refKey(identityOf(rollout))),
-      8,
-    );
-    const where = only ? `in more than one Rollout (${names}): name one of them` : 'in no Rollout that is held there';
-    context.terminal.note(`Nothing is waited for: ${version} waits ${where}.`);
-  }
+  if (!isWaitedFor(invocation, made)) return EXIT.ok;
+  const names = waiting.map((rollout) => refKey(identityOf(rollout)));
+  const text = only
+    ? `${version} is waiting in more than one Rollout (${few(names, 8)}): name one of them`
+    : `this gate holds no Rollout with ${version}`;
+  context.terminal.note(`Not waiting: ${text}.`);
   return EXIT.ok;
 }
 
-/** What is meant, and the Rollout, where that was named. */
+interface VersionRequest {
+  version: string;
+  verb: Verb;
+  reason: string | undefined;
+}
+
+type GateRef = NamespacedName & { kind: 'Gate' | 'RolloutGate' };
+
+/** The gate that the request is for; or `none`, the write if there is no gate for it. `rollout`: the one that the user has named. */
 interface Found {
   rollout?: Rollout | undefined;
-  gate?: { kind: 'Gate' | 'RolloutGate'; namespace: string; name: string };
-  /** There is no gate to write it on. */
+  gate?: GateRef;
   none?: PlannedWrite;
 }
 
-async function ask(
+/** The write on the gate as it is now: another client may have written meanwhile. */
+async function plannedAt(
   context: Context,
-  { arguments: given, options }: Invocation,
   cluster: Cluster,
   { none, gate, rollout }: Found,
-  verb: Verb,
+  { version, verb, reason }: VersionRequest,
 ): Promise<PlannedWrite> {
   if (!gate) return none!;
-  const version = given[1] as string;
-  const { reason } = options;
-  // As it is now: somebody may have written meanwhile.
   const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`, howToCreate);
-  if (isGate(live)) {
-    const of = rollout && identityOf(rollout);
-    if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());
-    return wrong(`Gate ${refKey(gate)} has no list of versions: reject it at a RolloutGate, or name the Rollout.`);
-  }
-  return verb === 'approve' ? approve(live, version, reason) : reject(live, version, reason);
+  if (!isGate(live)) return verb === 'approve' ? approve(live, version, reason) : reject(live, version, reason);
+  const of = rollout && identityOf(rollout);
+  if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());
+  return wrong(`Gate ${refKey(gate)} has no list of versions: reject it at a RolloutGate, or name the Rollout.`);
 }
 
-async function targetOf(
-  context: Context,
-  cluster: Cluster,
-  text: string,
-  version: string,
-  verb: Verb,
-  reason: string | undefined,
-): Promise<Found> {
+async function targetOf(context: Context, cluster: Cluster, text: string, request: VersionRequest): Promise<Found> {
+  const { version, verb, reason } = request;
   const { kind, namespace, name } = parseNamed(text, cluster.namespace);
   const ref = { namespace, name };
   if (kind === 'Gate' || kind === 'RolloutGate') return { gate: { kind, ...ref } };
-  const [rollout, rolloutGate, gate] = await Promise.all([
+  const [rollout, ...gates] = await Promise.all([
     find(cluster.client, 'Rollout', ref),
     kind ? undefined : find(cluster.client, 'RolloutGate', ref),
     kind ? undefined : find(cluster.client, 'Gate', ref),
   ]);
-  if (rollout) {
-    const unknown = verb === 'approve' ? unknownText(rollout, version) : undefined;
-    if (unknown) context.terminal.note(`Note: ${unknown}.`);
-    const chosen =
-      verb === 'approve'
-        ? await inTheWay(context, cluster, rollout, version, reason)
-        : await toReject(context, cluster, rollout, version, reason);
-    return { ...chosen, rollout };
+  if (!rollout) {
+    const choices = gates.flatMap((each) => (each ? [choiceOf(verb, each, version)] : []));
+    // Throws, with a hint where there is one of that name.
+    if (choices.length === 0) await readRollout(cluster, text);
+    return choose(context, `There is more than one '${name}'.`, choices);
   }
-  const choices = [rolloutGate, gate].flatMap((each) => (each ? [choiceOf(verb, each, version)] : []));
-  // Says where there is one of that name.
-  if (choices.length === 0) await readRollout(cluster, text);
-  return choose(context, `There is more than one '${name}'.`, choices);
+  if (verb === 'approve') {
+    const unknown = unknownText(rollout, version);
+    if (unknown) context.terminal.note(`Note: ${unknown}.`);
+    return { ...(await gateToApproveAt(context, cluster, rollout, request)), rollout };
+  }
+  const own = (await rolloutGatesOf(cluster.client, rollout)).filter((gate) => !scheduleOf(gate));
+  if (own.length === 0) return { none: rejectByNewGate(rollout, version, reason), rollout };
+  const choices = own.map((gate) => choiceOf(verb, gate, version));
+  return { ...(await choose(context, `${rollout.metadata.name} has more than one RolloutGate.`, choices)), rollout };
 }
 
-/** The gates that hold the version and can let it alone through. */
-async function inTheWay(
+/** One of the gates that hold the version and can let it alone through. */
+async function gateToApproveAt(
   context: Context,
   cluster: Cluster,
   rollout: Rollout,
-  version: string,
-  reason: string | undefined,
+  { version, reason }: VersionRequest,
 ): Promise<Found> {
   const around = await readRelated(cluster.client, [rollout]);
   const own = around.rolloutGates.filter(({ spec }) => spec?.rolloutRef.name === rollout.metadata.name);
@@ -187,79 +170,55 @@ async function inTheWay(
   const blocking = app.steps.flatMap(({ kind, state, object }) =>
     kind === 'gate' && state === 'blocks' && object ? [refKey(object)] : [],
   );
-  const next = { version, rollout: refKey(identityOf(rollout)) };
-  const isOpenFor = (gate: Gate) => opensFor(evaluateGate(gate, context.now()).openFor ?? '', next);
+  const of = refKey(identityOf(rollout));
+  const isOpenFor = (gate: Gate) => opensFor(evaluateGate(gate, context.now()).openFor ?? '', { version, rollout: of });
   const closed = around.gates.filter((gate) => blocking.includes(refKey(identityOf(gate))) && !isOpenFor(gate));
-  const choices = [...holding.filter((gate) => !scheduleOf(gate)), ...closed].map((gate) =>
-    choiceOf('approve', gate, version),
-  );
-  if (choices.length > 0) return choose(context, `More than one gate is in the way of ${version}.`, choices);
+  const gates = [...holding.filter((gate) => !scheduleOf(gate)), ...closed];
+  if (gates.length > 0) {
+    const choices = gates.map((gate) => choiceOf('approve', gate, version));
+    return choose(context, `More than one gate blocks ${version}.`, choices);
+  }
   const schedules = holding.flatMap((gate) => scheduleOf(gate) ?? []);
   if (schedules.length > 0) {
     context.terminal.note(`${version} is held by ${schedules.join(', ')}, which opens by its calendar.`);
     return { none: passRolloutGates(rollout, version, reason) };
   }
-  if (app.unread.length > 0) {
+  if (app.unread.length > 0)
     throw new Problem(`No gate that holds ${version} could be found. Not read: ${app.unread.join('; ')}.`);
-  }
-  const says = own.length > 0 ? 'its RolloutGates let it through already' : 'it has no RolloutGate, and no closed Gate';
-  const of = `Rollout ${refKey(identityOf(rollout))}`;
-  return { none: nothing(`Nothing of ${of} waits for an approval of ${version}: ${says}.`) };
-}
-
-async function toReject(
-  context: Context,
-  { client }: Cluster,
-  rollout: Rollout,
-  version: string,
-  reason: string | undefined,
-): Promise<Found> {
-  const gates = (await rolloutGatesOf(client, rollout)).filter((gate) => !scheduleOf(gate));
-  if (gates.length === 0) return { none: rejectByNewGate(rollout, version, reason) };
-  const choices = gates.map((gate) => choiceOf('reject', gate, version));
-  return choose(context, `${rollout.metadata.name} has more than one RolloutGate.`, choices);
+  const why = own.length > 0 ? 'its RolloutGates let it through already' : 'it has no RolloutGate, and no closed Gate';
+  return { none: nothing(`Rollout ${of} does not wait for an approval of ${version}: ${why}.`) };
 }
 
 function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Choice<Found> {
   const { namespace, name } = identityOf(gate);
   const kind = isGate(gate) ? 'Gate' : 'RolloutGate';
-  const lets = isGate(gate)
+  const effect = isGate(gate)
     ? `opens Gate ${namespace}/${name} for ${version} only`
     : `RolloutGate ${name} lets ${version} through`;
   return {
-    text: verb === 'approve' ? lets : `RolloutGate ${name}`,
+    text: verb === 'approve' ? effect : `RolloutGate ${name}`,
     command: shell`${verb} ${kind.toLowerCase()}/${name} ${version} -n ${namespace}`,
     value: { gate: { kind, namespace, name } },
   };
 }
 
-// Which Rollouts a version waits for at a gate.
-
 /**
- * A RolloutGate is for one Rollout, whatever waits there. Of a Gate they are those that it holds, of which it says the first hundred, that the reader
- * may read, and whose pending version this is. `version` may name the Rollout, as `shop/web:1.2.0`.
+ * The Rollouts of which a version waits at a gate, as far as the user may read them: that of a RolloutGate; of those that a Gate holds (it
+ * lists the first hundred) the ones with this pending version. `version` may name the Rollout, as in `shop/web:1.2.0`.
  */
-async function waitingAt(
-  client: KubeClient,
-  gate: NamespacedName & { kind: 'Gate' | 'RolloutGate' },
-  version: string,
-): Promise<Rollout[]> {
+async function waitingAt(client: KubeClient, gate: GateRef, version: string): Promise<Rollout[]> {
+  const readable = async (refs: readonly NamespacedName[]) => {
+    const found = await Promise.all(refs.map((ref) => unlessRefused(find(client, 'Rollout', ref), 403)));
+    return found.filter((rollout) => rollout !== undefined);
+  };
   if (gate.kind === 'RolloutGate') {
     const name = (await find(client, 'RolloutGate', gate))?.spec?.rolloutRef.name;
-    return name ? readable(client, [{ namespace: gate.namespace, name }]) : [];
+    return name ? readable([{ namespace: gate.namespace, name }]) : [];
   }
-  const { version: tag, rollout: said } = namedIn(version);
+  const { version: tag, rollout: named } = namedIn(version);
   const held = (await find(client, 'Gate', gate))?.status?.heldObjects ?? [];
-  const rollouts = await readable(
-    client,
-    held.filter(({ kind }) => kind === KINDS.Rollout.kind),
-  );
+  const rollouts = await readable(held.filter(({ kind }) => kind === KINDS.Rollout.kind));
   return rollouts.filter(
-    (rollout) => rollout.status?.pendingVersion === tag && (!said || refKey(identityOf(rollout)) === said),
+    (rollout) => rollout.status?.pendingVersion === tag && (!named || refKey(identityOf(rollout)) === named),
   );
-}
-
-async function readable(client: KubeClient, refs: readonly NamespacedName[]): Promise<Rollout[]> {
-  const found = await Promise.all(refs.map((ref) => unlessRefused(find(client, 'Rollout', ref), 403)));
-  return found.filter((rollout) => rollout !== undefined);
 }

@@ -1,7 +1,7 @@
 import { GATES, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
-import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/explain/calendar/spans.ts';
+import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/explain/calendar/calendarRows.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition, Context } from '../command/command.ts';

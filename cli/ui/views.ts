@@ -1,10 +1,9 @@
 /** The rows of the Board and the Gates, kept up to date: what an object's change makes stale is computed again, in batches. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../../api/types.ts';
-import { type GateView, gateView } from '../../client/board/bands.ts';
 import { type BudgetView, budgetView } from '../../client/board/budgetView.ts';
+import { type GateView, gateView, type ScheduleView, scheduleView } from '../../client/board/planViews.ts';
 import { type Row, rowOf } from '../../client/board/row.ts';
-import { type ScheduleView, scheduleView } from '../../client/board/schedules.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';

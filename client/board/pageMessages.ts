@@ -1,10 +1,9 @@
 /** What goes over the page's one stream, and what its other requests answer. Plain JSON. */
 import type { Action } from '../actions/action.ts';
 import type { Application } from '../explain/application.ts';
-import type { GateView } from './bands.ts';
 import type { BudgetView } from './budgetView.ts';
+import type { GateView, ScheduleView } from './planViews.ts';
 import type { Row } from './row.ts';
-import type { ScheduleView } from './schedules.ts';
 
 /** How far a kind is read. `forbidden`: the reader may not. `absent`: the cluster does not have it. */
 export interface KindState {

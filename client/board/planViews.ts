@@ -1,12 +1,14 @@
-/** A Gate over the coming days, as bands: when it is open and closed by what is known now, by its default, its calendar and its requests. */
+/** Gates and schedules over the coming weeks, as the page draws them: when each is open and closed by what is known now. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Gate } from '../../api/types.ts';
+import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { type ScheduledBy, scheduledBy } from '../../core/approval/scheduledBy.ts';
 import { takesOpening } from '../../core/gate/approved.ts';
-import { evaluateAfresh, type GateEvaluation } from '../../core/gate/evaluate.ts';
-import { identityOf } from '../../core/kube/names.ts';
+import { evaluateAfresh } from '../../core/gate/evaluate.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { defined } from '../explain/application.ts';
 import { ruleText as approvalsText } from '../explain/approvals.ts';
+import { intervals, scheduleRow } from '../explain/calendar/calendarRows.ts';
 
 export interface Band {
   from: string;
@@ -66,9 +68,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
   const { namespace, name } = identityOf(gate);
   const { opened, openFor, message, cause, until, stalled } = evaluateAfresh(gate, now).value;
   const { spec, status } = gate;
-  const rules = (spec.schedule?.rules ?? []).map(ruleText);
-  const set = scheduledBy(gate);
-  const selects = spec.selects && selectsText(spec.selects);
+  const { rules = [], action, timezone } = spec.schedule ?? {};
   return {
     id: `${namespace}/${name}`,
     namespace,
@@ -76,24 +76,26 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     opened,
     message,
     default: spec.default,
-    rules: rules.map((rule) => `${spec.schedule?.action === 'Open' ? 'open' : 'closed'} ${rule}`),
+    rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
     bands: bandsOf(gate, now, now + HORIZON_MS),
     heldObjects: (status?.heldObjects ?? []).map((each) => ({ ...each })),
-    ...(openFor && { openFor }),
-    ...(cause?.by && { by: cause.by }),
-    ...(cause?.reason && { reason: cause.reason }),
-    ...(cause && { since: formatTime(cause.at) }),
-    ...(until !== undefined && { until: formatTime(until) }),
-    ...(stalled && { stalled }),
-    ...(spec.window && { window: spec.window }),
-    ...(set && { scheduledBy: set }),
-    ...(spec.schedule?.timezone && { timezone: spec.schedule.timezone }),
-    ...(selects && { selects }),
-    ...(status?.held !== undefined && { held: status.held }),
+    ...defined({
+      openFor,
+      by: cause?.by,
+      reason: cause?.reason,
+      since: cause && formatTime(cause.at),
+      until: until === undefined ? undefined : formatTime(until),
+      stalled,
+      window: spec.window,
+      scheduledBy: scheduledBy(gate),
+      timezone,
+      selects: spec.selects && selectsText(spec.selects),
+      held: status?.held,
+    }),
     ...(spec.approvals && {
       approvals: {
         rule: approvalsText(spec.approvals),
-        ...(status?.approvals?.progress && { progress: status.approvals.progress }),
+        ...defined({ progress: status?.approvals?.progress }),
         isEndable: takesOpening(gate, now),
       },
     }),
@@ -101,23 +103,19 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
 }
 
 export function bandsOf(gate: Gate, from: EpochMs, to: EpochMs): Band[] {
-  const bands: Band[] = [];
-  let at: EpochMs | undefined = from;
-  while (at !== undefined && at < to && bands.length < MOST_BANDS) {
-    const { opened, openFor, message, cause, until }: GateEvaluation = evaluateAfresh(gate, at).value;
-    bands.push({
-      from: formatTime(at),
-      opened,
-      message,
-      ...(until !== undefined && { to: formatTime(until) }),
-      ...(openFor && { openFor }),
-      ...(cause?.by && { by: cause.by }),
-      ...(cause?.reason && { reason: cause.reason }),
-      ...(cause && cause.at > from && { planned: true }),
-    });
-    at = until !== undefined && until > at ? until : undefined;
-  }
-  return bands;
+  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at).value, MOST_BANDS);
+  return evaluated.map(({ at, value: { opened, openFor, message, cause, until } }) => ({
+    from: formatTime(at),
+    opened,
+    message,
+    ...defined({
+      to: until === undefined ? undefined : formatTime(until),
+      openFor,
+      by: cause?.by,
+      reason: cause?.reason,
+      planned: cause && cause.at > from ? true : undefined,
+    }),
+  }));
 }
 
 type Rule = NonNullable<Gate['spec']['schedule']>['rules'][number];
@@ -153,4 +151,43 @@ function selectorText({
     ),
   ];
   return parts.length > 0 ? parts.join(', ') : undefined;
+}
+
+export interface ScheduleView {
+  /** `namespace/name`; of a ClusterRolloutSchedule the name. */
+  id: string;
+  kind: 'RolloutSchedule' | 'ClusterRolloutSchedule';
+  namespace: string;
+  name: string;
+  opened: boolean;
+  /** `3 Rollouts`. */
+  holds: string;
+  until?: string;
+  bands: Band[];
+  /** What of it does not parse: it opens and closes nothing. */
+  problem?: string;
+}
+
+export function scheduleView(schedule: RolloutSchedule | ClusterRolloutSchedule, now: EpochMs): ScheduleView {
+  const { kind, namespace, name, holds, spans, problem } = scheduleRow(schedule, now, now + HORIZON_MS);
+  const bands = spans.slice(0, MOST_BANDS).map(({ from, to, state, why }, index) => ({
+    from,
+    // The last one ends where nobody looks any further.
+    ...(index < spans.length - 1 && { to }),
+    opened: state === 'open',
+    message: why,
+    reason: why,
+  }));
+  const [first] = bands;
+  return {
+    id: refKey({ namespace, name }),
+    kind: kind as ScheduleView['kind'],
+    namespace,
+    name,
+    opened: first?.opened ?? true,
+    holds,
+    bands,
+    ...(first?.to && { until: first.to }),
+    ...(problem && { problem }),
+  };
 }

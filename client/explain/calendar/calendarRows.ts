@@ -31,31 +31,42 @@ export interface CalendarRow {
   problem?: string;
 }
 
-/** A calendar of sixty-four rules has some hundred edges in a few weeks. */
+/** More edges than a calendar of sixty-four rules has in a few weeks. */
 const MOST = 500;
 
-export function gateRow(gate: Gate, from: EpochMs, to: EpochMs): CalendarRow {
-  const spans: Span[] = [];
-  for (let at = from; at < to && spans.length < MOST; ) {
-    const { opened, openFor, until } = evaluateAfresh(gate, at).value;
-    const end = Math.min(until ?? to, to);
-    const state = opened ? 'open' : openFor === undefined ? 'closed' : 'partly';
-    spans.push({ ...between(at, end), state, why: gateText(gate, at) });
-    if (end <= at) break;
-    at = end;
+/** The intervals between two instants in which `evaluate` answers the same, as far as its `until` tells. */
+export function intervals<T extends { until?: EpochMs | undefined }>(
+  from: EpochMs,
+  to: EpochMs,
+  evaluate: (at: EpochMs) => T,
+  most = MOST,
+): { at: EpochMs; value: T }[] {
+  const found: { at: EpochMs; value: T }[] = [];
+  for (let at: EpochMs | undefined = from; at !== undefined && at < to && found.length < most; ) {
+    const value: T = evaluate(at);
+    found.push({ at, value });
+    at = value.until !== undefined && value.until > at ? value.until : undefined;
   }
-  const { held } = gate.status ?? {};
-  const { stalled } = evaluateAfresh(gate, from).value;
+  return found;
+}
+
+export function gateRow(gate: Gate, from: EpochMs, to: EpochMs): CalendarRow {
+  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at).value);
+  const stalled = evaluated[0]?.value.stalled;
   return {
     kind: 'Gate',
     ...identityOf(gate),
-    holds: held === undefined ? '' : `${held} ${held === 1 ? 'object' : 'objects'}`,
-    spans,
+    holds: countText(gate.status?.held, 'object'),
+    spans: evaluated.map(({ at, value: { opened, openFor, until = to } }) => ({
+      ...between(at, Math.min(until, to)),
+      state: opened ? 'open' : openFor === undefined ? 'closed' : 'partly',
+      why: gateText(gate, at),
+    })),
     ...(stalled && { problem: stalled }),
   };
 }
 
-/** A schedule's RolloutGates are open or closed; by default closed outside of its windows or inside, as its action says. */
+/** A schedule's RolloutGates are open or closed; by default closed outside of its windows or inside, depending on its action. */
 export function scheduleRow(
   schedule: RolloutSchedule | ClusterRolloutSchedule,
   from: EpochMs,
@@ -65,30 +76,26 @@ export function scheduleRow(
   const row = {
     kind: schedule.kind as CalendarRow['kind'],
     ...identityOf(schedule),
-    holds: rolloutsText(status?.matchingRollouts),
+    holds: countText(status?.matchingRollouts, 'Rollout'),
   };
   const { calendar, problems } = compileCalendar(spec as Parameters<typeof compileCalendar>[0], 'spec');
   if (!calendar)
     return { ...row, spans: [], problem: problems.map(({ field, reason }) => `${field}: ${reason}`).join('; ') };
-  const spans: Span[] = [];
-  for (let at = from; at < to && spans.length < MOST; ) {
-    const active = isActive(calendar, at);
-    const end = Math.min(nextTransition(calendar, at) ?? to, to);
-    const isOpen = active === (spec?.action === 'Allow');
-    const rules = activeRules(calendar, at).filter((name) => name !== '');
-    spans.push({
-      ...between(at, end),
-      state: isOpen ? 'open' : 'closed',
-      why: active ? rules.join(', ') || 'in a window' : 'outside of its windows',
-    });
-    if (end <= at) break;
-    at = end;
-  }
+  const evaluated = intervals(from, to, (at) => ({
+    active: isActive(calendar, at),
+    rules: activeRules(calendar, at).filter((name) => name !== ''),
+    until: nextTransition(calendar, at),
+  }));
+  const spans = evaluated.map(({ at, value: { active, rules, until = to } }) => ({
+    ...between(at, Math.min(until, to)),
+    state: active === (spec?.action === 'Allow') ? ('open' as const) : ('closed' as const),
+    why: active ? rules.join(', ') || 'in a window' : 'outside of its windows',
+  }));
   return { ...row, spans };
 }
 
-function rolloutsText(count: number | undefined): string {
-  return count === undefined ? '' : `${count} ${count === 1 ? 'Rollout' : 'Rollouts'}`;
+function countText(count: number | undefined, what: string): string {
+  return count === undefined ? '' : `${count} ${count === 1 ? what : `${what}s`}`;
 }
 
 function between(from: EpochMs, to: EpochMs): Pick<Span, 'from' | 'to'> {
