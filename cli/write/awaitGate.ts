@@ -1,9 +1,12 @@
 /** `--wait` of what opens and closes: what is held now, and what goes on. */
+
+import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Gate } from '../../api/types.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
 import { gateText } from '../../client/explain/gateText.ts';
-import { type Standing, standingOf } from '../../client/explain/standing.ts';
+import { parseState } from '../../core/admission/suspend/stateAnnotation.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { type Requirer, requirerText } from '../../core/gate/requirers.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -51,7 +54,7 @@ export async function awaitGate(
 }
 
 /** What does not have to be read again, by name. `unseen`: gone, or the reader may not read it. */
-type Settled = Map<string, Exclude<Standing, 'moving'> | 'unseen'>;
+type Settled = Map<string, Exclude<Effect, 'moving'> | 'unseen'>;
 
 interface Seen {
   opened: boolean;
@@ -78,15 +81,15 @@ async function look(client: KubeClient, gate: Gate, settled: Settled, context: C
     followed.map(async (requirer) => {
       const name = requirerText(requirer);
       if (settled.has(name)) return;
-      const standing = await standingNow(client, requirer, gate, opened);
-      if (standing === 'moving') return;
-      settled.set(name, standing);
-      if (standing !== 'unseen')
-        context.terminal.note(`${name} ${standing === 'held' ? 'is held' : opened ? 'goes on' : 'goes past it'}`);
+      const effect = await effectNow(client, requirer, gate, opened);
+      if (effect === 'moving') return;
+      settled.set(name, effect);
+      if (effect !== 'unseen')
+        context.terminal.note(`${name} ${effect === 'held' ? 'is held' : opened ? 'goes on' : 'goes past it'}`);
     }),
   );
-  const of = (standing: Standing | 'unseen') =>
-    followed.filter((each) => (settled.get(requirerText(each)) ?? 'moving') === standing);
+  const of = (effect: Effect | 'unseen') =>
+    followed.filter((each) => (settled.get(requirerText(each)) ?? 'moving') === effect);
   return {
     opened,
     isCounted: count !== undefined && observedGeneration >= (gate.metadata.generation ?? 0),
@@ -97,15 +100,15 @@ async function look(client: KubeClient, gate: Gate, settled: Settled, context: C
   };
 }
 
-async function standingNow(
+async function effectNow(
   client: KubeClient,
   { kind, namespace, name }: Requirer,
   gate: Gate,
   opened: boolean,
-): Promise<Standing | 'unseen'> {
+): Promise<Effect | 'unseen'> {
   const from = { ...resourceOf(KINDS[kind as KindName]), namespace, name };
   const object = await unlessRefused(client.get<KubeObject<any, any>>(from), 403);
-  return object ? standingOf(object, refKey(identityOf(gate)), opened) : 'unseen';
+  return object ? effectOn(object, refKey(identityOf(gate)), opened) : 'unseen';
 }
 
 /** `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)` */
@@ -121,4 +124,37 @@ function lineOf(gate: Gate, { opened, held, free, unseen }: Seen, context: Conte
 
 function textOf(requirers: readonly Requirer[]): string {
   return requirers.length === 0 ? 'nothing' : heldText(requirers);
+}
+
+/** `moving`: it is not there yet. Held by another Gate, or suspended by hand, is held too. */
+export type Effect = 'held' | 'free' | 'moving';
+
+/** `gate`: `namespace/name`. `opened`: what it is now. */
+export function effectOn(object: KubeObject<any, any>, gate: string, opened: boolean): Effect {
+  return object.kind === KINDS.Rollout.kind
+    ? effectOnRollout(object as Rollout, gate, opened)
+    : effectOnFlux(object as FluxObject, gate, opened);
+}
+
+function effectOnRollout({ status }: Rollout, gate: string, opened: boolean): Effect {
+  const closed = (status?.gates ?? []).filter(({ kind, passing }) => kind === KINDS.Gate.kind && passing === false);
+  const isNamed = closed.some(({ name }) => name === gate);
+  if (!opened) return isNamed ? 'held' : 'moving';
+  if (isNamed) return 'moving';
+  return closed.length > 0 ? 'held' : 'free';
+}
+
+function effectOnFlux({ metadata, spec }: FluxObject, gate: string, opened: boolean): Effect {
+  const state = parseState(metadata.annotations?.[GATE_STATE]);
+  const isSuspended = spec?.suspend === true;
+  // A bypass names the closing that it is for as well.
+  const gates = state && 'gates' in state ? state.gates.map((each) => each.replace(/@.*/, '')) : [];
+  const isNamed = gates.includes(gate);
+  if (!opened) {
+    if (isNamed && state?.is === 'closed') return isSuspended ? 'held' : 'moving';
+    return isNamed ? 'free' : 'moving';
+  }
+  if (!isSuspended) return 'free';
+  if (state?.is === 'closed') return isNamed ? 'moving' : 'held';
+  return metadata.annotations?.[SUSPENDED] === undefined ? 'held' : 'moving';
 }

@@ -9,7 +9,7 @@ import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { requestsOf } from '../../core/rollout/evaluation/requests.ts';
 import type { ObjectRef } from '../explain/application.ts';
-import { approvalsAt } from '../explain/approvals.ts';
+import { approvalsAt } from '../explain/approvalViews.ts';
 import { finder } from '../explain/related.ts';
 import { type Action, rightOn } from './action.ts';
 import { makeable, offer } from './offer.ts';

@@ -1,29 +1,23 @@
-/** A RolloutBudget as the page shows it: how wide it is, who is on the way, and how far each version has come in its waves. */
+/** A RolloutBudget on the page: its limit, its slots, and how far each version has come in its waves. */
 import type { Budget, BudgetVersion, Wave } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { explainBudget } from '../explain/kinds/explainOthers.ts';
 
-/** `done`: all have it. `failed`: some have failed and nobody has excused it. `waits`: some ask for it. `idle`: nobody does yet. */
+/** `done`: all have it. `failed`: failures that are not excused. `waits`: some request it. `idle`: none requests it yet. */
 export type WaveState = 'done' | 'underWay' | 'failed' | 'waits' | 'idle';
 
-export interface WaveView {
-  /** The label's value; empty for all others. */
-  value: string;
+/** `value`: that of the label; empty for all others. */
+export type WaveView = Pick<Wave, 'value' | 'total' | 'done' | 'underWay' | 'waiting' | 'failed'> & {
   state: WaveState;
-  total: number;
-  done: number;
-  underWay: number;
-  waiting: number;
-  failed: number;
-}
+};
 
 export interface BudgetVersionView {
   version: string;
   image: string;
-  /** Failures hold it, until somebody continues. */
+  /** Failures hold it, until a user continues. */
   held: boolean;
   failed: number;
-  /** Who has let it go on in spite of them. */
+  /** The user who continued in spite of them. */
   continuedBy?: string;
   waves: WaveView[];
 }
@@ -39,11 +33,11 @@ export interface BudgetView {
   headline: string;
   /** The sentences of `why`, those about waves left out: they are drawn. */
   causes: string[];
-  /** The label that the waves are told by. */
+  /** The label that defines the waves. */
   label?: string;
-  /** What is asked for now comes first. */
+  /** What is requested now comes first. */
   versions: BudgetVersionView[];
-  /** Who has a slot: Rollouts as `namespace/name`. */
+  /** The Rollouts that have a slot, as `namespace/name`. */
   slots: { rollout: string; version: string; state: string }[];
 }
 
@@ -77,15 +71,7 @@ function versionView({ version, image, held, failed, continuedBy, waves = [] }: 
     held: held === true,
     failed,
     ...(continuedBy && { continuedBy }),
-    waves: waves.map(({ value, total, done, underWay, waiting, failed: lost, excused = 0 }) => ({
-      value,
-      state: stateOf({ value, total, done, underWay, waiting, failed: lost, excused }),
-      total,
-      done,
-      underWay,
-      waiting,
-      failed: lost,
-    })),
+    waves: waves.map(({ excused, ...wave }) => ({ ...wave, state: stateOf({ ...wave, excused }) })),
   };
 }
 

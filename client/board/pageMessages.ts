@@ -1,6 +1,7 @@
 /** What goes over the page's one stream, and what its other requests answer. Plain JSON. */
 import type { Action } from '../actions/action.ts';
 import type { Application } from '../explain/application.ts';
+import type { ApprovalView } from '../explain/approvalViews.ts';
 import type { BudgetView } from './budgetView.ts';
 import type { GateView, ScheduleView } from './planViews.ts';
 import type { Row } from './row.ts';
@@ -58,19 +59,6 @@ export interface ApplicationPage {
   /** Newest first. */
   releases: ReleaseView[];
   rights: Rights;
-}
-
-/** Approvals of one version at a Gate. */
-export interface ApprovalView {
-  /** `namespace/name`. */
-  rollout: string;
-  version: string;
-  /** `1 of 2 approvals (alice)`. */
-  text: string;
-  enough: boolean;
-  /** It waits for this Gate now. */
-  waits: boolean;
-  given: { by: string; at: string; reason?: string; doesNotCount?: string }[];
 }
 
 export interface GatePage {

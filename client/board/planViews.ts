@@ -7,7 +7,7 @@ import { evaluateAfresh } from '../../core/gate/evaluate.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { defined } from '../explain/application.ts';
-import { ruleText as approvalsText } from '../explain/approvals.ts';
+import { ruleText as approvalsText } from '../explain/approvalViews.ts';
 import { intervals, scheduleRow } from '../explain/calendar/calendarRows.ts';
 
 export interface Band {

@@ -12,7 +12,7 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { type Cause, objectRef } from '../application.ts';
-import { approvalsAt, ruleText } from '../approvals.ts';
+import { approvalsAt, ruleText } from '../approvalViews.ts';
 import type { Explanation } from '../explanation.ts';
 import { gateText } from '../gateText.ts';
 import { NO_SURROUNDINGS } from '../related.ts';

@@ -1,8 +1,10 @@
-/** Approvals at a Gate, for people: whose word a version takes, and which versions have whose. */
+/** Approvals at a Gate in words: the rule, and who has approved which version. */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { ApprovalRule, Gate } from '../../api/types.ts';
-import { type ApprovalVerdict, evaluateApprovals } from '../../core/approval/verdict.ts';
+import { type ApprovalVerdict, evaluateApprovals, verdictText } from '../../core/approval/verdict.ts';
 import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/approved.ts';
+import { refKey } from '../../core/kube/names.ts';
+import { formatTime } from '../../core/kube/time.ts';
 
 /** The recorded approvals of one version of one Rollout, evaluated. */
 export interface ApprovalsAt {
@@ -50,4 +52,46 @@ export function ruleText({ required, notBy = [], expireAfter }: ApprovalRule): s
   const without = notBy.length > 0 ? `, ${notBy.map((each) => names[each]).join(' and ')} not counted` : '';
   const lasts = expireAfter ? `, each within ${expireAfter}` : '';
   return `A version takes ${who}${without}${lasts}; no request opens the gate`;
+}
+
+const MOST = 50;
+
+/** `waiting`: the versions that the Gate holds now. */
+export function approvalViews(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalView[] {
+  return approvalsAt(gate, waiting, now)
+    .slice(0, MOST)
+    .map(({ rollout, version, verdict }, index) => {
+      const all = [
+        ...verdict.counted.map((approval) => ({ approval, why: undefined })),
+        ...verdict.excluded.map(({ approval, why }) => ({ approval, why })),
+      ];
+      return {
+        rollout: refKey(rollout),
+        version,
+        text: verdictText(verdict),
+        enough: verdict.enough,
+        waits: index < waiting.length,
+        given: all
+          .sort((a, b) => a.approval.at - b.approval.at)
+          .map(({ approval: { by, at, reason }, why }) => ({
+            by,
+            at: formatTime(at),
+            ...(reason && { reason }),
+            ...(why && { doesNotCount: why }),
+          })),
+      };
+    });
+}
+
+/** Approvals of one version at a Gate. */
+export interface ApprovalView {
+  /** `namespace/name`. */
+  rollout: string;
+  version: string;
+  /** `1 of 2 approvals (alice)`. */
+  text: string;
+  enough: boolean;
+  /** It waits for this Gate now. */
+  waits: boolean;
+  given: { by: string; at: string; reason?: string; doesNotCount?: string }[];
 }

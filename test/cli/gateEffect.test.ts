@@ -1,7 +1,7 @@
 /** `--wait` of open and close: an object counts as held, or as free, once it says so itself. */
 import { describe, expect, it } from 'vitest';
-import { type Standing, standingOf } from '../../../client/explain/standing.ts';
-import { objectOf } from '../../support/objects.ts';
+import { type Effect, effectOn } from '../../cli/write/awaitGate.ts';
+import { objectOf } from '../support/objects.ts';
 
 const GATE = 'shop/incident';
 
@@ -21,7 +21,7 @@ function rollout(...closed: string[]) {
   return objectOf('Rollout', { metadata: { namespace: 'shop', name: 'app' }, status: { gates } } as never);
 }
 
-type Case = [why: string, object: object, standing: Standing];
+type Case = [why: string, object: object, effect: Effect];
 
 describe('behind a closed Gate', () => {
   it.each<Case>([
@@ -32,8 +32,8 @@ describe('behind a closed Gate', () => {
     ['passing for one deployment', kustomization(false, 'passing: shop/incident@close-1'), 'free'],
     ['a Rollout that does not say so yet', rollout(), 'moving'],
     ['a Rollout that says so', rollout('shop/incident'), 'held'],
-  ])('%s', (_, object, standing) => {
-    expect(standingOf(object as never, GATE, false)).toBe(standing);
+  ])('%s', (_, object, effect) => {
+    expect(effectOn(object as never, GATE, false)).toBe(effect);
   });
 });
 
@@ -48,7 +48,7 @@ describe('behind an open Gate', () => {
     ['a Rollout that does not say so yet', rollout('shop/incident'), 'moving'],
     ['a Rollout behind another one', rollout('shop/other'), 'held'],
     ['a Rollout that goes on', rollout(), 'free'],
-  ])('%s', (_, object, standing) => {
-    expect(standingOf(object as never, GATE, true)).toBe(standing);
+  ])('%s', (_, object, effect) => {
+    expect(effectOn(object as never, GATE, true)).toBe(effect);
   });
 });
