@@ -10,7 +10,7 @@ import { EXIT, Problem } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
 import { additionLines, annotationLines, fileNameOf, structured, yamlText } from '../terminal/structured.ts';
 import { styleOf } from '../terminal/style.ts';
-import { readAround, takeOver } from '../write/adopt.ts';
+import { makeAdoption, readAround } from '../write/adopt.ts';
 import { make } from '../write/make.ts';
 
 export const adoptCommand: CommandDefinition = {
@@ -82,10 +82,10 @@ async function show(
   const all = [...newObjects(found), boundObject(object, found)];
   if (format === 'json') return terminal.printText(await structured(all, 'json'));
   if (format === 'yaml') return terminal.printText((await Promise.all(all.map(yamlText))).join('\n---\n'));
-  const look = styleOf(context);
+  const style = styleOf(context);
   const parts = await Promise.all([
-    ...newObjects(found).map((each) => additionLines(each, look)),
-    annotationLines(object, found.annotations, look),
+    ...newObjects(found).map((each) => additionLines(each, style)),
+    annotationLines(object, found.annotations, style),
   ]);
   for (const line of parts.flat()) terminal.print(line);
   terminal.note(`Nothing was changed. --apply does it, --out DIR writes it into files.`);
@@ -109,7 +109,7 @@ async function write({ terminal }: Context, object: FluxObject, found: Adoption,
 
 function apply(context: Context, invocation: Invocation, { client }: Cluster, found: Adoption): Promise<void> {
   const isDryRun = invocation.options.dryRun === 'server';
-  return takeOver(client, found, (write) => make(context, invocation, () => write), {
+  return makeAdoption(client, found, (write) => make(context, invocation, () => write), {
     isDryRun,
     signal: context.signal,
   });

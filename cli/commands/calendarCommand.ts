@@ -102,9 +102,9 @@ type Seen = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
 
 const DAYS = 7;
 /** Spans of a week that are told in words. */
-const TOLD = 3;
+const MOST_TEXTS = 3;
 
-function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, look: Style): string[] {
+function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, style: Style): string[] {
   const { terminal, now, timeZone } = seen;
   const columns = terminal.columns() ?? 100;
   const names = rows.map(nameOf);
@@ -119,21 +119,21 @@ function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, 
     const days = Array.from({ length: DAYS }, (_each, index) => first + index);
     const heads = days.map((day) => padded(headOf(day, timeZone, perDay), perDay + 1)).join('');
     const lines = rows.flatMap((row, index) => {
-      const picture = days.map((day) => dayCells(row, day, perDay, seen, look)).join(' ');
-      const told = toldSpans(row, first, seen).flatMap((text) =>
-        wrapped(text, columns - indent).map((line) => ' '.repeat(indent) + look.faint(line)),
+      const picture = days.map((day) => dayCells(row, day, perDay, seen, style)).join(' ');
+      const texts = spanTexts(row, first, seen).flatMap((text) =>
+        wrapped(text, columns - indent).map((line) => ' '.repeat(indent) + style.faint(line)),
       );
-      const name = look.strong(names[index]!);
+      const name = style.strong(names[index]!);
       return isBeside
-        ? [`${padded(name, widest + 2)}${picture}`, ...told]
-        : [name, `${' '.repeat(indent)}${picture}`, ...told];
+        ? [`${padded(name, widest + 2)}${picture}`, ...texts]
+        : [name, `${' '.repeat(indent)}${picture}`, ...texts];
     });
     return [`${' '.repeat(indent)}${heads}`.trimEnd(), ...lines];
   });
   const problems = rows.flatMap(({ problem }, index) =>
     problem ? wrapped(`${names[index]}: ${problem}`, columns) : [],
   );
-  const [open, closed, both] = symbolsOf(look);
+  const [open, closed, both] = symbolsOf(style);
   return [
     ...blocks.flatMap((lines, index) => (index > 0 ? ['', ...lines] : lines)),
     '',
@@ -146,8 +146,8 @@ function nameOf({ kind, namespace, name, holds }: CalendarRow): string {
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}${holds ? ` (${holds})` : ''}`;
 }
 
-function symbolsOf(look: Style): [open: string, closed: string, both: string] {
-  const isPlain = look.branch.mid.startsWith('|');
+function symbolsOf(style: Style): [open: string, closed: string, both: string] {
+  const isPlain = style.branch.mid.startsWith('|');
   return isPlain ? ['.', '#', '+'] : ['·', '█', '▒'];
 }
 
@@ -160,8 +160,8 @@ function headOf(day: number, timeZone: string, width: number): string {
   return width >= 6 ? `${weekday} ${date}` : width >= 3 ? weekday : weekday.slice(0, width);
 }
 
-function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, timeZone }: Seen, look: Style): string {
-  const [open, closed, both] = symbolsOf(look);
+function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, timeZone }: Seen, style: Style): string {
+  const [open, closed, both] = symbolsOf(style);
   const [start, end] = [instantOf(day, 0, timeZone), instantOf(day + 1, 0, timeZone)];
   const cell = (end - start) / perDay;
   return Array.from({ length: perDay }, (_, index) => {
@@ -170,8 +170,8 @@ function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, ti
     if (to <= now()) return ' ';
     const states = new Set(spans.filter((span) => overlaps(span, Math.max(from, now()), to)).map(({ state }) => state));
     if (states.size === 0) return ' ';
-    if (states.size > 1 || states.has('partly')) return look.tone('busy', both);
-    return states.has('closed') ? look.tone('bad', closed) : look.faint(open);
+    if (states.size > 1 || states.has('partly')) return style.tone('busy', both);
+    return states.has('closed') ? style.tone('bad', closed) : style.faint(open);
   }).join('');
 }
 
@@ -180,22 +180,22 @@ function overlaps({ from, to }: Span, start: number, end: number): boolean {
 }
 
 /** `closed Fri 00:00 – Sat 00:00, by its schedule`. What begins before the week is told in the week before. */
-function toldSpans({ spans }: CalendarRow, first: number, { now, timeZone }: Seen): string[] {
+function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Seen): string[] {
   const [start, end] = [instantOf(first, 0, timeZone), instantOf(first + DAYS, 0, timeZone)];
   const last = parseTime(spans.at(-1)?.to ?? '');
   const of = spans.filter(({ state, from, to }) => {
     const at = parseTime(from) ?? 0;
     return state !== 'open' && at < end && (at >= start || start <= now()) && (parseTime(to) ?? 0) > start;
   });
-  const told = of.slice(0, TOLD).map(({ state, from, to, why }) => {
+  const texts = of.slice(0, MOST_TEXTS).map(({ state, from, to, why }) => {
     const [begin, until] = [parseTime(from) ?? 0, parseTime(to) ?? 0];
     const text = (at: number) => clockText(at, timeZone, first > localDay(now(), timeZone));
     const begins = begin <= now() ? '' : ` ${text(begin)}`;
     const ends = until === last ? '' : begins === '' ? ` until ${text(until)}` : ` – ${text(until)}`;
-    const said = state === 'closed' ? why.replace(/^closed /, '') : why;
-    return `${state === 'closed' ? 'closed' : 'open'}${begins}${ends}, ${said}`;
+    const reason = state === 'closed' ? why.replace(/^closed /, '') : why;
+    return `${state === 'closed' ? 'closed' : 'open'}${begins}${ends}, ${reason}`;
   });
-  return of.length > TOLD ? [...told, `and ${of.length - TOLD} more`] : told;
+  return of.length > MOST_TEXTS ? [...texts, `and ${of.length - MOST_TEXTS} more`] : texts;
 }
 
 /** `Sat 00:00`; with its date beyond the first week. */

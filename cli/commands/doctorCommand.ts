@@ -38,7 +38,7 @@ const CHECKS: readonly [about: string, check: Check][] = [
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is said, and is no finding.`,
+  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is text, and is no finding.`,
   options: [output('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],
@@ -64,8 +64,8 @@ export const doctorCommand: CommandDefinition = {
     const problems = findings.filter(({ level }) => level === 'problem').length;
     if (options.output) terminal.printText(await structured({ findings, problems }, options.output));
     else {
-      const look = styleOf(context);
-      for (const finding of findings) for (const line of findingLines(finding, look)) terminal.print(line);
+      const style = styleOf(context);
+      for (const finding of findings) for (const line of findingLines(finding, style)) terminal.print(line);
       terminal.note(problems === 0 ? 'No findings.' : `${problems} ${problems === 1 ? 'finding' : 'findings'}.`);
     }
     return problems === 0 ? EXIT.ok : EXIT.error;
@@ -74,13 +74,13 @@ export const doctorCommand: CommandDefinition = {
 
 const TONES: Record<Finding['level'], Tone> = { fine: 'good', problem: 'bad', unseen: 'quiet' };
 
-function findingLines({ level, about, text, remedy, command }: Finding, look: Style): string[] {
-  const said = `${look.strong(about)}: ${level === 'unseen' ? 'not checked: ' : ''}${look.text(text)}`;
-  const lines = wrapped(said, look.columns && look.columns - 2);
-  const help = remedy ? wrapped(`→ ${remedy}`, look.columns && look.columns - 4) : [];
+function findingLines({ level, about, text, remedy, command }: Finding, style: Style): string[] {
+  const line = `${style.strong(about)}: ${level === 'unseen' ? 'not checked: ' : ''}${style.text(text)}`;
+  const lines = wrapped(line, style.columns && style.columns - 2);
+  const help = remedy ? wrapped(`→ ${remedy}`, style.columns && style.columns - 4) : [];
   return [
-    ...lines.map((line, index) => (index === 0 ? `${look.symbol(TONES[level])} ${line}` : `  ${line}`)),
-    ...help.map((line) => `    ${look.faint(line)}`),
+    ...lines.map((line, index) => (index === 0 ? `${style.symbol(TONES[level])} ${line}` : `  ${line}`)),
+    ...help.map((line) => `    ${style.faint(line)}`),
     // Not wrapped: a line feed in the middle would be pasted too.
     ...(command ? [`      ${command}`] : []),
   ];

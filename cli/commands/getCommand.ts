@@ -8,7 +8,7 @@ import type { Cluster, CommandDefinition, Context, Invocation } from '../command
 import { ALL_NAMESPACES, output, RELEASE, SELECTOR } from '../command/options.ts';
 import { Live } from '../read/live.ts';
 import { readRollouts, rolloutPages, type Which } from '../read/namedObjects.ts';
-import { readAllSurroundings, readNamespaces, readRelated } from '../read/readRelated.ts';
+import { readAllRelated, readNamespaces, readRelated } from '../read/readRelated.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { table } from '../terminal/layout.ts';
 import { openScreen } from '../terminal/screen.ts';
@@ -72,8 +72,8 @@ async function show(context: Context, cluster: Cluster, which: Which, format: Fo
 /** A page at a time, as they arrive. */
 async function showForPeople(context: Context, cluster: Cluster, which: Which, isWide: boolean): Promise<number> {
   const { terminal } = context;
-  const look = styleOf(context);
-  const around = which.everywhere ? await readAllSurroundings(cluster.client) : undefined;
+  const style = styleOf(context);
+  const around = which.everywhere ? await readAllRelated(cluster.client) : undefined;
   let shown = 0;
   for await (const rollouts of rolloutPages(cluster, which)) {
     for (const [index, lines] of [...blocks(await explain(context, cluster, rollouts, around))].entries()) {
@@ -87,8 +87,8 @@ async function showForPeople(context: Context, cluster: Cluster, which: Which, i
 
   function* blocks(apps: readonly Application[]): Generator<string[]> {
     const isQualified = which.everywhere;
-    if (isWide && apps.length > 0) yield applicationTable(apps, look, { isQualified, header: shown === 0 });
-    else for (const app of apps) yield applicationTree(app, look, isQualified);
+    if (isWide && apps.length > 0) yield applicationTable(apps, style, { isQualified, header: shown === 0 });
+    else for (const app of apps) yield applicationTree(app, style, isQualified);
   }
 }
 
@@ -105,7 +105,7 @@ async function showForPrograms(
     }
     return rollouts.length;
   }
-  const around = which.everywhere ? await readAllSurroundings(cluster.client) : undefined;
+  const around = which.everywhere ? await readAllRelated(cluster.client) : undefined;
   const items = await explain(context, cluster, rollouts, around);
   const isOne = which.names.length === 1;
   context.terminal.printText(await structured(isOne ? items[0] : { kind: 'ApplicationList', items }, format));
@@ -123,24 +123,24 @@ async function explain(context: Context, { client }: Cluster, rollouts: readonly
 /** `header`: only on the first page. */
 function applicationTable(
   apps: readonly Application[],
-  look: Style,
+  style: Style,
   options: { isQualified: boolean; header: boolean },
 ): string[] {
-  const rows = apps.map((app) => row(app, look, options.isQualified));
+  const rows = apps.map((app) => row(app, style, options.isQualified));
   const header = [...(options.isQualified ? ['NAMESPACE'] : []), 'NAME', 'RUNS', 'SINCE', 'WAITS', 'STATE', 'CAUSE'];
   return table(options.header ? [header, ...rows] : rows);
 }
 
-function row(app: Application, look: Style, isQualified: boolean): string[] {
+function row(app: Application, style: Style, isQualified: boolean): string[] {
   const { runs, waiting, causes, state, pinned } = app;
   return [
     ...(isQualified ? [app.namespace] : []),
     app.name,
-    runs ? `${look.symbol(OUTCOME_TONES[runs.outcome])} ${runs.version}` : '-',
-    runs ? look.age(runs.endedAt ?? runs.at) : '-',
+    runs ? `${style.symbol(OUTCOME_TONES[runs.outcome])} ${runs.version}` : '-',
+    runs ? style.age(runs.endedAt ?? runs.at) : '-',
     waiting?.version ?? '-',
-    look.tone(STATE_TONES[state], state),
-    state === 'done' && pinned === undefined ? '' : look.text(causes[0]?.text ?? ''),
+    style.tone(STATE_TONES[state], state),
+    state === 'done' && pinned === undefined ? '' : style.text(causes[0]?.text ?? ''),
   ];
 }
 
@@ -176,7 +176,7 @@ async function watchApplications(
   });
   const draw = terminal.isTerminal ? drawer(context, which) : appender(context);
   try {
-    for await (const _ of live.looks(terminal.isTerminal ? TICK_MS : QUIET_MS)) {
+    for await (const _ of live.updates(terminal.isTerminal ? TICK_MS : QUIET_MS)) {
       const apps = explainRollouts(live.rollouts, live.around, context.now());
       draw.show(apps, live.isLost);
       const outcome = until && outcomeOf(apps, until);
@@ -206,7 +206,7 @@ function drawer(context: Context, { everywhere }: Which): Drawer {
   const screen = openScreen(terminal, () => ({ rows: terminal.rows(), columns: terminal.columns() ?? 80 }));
   return {
     show(apps, isLost) {
-      const look = styleOf(context);
+      const style = styleOf(context);
       const lines: string[] = [];
       // Of thousands only those that fit are drawn, every second.
       for (const [index, app] of apps.entries()) {
@@ -214,9 +214,9 @@ function drawer(context: Context, { everywhere }: Which): Drawer {
           lines.push(`… and ${apps.length - index} more Rollouts`);
           break;
         }
-        lines.push(...(index > 0 ? [''] : []), ...applicationTree(app, look, everywhere));
+        lines.push(...(index > 0 ? [''] : []), ...applicationTree(app, style, everywhere));
       }
-      const lost = isLost ? [look.tone('bad', 'The API server is not heard: this may be old. Trying again …')] : [];
+      const lost = isLost ? [style.tone('bad', 'The API server is not heard: this may be old. Trying again …')] : [];
       screen.draw(apps.length === 0 ? ['There are no Rollouts.', ...lost] : [...lines, ...lost]);
     },
     close: () => screen.close(),

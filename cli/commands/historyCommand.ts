@@ -31,20 +31,20 @@ export const history: CommandDefinition = {
     const rollout = await readRollout(cluster, name as string);
     const entries = rollout.status?.history ?? [];
     const { terminal } = context;
-    const look = styleOf(context);
+    const style = styleOf(context);
     if (options.diff) {
       const [before, after] = pairOf(options.diff, entries);
       const diff = deploymentDiff(deploymentView(before), deploymentView(after));
       if (options.output) terminal.printText(await structured(diff, options.output));
-      else for (const line of diff.lines(look)) terminal.print(line);
+      else for (const line of diff.lines(style)) terminal.print(line);
       return EXIT.ok;
     }
     const views = entries.map(deploymentView);
     if (options.output) terminal.printText(await structured(views, options.output));
     else if (views.length === 0) terminal.note(`Rollout '${rollout.metadata.name}' has deployed nothing yet.`);
-    else for (const line of historyLines(views, look, context.now())) terminal.print(line);
+    else for (const line of historyLines(views, style, context.now())) terminal.print(line);
     const pin = options.output ? undefined : pinRecordOf(rollout);
-    if (pin) terminal.note(look.text(`${pinText(pin)}.`));
+    if (pin) terminal.note(style.text(`${pinText(pin)}.`));
     return EXIT.ok;
   },
 };
@@ -65,10 +65,10 @@ function pairOf(ids: readonly string[], entries: readonly HistoryEntry[]): [Hist
 const HEADER = ['ID', 'VERSION', 'OUTCOME', 'WHEN', 'TO APPLY', 'TO BAKE', 'BY', 'WHY'];
 
 /** A table; where it is too wide, a paragraph for each. */
-function historyLines(views: readonly DeploymentView[], look: Style, now: EpochMs): string[] {
-  const rows = views.map((view) => row(view, look, now));
+function historyLines(views: readonly DeploymentView[], style: Style, now: EpochMs): string[] {
+  const rows = views.map((view) => row(view, style, now));
   const lines = table([HEADER, ...rows]);
-  const isWide = look.columns !== undefined && lines.some((line) => widthOf(line) > look.columns!);
+  const isWide = style.columns !== undefined && lines.some((line) => widthOf(line) > style.columns!);
   if (!isWide) return lines;
   const short = table([HEADER.slice(0, 4), ...rows.map((cells) => cells.slice(0, 4))]);
   return short.flatMap((line, index) => {
@@ -84,19 +84,19 @@ function historyLines(views: readonly DeploymentView[], look: Style, now: EpochM
       line,
       ...more
         .filter((text) => text !== '')
-        .flatMap((text) => wrapped(text, look.columns! - 4))
-        .map((text) => `    ${look.faint(text)}`),
+        .flatMap((text) => wrapped(text, style.columns! - 4))
+        .map((text) => `    ${style.faint(text)}`),
     ];
   });
 }
 
-function row(view: DeploymentView, look: Style, now: EpochMs): string[] {
+function row(view: DeploymentView, style: Style, now: EpochMs): string[] {
   const { id, version, outcome, at, by } = view;
   return [
     String(id),
     version,
-    `${look.symbol(OUTCOME_TONES[outcome])} ${outcome}`,
-    look.ago(at),
+    `${style.symbol(OUTCOME_TONES[outcome])} ${outcome}`,
+    style.ago(at),
     span(view.retriedAt ?? at, view.appliedAt),
     span(view.bakeStartedAt, view.endedAt ?? (outcome === 'InProgress' ? new Date(now).toISOString() : undefined)),
     by.kind === 'User' ? by.name : '-',
@@ -112,8 +112,8 @@ function whyText({ message, reason, approvals, bypass, failedChecks, outcome, de
   );
   const bypassed = bypass ? [`bypassed by ${bypass.by}: ${bypass.reason}`] : [];
   const failed = failedChecks.map(
-    ({ namespace, name, message: said }) =>
-      `HealthCheck ${namespace}/${name}${said ? `: ${withoutCommands(said)}` : ''}`,
+    ({ namespace, name, message: failure }) =>
+      `HealthCheck ${namespace}/${name}${failure ? `: ${withoutCommands(failure)}` : ''}`,
   );
   const wrong = outcome === 'Failed' && failed.length === 0 && detail ? [detail] : failed;
   return [message, reason === message ? undefined : reason, ...approved, ...bypassed, ...wrong]
@@ -149,12 +149,12 @@ function deploymentDiff(before: DeploymentView, after: DeploymentView) {
     before: before.id,
     after: after.id,
     differences,
-    lines: (look: Style): string[] =>
+    lines: (style: Style): string[] =>
       table([
-        ['', `${before.id}`, `${after.id}`].map((cell) => look.strong(cell)),
+        ['', `${before.id}`, `${after.id}`].map((cell) => style.strong(cell)),
         ...differences.map(({ field, before, after }) => [
           LABELS[field] ?? field,
-          ...[before, after].map((value) => look.text(value) || '-'),
+          ...[before, after].map((value) => style.text(value) || '-'),
         ]),
       ]),
   };

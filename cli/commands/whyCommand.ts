@@ -39,39 +39,39 @@ would let it go, each with whether you may run it. KIND is any of ours or of Flu
 // An explanation in sentences: the cause first, what happens by itself, then what lets it go, and whether you may.
 
 /** `program`: as it was called. */
-function explanationLines(explanation: Explanation, look: Style, program: string): string[] {
+function explanationLines(explanation: Explanation, style: Style, program: string): string[] {
   const { object, headline, state, causes, next, remedies, unread } = explanation;
   const title = `${object.kind} ${refKey(object)}`;
-  const head = `${look.symbol(EXPLAINED_TONES[state])} ${look.strong(title)}: ${look.text(headline)}`;
-  const then = next ? `Next: ${look.text(next.text)}${next.at ? `, ${look.when(next.at)}` : ''}` : undefined;
-  const said = causes.length > 0 || then ? causes.map(({ text }) => look.text(text)) : ['Nothing is in its way'];
-  const sentences = [...said, ...(then ? [then] : [])];
+  const head = `${style.symbol(EXPLAINED_TONES[state])} ${style.strong(title)}: ${style.text(headline)}`;
+  const then = next ? `Next: ${style.text(next.text)}${next.at ? `, ${style.when(next.at)}` : ''}` : undefined;
+  const text = causes.length > 0 || then ? causes.map(({ text }) => style.text(text)) : ['Nothing is in its way'];
+  const sentences = [...text, ...(then ? [then] : [])];
   return [
-    ...wrapped(head, look.columns),
-    ...sentences.flatMap((text) => wrapped(ended(text), look.columns)),
-    ...unread.flatMap((text) => wrapped(look.faint(`Not taken into account: ${ended(text)}`), look.columns)),
-    ...(remedies.length > 0 ? ['', ...remedies.flatMap((remedy) => remedyLines(remedy, look, program))] : []),
+    ...wrapped(head, style.columns),
+    ...sentences.flatMap((text) => wrapped(ended(text), style.columns)),
+    ...unread.flatMap((text) => wrapped(style.faint(`Not taken into account: ${ended(text)}`), style.columns)),
+    ...(remedies.length > 0 ? ['', ...remedies.flatMap((remedy) => remedyLines(remedy, style, program))] : []),
   ];
 }
 
 /** Commands are not wrapped: a line feed in the middle would be pasted too. */
 function remedyLines(
   { text, command, kubectl, allowed, verb, resource }: Remedy,
-  look: Style,
+  style: Style,
   program: string,
 ): string[] {
   const right =
     allowed === undefined
-      ? look.faint('(permission unknown)')
+      ? style.faint('(permission unknown)')
       : allowed
-        ? look.tone('good', '(allowed)')
-        : look.tone('bad', `(not allowed: it takes ${verb} on ${resource})`);
+        ? style.tone('good', '(allowed)')
+        : style.tone('bad', `(not allowed: it takes ${verb} on ${resource})`);
   const ours = command.startsWith(PROGRAM) ? `${program}${command.slice(PROGRAM.length)}` : command;
   return [
-    ...wrapped(`To ${text} ${right}`, look.columns),
+    ...wrapped(`To ${text} ${right}`, style.columns),
     // A manifest begins at the margin, and ends there.
     ...[...new Set([ours, kubectl])].flatMap((text) =>
-      `  ${text}`.split('\n').map((line) => (allowed === false ? look.faint(line) : line)),
+      `  ${text}`.split('\n').map((line) => (allowed === false ? style.faint(line) : line)),
     ),
   ];
 }

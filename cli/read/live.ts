@@ -55,7 +55,7 @@ export class Live {
   }
 
   /** Yields once everything was read, then after every change, and at least every `everyMs`. @throws what a watch cannot mend. */
-  async *looks(everyMs: number): AsyncGenerator<void> {
+  async *updates(everyMs: number): AsyncGenerator<void> {
     const { signal, names, selector, namespace } = this.#options;
     const [only] = names.length === 1 ? names : [];
     const fieldSelector = only === undefined ? undefined : `metadata.name=${only}`;

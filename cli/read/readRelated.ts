@@ -66,7 +66,7 @@ export async function readRelated(client: KubeClient, rollouts: readonly Rollout
 }
 
 /** The objects around all Rollouts of the cluster: one list of each kind. */
-export async function readAllSurroundings(client: KubeClient): Promise<RelatedObjects> {
+export async function readAllRelated(client: KubeClient): Promise<RelatedObjects> {
   const { unread, list } = notingReader(client);
   const [gates, rolloutGates, bindings, healthChecks] = await Promise.all([
     list<Gate>('Gate', undefined),

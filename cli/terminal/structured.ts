@@ -22,30 +22,30 @@ export async function yamlText(value: unknown): Promise<string> {
 }
 
 /** What sets lines of a diff apart. */
-export type DiffLook = Pick<Style, 'tone' | 'strong'>;
+export type DiffStyle = Pick<Style, 'tone' | 'strong'>;
 
-export const PLAIN: DiffLook = { tone: (_, text) => text, strong: (text) => text };
+export const PLAIN: DiffStyle = { tone: (_, text) => text, strong: (text) => text };
 
 /** An object that is not there yet: every line is added. */
-export async function additionLines(object: KubeObject<any, any>, look: DiffLook): Promise<string[]> {
+export async function additionLines(object: KubeObject<any, any>, style: DiffStyle): Promise<string[]> {
   const path = fileNameOf(object);
-  const body = (await yamlText(object)).split('\n').map((line) => look.tone('good', `+${line}`));
-  return [look.strong('--- /dev/null'), look.strong(`+++ ${path}`), ...body];
+  const body = (await yamlText(object)).split('\n').map((line) => style.tone('good', `+${line}`));
+  return [style.strong('--- /dev/null'), style.strong(`+++ ${path}`), ...body];
 }
 
 /** Annotations that an object gets, in their place. */
 export async function annotationLines(
   object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>,
   annotations: Readonly<Record<string, string>>,
-  look: DiffLook,
+  style: DiffStyle,
 ): Promise<string[]> {
   const path = fileNameOf(object);
   const before = object.metadata.annotations ?? {};
-  const body = (await yamlText(annotations)).split('\n').map((line) => look.tone('good', `+    ${line}`));
-  const head = Object.keys(before).length > 0 ? '   annotations:' : look.tone('good', '+  annotations:');
+  const body = (await yamlText(annotations)).split('\n').map((line) => style.tone('good', `+    ${line}`));
+  const head = Object.keys(before).length > 0 ? '   annotations:' : style.tone('good', '+  annotations:');
   return [
-    look.strong(`--- ${path}`),
-    look.strong(`+++ ${path}`),
+    style.strong(`--- ${path}`),
+    style.strong(`+++ ${path}`),
     ` apiVersion: ${object.apiVersion}`,
     ` kind: ${object.kind}`,
     ' metadata:',

@@ -149,7 +149,7 @@ export async function keepWatching(
   while (!signal.aborted) {
     const scope = where === from || fallback === undefined ? {} : { namespace: fallback };
     let isLost = false;
-    const heard = () => {
+    const live = () => {
       isLost = false;
       sink.state({ state: 'live', ...scope });
     };
@@ -157,7 +157,7 @@ export async function keepWatching(
       sink.state({ state: 'reconnecting', why, ...scope });
       if (isLost) return;
       isLost = true;
-      void answered(client, () => isLost && !signal.aborted).then(() => isLost && heard());
+      void answered(client, () => isLost && !signal.aborted).then(() => isLost && live());
     };
     try {
       for await (const change of follow<Any>(client, where, signal)) {
@@ -165,7 +165,7 @@ export async function keepWatching(
         else if (change.type === 'set') sink.set(slim(change.object));
         else if (change.type === 'gone') sink.remove(change.object);
         if (change.type === 'lost') lost(change.error);
-        else heard();
+        else live();
       }
     } catch (error) {
       isLost = false;

@@ -4,10 +4,10 @@ import { spawn } from 'node:child_process';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Hello } from '../../client/board/pageMessages.ts';
 import type { KubeClient } from '../kube/kubeClient.ts';
-import { createDesk } from './desk.ts';
+import { createAdoptHandlers } from './adoptHandlers.ts';
 import { Feed } from './feed.ts';
+import { createHandlers } from './handlers.ts';
 import { type Assets, type PageServer, servePage } from './server.ts';
-import { createTakeOver } from './takeOver.ts';
 
 export interface PageOptions {
   client: KubeClient;
@@ -25,19 +25,19 @@ export interface PageOptions {
 
 export async function openPage({ client, assets, hello, token, port, ...rest }: PageOptions): Promise<PageServer> {
   const feed = new Feed({ client, ...rest });
-  const desk = createDesk(client, feed.views, rest.now);
-  const takeOver = createTakeOver({
+  const handlers = createHandlers(client, feed.views, rest.now);
+  const adopting = createAdoptHandlers({
     client,
     namespace: rest.namespace,
     fallback: rest.fallback,
     rollouts: () => feed.views.objects.all('Rollout'),
-    rightsOf: desk.rightsOf,
+    rightsOf: handlers.rightsOf,
   });
   const named = rest.namespace === undefined ? hello : { ...hello, namespace: rest.namespace };
   const server = await servePage({
     feed,
-    desk,
-    takeOver,
+    handlers,
+    adopting,
     assets,
     hello: { ...named, home: rest.fallback },
     token,

@@ -44,7 +44,7 @@ const VIEW_OF: { [Plan in keyof Plans]: (object: KubeObject<any, any>, now: Epoc
 };
 
 /** Of one plan: what is shown, and the objects of which it is stale, by id. */
-class Shelf<T> {
+class PlanCache<T> {
   readonly views = new Map<string, T>();
   readonly stale = new Map<string, Watched>();
 }
@@ -57,10 +57,10 @@ const CHUNK = 200;
 export class Views {
   readonly objects = new Objects();
   readonly #rows = new Map<string, Row>();
-  readonly #plans: { [Plan in keyof Plans]: Shelf<Plans[Plan]> } = {
-    gates: new Shelf(),
-    schedules: new Shelf(),
-    budgets: new Shelf(),
+  readonly #plans: { [Plan in keyof Plans]: PlanCache<Plans[Plan]> } = {
+    gates: new PlanCache(),
+    schedules: new PlanCache(),
+    budgets: new PlanCache(),
   };
   /** Ids of Rollouts that are to be computed again. */
   readonly #staleRows = new Map<string, Watched>();

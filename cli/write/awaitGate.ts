@@ -44,7 +44,7 @@ export async function awaitGate(
   return pollUntil(context, invocation, async (isLate) => {
     const gate = await find(client, 'Gate', made.request.object);
     if (!gate) throw new Problem(`Gate ${refKey(made.request.object)} has been deleted.`);
-    const seen = await look(client, gate, settled, context);
+    const seen = await observe(client, gate, settled, context);
     const isSettled = seen.isCounted && seen.moving.length === 0;
     if (!isSettled && !isLate) return undefined;
     const rest = seen.isCounted ? `not there yet: ${heldText(seen.moving)}` : 'what requires it is not counted yet';
@@ -68,7 +68,7 @@ interface Seen {
 }
 
 /** Fills `settled`. */
-async function look(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<Seen> {
+async function observe(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<Seen> {
   const { opened } = evaluateGate(gate, context.now());
   const { held: count, heldObjects = [], observedGeneration = 0 } = gate.status ?? {};
   const { held: selected } = await readSelected(client, gate);

@@ -19,27 +19,27 @@ import type { Made } from './make.ts';
 
 type Given = Pick<Invocation, 'options'>;
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 const STOPPED = 'Stopped waiting. The request is still in effect.';
 
 export function isWaitedFor({ options }: Given, made: Made | undefined): made is Made {
   return Boolean(options.wait) && made !== undefined && !made.isDryRun;
 }
 
-/** Looks every second, until `look` answers the exit code. `isLate`: it is the last time. */
+/** Polls every second until `poll` returns the exit code. `isLate`: it is the last time. */
 export async function pollUntil(
   context: Context,
   { options }: Given,
-  look: (isLate: boolean) => Promise<number | undefined>,
+  poll: (isLate: boolean) => Promise<number | undefined>,
 ): Promise<number> {
   const { signal } = context;
   const timeoutMs = timeoutOf(options.timeout);
   const endsAt = timeoutMs > 0 ? context.now() + timeoutMs : Number.POSITIVE_INFINITY;
   for (;;) {
     const isLate = context.now() >= endsAt;
-    const code = await look(isLate);
+    const code = await poll(isLate);
     if (code !== undefined || isLate) return code ?? EXIT.timeout;
-    await pause(Math.min(LOOK_MS, Math.max(endsAt - context.now(), 0)), undefined, { signal }).catch(() => {});
+    await pause(Math.min(POLL_MS, Math.max(endsAt - context.now(), 0)), undefined, { signal }).catch(() => {});
     if (!signal.aborted) continue;
     context.terminal.note(STOPPED);
     return EXIT.interrupted;
@@ -178,16 +178,16 @@ export async function waitFor(
   const live = new Live({ client, namespace, names: [name], signal: AbortSignal.any([signal, ended.signal]) });
   let last: Application | undefined;
   try {
-    for await (const _ of live.looks(60_000)) {
+    for await (const _ of live.updates(60_000)) {
       const [rollout] = live.rollouts;
       if (!rollout) throw new Problem(`Rollout '${name}' in namespace '${namespace}' has been deleted.`);
       const app = explainRollout(rollout, live.around, context.now());
-      const look = styleOf(context);
-      for (const line of changeLines(last, app)) terminal.note(look.text(line));
+      const style = styleOf(context);
+      for (const line of changeLines(last, app)) terminal.note(style.text(line));
       last = app;
       const seen = progress(app, rollout);
       if (seen === 'under way') continue;
-      terminal.print(lineOf(app, look));
+      terminal.print(lineOf(app, style));
       return seen === 'reached' ? EXIT.ok : EXIT.failed;
     }
     if (signal.aborted) return EXIT.interrupted;
@@ -200,9 +200,9 @@ export async function waitFor(
 }
 
 /** `shop/my-app: 1.1.0 waits, 1.0.0 runs: Gate shop/freeze is closed by sre: INC-7` */
-export function lineOf({ namespace, name, headline, state, causes }: Application, look: Style): string {
+export function lineOf({ namespace, name, headline, state, causes }: Application, style: Style): string {
   const why = state === 'done' ? undefined : causes[0]?.text;
-  return look.text(`${namespace}/${name}: ${headline}${why ? `: ${why}` : ''}`);
+  return style.text(`${namespace}/${name}: ${headline}${why ? `: ${why}` : ''}`);
 }
 
 export function timeoutOf(text: string): number {

@@ -28,7 +28,7 @@ export interface RelatedObjects {
   unread: readonly Unread[];
 }
 
-export const NO_SURROUNDINGS: RelatedObjects = {
+export const NO_RELATED: RelatedObjects = {
   gates: [],
   rolloutGates: [],
   bindings: [],

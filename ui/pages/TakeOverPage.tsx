@@ -1,6 +1,6 @@
 /** What runs without a Rollout in charge: each Kustomization, OCIRepository and HelmRelease, with what would put it under one. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { TakeOverList, Ungoverned } from '../../client/board/takeOver.ts';
+import type { AdoptList, Ungoverned } from '../../client/board/adoptViews.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { now } from '../state/clock.ts';
@@ -42,7 +42,7 @@ export function TakeOverPage() {
   );
 }
 
-function sumOf({ objects, count }: TakeOverList): string {
+function sumOf({ objects, count }: AdoptList): string {
   const ready = objects.filter(({ found }) => found).length;
   if (count === 0) return '';
   return `${ready} of ${count} could be taken over as they are; nothing that runs changes by it`;
@@ -56,7 +56,7 @@ function Unreadable({ text }: { text: string }) {
   );
 }
 
-function List({ list: { objects, count, unread } }: { list: TakeOverList }) {
+function List({ list: { objects, count, unread } }: { list: AdoptList }) {
   const q = query.value.get('q') ?? '';
   const shown = useMemo(
     () => objects.filter((each) => keyOf(each).toLowerCase().includes(q.toLowerCase())),

@@ -2,8 +2,8 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { rightKey } from '../../client/actions/action.ts';
+import type { AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
 import type { Answer } from '../../client/board/pageMessages.ts';
-import type { TakeOverLook, TakeOverRequest } from '../../client/board/takeOver.ts';
 import { inFull } from '../../core/text/commands.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Said } from '../parts/ActionDialog.tsx';
@@ -13,19 +13,19 @@ import { api } from '../state/session.ts';
 
 const LOOK_MS = 250;
 
-type Choices = TakeOverRequest['choices'];
+type Choices = AdoptRequest['choices'];
 
 interface TakeOverDialogProps {
-  object: Omit<TakeOverRequest, 'choices'>;
+  object: Omit<AdoptRequest, 'choices'>;
   onClose: () => void;
 }
 
 export function TakeOverDialog({ object, onClose }: TakeOverDialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const [choices, setChoices] = useState<Choices>({});
-  const [look, setLook] = useState<TakeOverLook | undefined>();
+  const [look, setLook] = useState<AdoptPreview | undefined>();
   const [answer, setAnswer] = useState<Answer | 'sending' | undefined>();
-  const requested: TakeOverRequest = { ...object, choices };
+  const requested: AdoptRequest = { ...object, choices };
   useEffect(() => element.current?.showModal(), []);
   useEffect(() => {
     const failed = ({ message }: Error) => setLook({ problem: message, rights: {}, policies: [], variables: [] });
@@ -125,10 +125,10 @@ function lineClass(line: string): string | undefined {
 }
 
 interface ChooseProps {
-  look: TakeOverLook;
+  look: AdoptPreview;
   choices: Choices;
   setChoices: (choices: Choices) => void;
-  kind: TakeOverRequest['kind'];
+  kind: AdoptRequest['kind'];
 }
 
 /** What `adopt` takes as options. Open where nothing was found without. */

@@ -299,7 +299,7 @@ function notesOf(
   ];
 }
 
-export interface TakeOverWrites {
+export interface AdoptWrites {
   /** Absent where nothing newer is out. */
   hold?: WriteRequest;
   /** Absent where there is such a Rollout. */
@@ -308,7 +308,7 @@ export interface TakeOverWrites {
   bind: WriteRequest;
 }
 
-export function takeOverWrites({ gate, rollout, object, annotations, version, rolloutName }: Adoption): TakeOverWrites {
+export function adoptWrites({ gate, rollout, object, annotations, version, rolloutName }: Adoption): AdoptWrites {
   const ref = rolloutRef({ object, rolloutName });
   const holds = named('RolloutGate', { ...ref, name: gate?.metadata.name ?? '' });
   return {
@@ -341,7 +341,7 @@ export function rolloutRef({ object, rolloutName }: Pick<Adoption, 'object' | 'r
 }
 
 /** Why the object cannot be bound yet. */
-export function notBegunText({ object, rolloutName, version }: Adoption, seconds: number): string {
+export function notStartedText({ object, rolloutName, version }: Adoption, seconds: number): string {
   const ref = rolloutRef({ object, rolloutName });
   return withCommands(
     `${named('Rollout', ref)} has not begun with ${version} in ${seconds} s: a closed Gate holds it, or Metacontroller does not run. Nothing is bound yet: run this again once it has begun.`,

@@ -80,8 +80,8 @@ export function approveAtGate(
   now: EpochMs,
 ): PlannedWrite {
   const { approvals } = gate.spec;
-  const { version: tag, rollout: said } = namedIn(version);
-  const of = rollout ? refKey(rollout) : said;
+  const { version: tag, rollout: named } = namedIn(version);
+  const of = rollout ? refKey(rollout) : named;
   const meant = of ? `${of}:${tag}` : tag;
   if (!approvals) return openGate(gate, { reason, version: meant }, now);
   const problem = versionProblem(tag);

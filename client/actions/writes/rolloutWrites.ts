@@ -287,12 +287,12 @@ function runs({ status }: Rollout, version: string): boolean {
 function headText({ status }: Rollout): string {
   const [head] = status?.history ?? [];
   if (!head) return 'nothing is deployed';
-  const said: Record<string, string> = {
+  const texts: Record<string, string> = {
     Deploying: 'is being deployed',
     InProgress: 'is baking',
     Succeeded: 'has succeeded',
   };
-  return `${head.version.tag} ${said[head.bakeStatus ?? ''] ?? 'has not failed'}`;
+  return `${head.version.tag} ${texts[head.bakeStatus ?? ''] ?? 'has not failed'}`;
 }
 
 function nameOf(rollout: Rollout): string {

@@ -48,14 +48,14 @@ export function explainFluxObject(
   const state = parseState(object.metadata.annotations?.[GATE_STATE]);
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isSuspended = object.spec?.suspend === true;
-  const untold = isSuspended ? [] : untoldDeployments(object, binding);
+  const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
   const failure = fluxFailure(object);
   const causes: Cause[] = [
     ...gateCauses(name, closed, state?.is, isSuspended),
     ...(isSuspended && !isOurs ? [byHandCause(object, name)] : []),
     ...failureCause(name, failure),
-    ...(untold.length > 0
-      ? [notApplied(name, untold)]
+    ...(unreported.length > 0
+      ? [notApplied(name, unreported)]
       : bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now))),
     ...earlierCause(name, earlierFailure(object)),
     ...(failure || earlierFailure(object) ? [] : progressCause(object, name)),
@@ -130,16 +130,16 @@ function byHandCause({ metadata }: FluxObject, name: string): Cause {
 
 /** It is told some seconds later that a Gate has opened. */
 function lags(binding: FluxBinding | undefined, gates: readonly Gate[], now: EpochMs): boolean {
-  const said = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
-  return said.length > 0 && evaluateGates(said, finder(gates), now).closed.length === 0;
+  const reported = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
+  return reported.length > 0 && evaluateGates(reported, finder(gates), now).closed.length === 0;
 }
 
 /** What the object carries and its binding does not speak of yet: it is told at once what Flux has applied, and minutes later what it has not. */
-function untoldDeployments({ metadata }: FluxObject, binding: FluxBinding | undefined): DeploymentRef[] {
+function unreportedDeployments({ metadata }: FluxObject, binding: FluxBinding | undefined): DeploymentRef[] {
   if (!binding) return [];
-  const told = parseDeployments(binding.status?.deployed);
+  const reported = parseDeployments(binding.status?.deployed);
   return parseDeployments(metadata.annotations?.[DEPLOYED]).filter((carried) => {
-    const before = told.find(({ rollout }) => rollout === carried.rollout);
+    const before = reported.find(({ rollout }) => rollout === carried.rollout);
     return !before || (before.uid === carried.uid && before.id < carried.id);
   });
 }

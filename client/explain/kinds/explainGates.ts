@@ -15,7 +15,7 @@ import { type Cause, objectRef } from '../application.ts';
 import { approvalsAt, ruleText } from '../approvalViews.ts';
 import type { Explanation } from '../explanation.ts';
 import { gateText } from '../gateText.ts';
-import { NO_SURROUNDINGS } from '../related.ts';
+import { NO_RELATED } from '../related.ts';
 import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
 
 /** How many of the objects that it holds are named, and of the versions that lack approvals. */
@@ -101,7 +101,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   const object = objectRef('RolloutGate', identityOf(gate));
   const { spec } = gate;
   const version = rollout?.status?.pendingVersion;
-  const around = { ...NO_SURROUNDINGS, rolloutGates: [gate] };
+  const around = { ...NO_RELATED, rolloutGates: [gate] };
   const [step] = rollout
     ? rolloutGateSteps(rollout, around, version, now).filter(({ id }) => id === `rolloutGate/${object.name}`)
     : [];

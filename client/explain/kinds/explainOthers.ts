@@ -52,8 +52,8 @@ export function explainByConditions(object: KubeObject<any, any>, resource: stri
   const ready = findCondition(conditions, READY);
   const others = conditions.filter(({ type, status }) => type !== READY && status === 'True');
   const next = object.status?.nextTransition;
-  const said = [...(ready ? [ready] : []), ...others];
-  const causes: Cause[] = said
+  const reported = [...(ready ? [ready] : []), ...others];
+  const causes: Cause[] = reported
     .filter(({ message }) => message)
     .map(({ reason, message }) => ({ code: reason, text: `${title}: ${withoutCommands(message)}` }));
   return {

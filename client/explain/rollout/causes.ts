@@ -52,7 +52,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
     problems.filter(({ reason }) => reason !== 'BakeTimeFailed'),
     problems.filter(({ reason }) => reason === 'BakeTimeFailed'),
   ];
-  const said = (conditions: readonly Condition[]) =>
+  const causesFrom = (conditions: readonly Condition[]) =>
     conditions
       .filter(({ message }) => message !== '')
       .flatMap((condition) => gateCauses(rollout, condition, steps) ?? [causeOf(condition, steps)]);
@@ -60,13 +60,13 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
   // Behind a failed object nothing of its deployment goes on; what waits for something else waits for that first.
   const isFirst = isBaking(head) || status?.pendingVersion === undefined;
   const causes = [
-    ...said(broken),
+    ...causesFrom(broken),
     ...(isFirst ? ofFlux : []),
-    ...said([...waits, ...failed]),
+    ...causesFrom([...waits, ...failed]),
     ...(isFirst ? [] : ofFlux),
     ...(status?.pendingVersion === undefined ? lasting(rollout, steps) : []),
     ...(isBaking(head) || status?.pendingVersion !== undefined ? [] : heldObjects(steps)),
-    ...said([...idle, ...notes]),
+    ...causesFrom([...idle, ...notes]),
   ];
   return causes.flatMap((cause) => (cause.code === 'WantedVersion' ? [cause, ...pinner(rollout)] : [cause]));
 }

@@ -40,9 +40,9 @@ import { rolloutGateSteps } from './rolloutGateSteps.ts';
 
 /** Many of them, in their order: linear in all that is around them, but for what shares a namespace. */
 export function explainRollouts(rollouts: readonly Rollout[], around: RelatedObjects, now: EpochMs): Application[] {
-  const surroundingsOf = byNamespace(around);
+  const relatedOf = byNamespace(around);
   return rollouts.map((rollout) => {
-    const own = surroundingsOf(rollout.metadata.namespace ?? '');
+    const own = relatedOf(rollout.metadata.namespace ?? '');
     const { healthChecks } = watchesElsewhere(rollout) ? around : own;
     return explainRollout(rollout, { ...own, healthChecks }, now);
   });
@@ -58,8 +58,8 @@ export function explainRollout(rollout: Rollout, around: RelatedObjects, now: Ep
   const steps = stepsOf(rollout, bound, around, waiting?.version, now);
   const state = stateOf(rollout, waiting, steps);
   const failure = failureOf(rollout, steps);
-  const said = causesOf(rollout, steps);
-  const causes = [...said, ...failureCauses(rollout, failure, said)];
+  const known = causesOf(rollout, steps);
+  const causes = [...known, ...failureCauses(rollout, failure, known)];
   const next = nextOf(rollout, steps, waiting?.version);
   const actions = rolloutActions(rollout, { steps, waiting, failure, causes }, around, now);
   return {
@@ -129,7 +129,7 @@ function stateOf(rollout: Rollout, waiting: WaitingVersion | undefined, steps: r
   return head ? 'done' : 'empty';
 }
 
-const SAID: Record<DeploymentView['outcome'], string> = {
+const OUTCOME_TEXTS: Record<DeploymentView['outcome'], string> = {
   Deploying: 'is being deployed',
   InProgress: 'is baking',
   Succeeded: 'runs',
@@ -150,7 +150,7 @@ function headline(
   const more = broken.length > 1 ? ` and ${broken.length - 1} more` : '';
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
-    head ? `${head.version} ${SAID[head.outcome]}` : 'nothing is deployed',
+    head ? `${head.version} ${OUTCOME_TEXTS[head.outcome]}` : 'nothing is deployed',
     ...(head && current !== undefined && current !== head.version ? [`${current} runs`] : []),
     ...(!waiting && held !== undefined ? [`the pin on ${spec?.wantedVersion} holds ${held}`] : []),
     ...(broken.length > 0 ? [`${broken[0]}${more} failed`] : []),
@@ -176,11 +176,11 @@ function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | unde
 }
 
 /** What the failed HealthChecks reported, where no condition has it already, and what ran before. */
-function failureCauses({ status }: Rollout, failure: FailureView | undefined, said: readonly Cause[]): Cause[] {
+function failureCauses({ status }: Rollout, failure: FailureView | undefined, known: readonly Cause[]): Cause[] {
   if (!failure) return [];
   const { failedHealthChecks = [], version } = status!.history![0] as HistoryEntry;
   // DeploymentBlocked quotes the first that is unhealthy.
-  const quoted = said.some(({ code }) => code === 'UnhealthyHealthChecks')
+  const quoted = known.some(({ code }) => code === 'UnhealthyHealthChecks')
     ? status?.blockers?.find(({ type }) => type === 'Health')?.object
     : undefined;
   const isSaid = (namespace: string, name: string) => quoted?.namespace === namespace && quoted.name === name;

@@ -23,12 +23,12 @@ export function gateSteps(
   version: string | undefined,
   now: EpochMs,
 ): Step[] {
-  const said = new Map(
+  const reported = new Map(
     (rollout.status?.gates ?? []).filter(({ kind }) => kind === KINDS.Gate.kind).map((gate) => [gate.name, gate]),
   );
   const ofBound = bound.flatMap(({ spec }) => gatesOf(spec));
   const refs = new Map([...gateRefsOf(rollout), ...ofBound].map((ref) => [refKey(ref), ref]));
-  for (const key of said.keys()) if (!refs.has(key)) refs.set(key, namedBy(key));
+  for (const key of reported.keys()) if (!refs.has(key)) refs.set(key, namedBy(key));
   const find = finder(around.gates);
   const [head] = rollout.status?.history ?? [];
   const passes = version === undefined ? new Set<string>() : closingsPassed(rollout, head, version);
@@ -37,7 +37,7 @@ export function gateSteps(
   return [...refs.values()].map((ref) => {
     const isOfObject = version === undefined || bySource.has(refKey(ref));
     const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
-    return gateStep(ref, find(ref), said.get(refKey(ref)), around, { version, wanted, passes }, now);
+    return gateStep(ref, find(ref), reported.get(refKey(ref)), around, { version, wanted, passes }, now);
   });
 }
 
@@ -51,7 +51,7 @@ interface Way {
 function gateStep(
   ref: NamespacedName,
   gate: Gate | undefined,
-  said: GateSummary | undefined,
+  reported: GateSummary | undefined,
   around: RelatedObjects,
   { version, wanted, passes }: Way,
   now: EpochMs,
@@ -63,13 +63,13 @@ function gateStep(
     ...defined({ version }),
     ...(!isTooMany(ref) && { object: objectRef('Gate', ref) }),
   };
-  const saidText = said?.message && withoutCommands(said.message);
+  const reportedText = reported?.message && withoutCommands(reported.message);
   if (isTooMany(ref))
-    return { ...step, title: 'Gates', state: 'blocks', unread: true, ...defined({ detail: saidText }) };
+    return { ...step, title: 'Gates', state: 'blocks', unread: true, ...defined({ detail: reportedText }) };
   const why = gate ? undefined : unreadBecause(around, 'Gate', ref.namespace);
   if (why !== undefined) {
-    const detail = said ? saidText : `the Gate itself could not be read: ${why}`;
-    return { ...step, state: said ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };
+    const detail = reported ? reportedText : `the Gate itself could not be read: ${why}`;
+    return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };
   }
   const [evaluated] = evaluateGates([ref], () => gate, now, wanted).all;
   if (!evaluated || !gate) {
@@ -85,7 +85,7 @@ function gateStep(
     if (!passes.has(closingKey(evaluated))) return { ...step, ...facts, state: 'blocks' };
     return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
   }
-  const isUnseen = said !== undefined && version !== undefined;
+  const isUnseen = reported !== undefined && version !== undefined;
   if (isUnseen) return { ...step, ...facts, state: 'waits', detail: `${facts.detail}; the Rollout is about to see it` };
   return { ...step, ...facts, state: 'passed' };
 }

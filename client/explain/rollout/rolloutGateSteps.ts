@@ -179,12 +179,12 @@ function sayingOf(
   approvals: string | undefined,
 ): string {
   if (state === 'failed') return `rejects ${version}`;
-  const said = message && withoutCommands(message);
-  if (bypassGates && said) return said;
+  const reported = message && withoutCommands(message);
+  if (bypassGates && reported) return reported;
   if (passing === false) return 'not passing';
   if (approvals !== undefined) return approvals;
   // Why a stage or a budget holds it only the Rollout knows.
-  if (kind !== 'RolloutGate' && state !== 'passed' && said) return said;
+  if (kind !== 'RolloutGate' && state !== 'passed' && reported) return reported;
   if (!allowedVersions) return 'passing';
   const isAllowed = version === undefined || allowedVersions.includes(version);
   if (!isAllowed) return `does not allow ${version}`;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
-import { createDesk } from '../../../cli/ui/desk.ts';
+import { createHandlers } from '../../../cli/ui/handlers.ts';
 import type { Views } from '../../../cli/ui/views.ts';
 import type { ActionRequest } from '../../../client/actions/action.ts';
 import { apiServer, json, rollout, status } from '../apiServer.ts';
@@ -23,9 +23,9 @@ async function deskOf(reads: (object | undefined)[], refuses: () => { code: numb
   });
   const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
   const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
-  const desk = createDesk(client, {} as Views, () => Date.parse('2026-11-22T08:00:00Z'));
+  const handlers = createHandlers(client, {} as Views, () => Date.parse('2026-11-22T08:00:00Z'));
   const writes = () => server.asked.filter((line) => !line.startsWith('GET ')).length;
-  return { ...desk, writes };
+  return { ...handlers, writes };
 }
 
 const withHistory = (...tags: string[]) => {
@@ -46,26 +46,26 @@ describe('a rollback of the page', () => {
   const CHANGED = 'This was decided for deployment 2 (1.1.0), and meanwhile there is deployment 3 (1.2.0).';
 
   it('is made for the deployment that the dry run has shown', async () => {
-    const desk = await deskOf([BEFORE], accepts);
-    const { basis } = await desk.act(back, true);
+    const handlers = await deskOf([BEFORE], accepts);
+    const { basis } = await handlers.act(back, true);
     expect(basis).toBe('deployment 2 (1.1.0)');
-    expect(await desk.act(back, false, basis)).toMatchObject({ ok: true });
+    expect(await handlers.act(back, false, basis)).toMatchObject({ ok: true });
   });
 
   it('is refused where automation has deployed another one since the dry run', async () => {
-    const desk = await deskOf([BEFORE, FIXED], accepts);
-    const { basis } = await desk.act(back, true);
-    expect(await desk.act(back, false, basis)).toMatchObject({
+    const handlers = await deskOf([BEFORE, FIXED], accepts);
+    const { basis } = await handlers.act(back, true);
+    expect(await handlers.act(back, false, basis)).toMatchObject({
       ok: false,
       message: expect.stringContaining(CHANGED),
     });
-    expect(desk.writes()).toBe(1);
+    expect(handlers.writes()).toBe(1);
   });
 
   it('is refused where another one begins between its read and its write', async () => {
-    const desk = await deskOf([BEFORE, FIXED], () => ({ code: 409, reason: 'Conflict' }));
-    expect(await desk.act(back, false)).toMatchObject({ ok: false, message: expect.stringContaining(CHANGED) });
-    expect(desk.writes()).toBe(1);
+    const handlers = await deskOf([BEFORE, FIXED], () => ({ code: 409, reason: 'Conflict' }));
+    expect(await handlers.act(back, false)).toMatchObject({ ok: false, message: expect.stringContaining(CHANGED) });
+    expect(handlers.writes()).toBe(1);
   });
 });
 
@@ -75,20 +75,20 @@ describe('a Gate that the page creates', () => {
   const EXISTS = { ok: false, message: 'Gate shop/typo already exists. Nothing was changed.' };
 
   it('is created once', async () => {
-    const desk = await deskOf([undefined], accepts);
-    expect(await desk.act(create, false)).toMatchObject({ ok: true });
-    expect(desk.writes()).toBe(1);
+    const handlers = await deskOf([undefined], accepts);
+    expect(await handlers.act(create, false)).toMatchObject({ ok: true });
+    expect(handlers.writes()).toBe(1);
   });
 
   it('is not created where it exists by now', async () => {
-    const desk = await deskOf([gate], accepts);
-    expect(await desk.act(create, false)).toMatchObject(EXISTS);
-    expect(desk.writes()).toBe(0);
+    const handlers = await deskOf([gate], accepts);
+    expect(await handlers.act(create, false)).toMatchObject(EXISTS);
+    expect(handlers.writes()).toBe(0);
   });
 
   it('is tried once where another user creates it at the same time', async () => {
-    const desk = await deskOf([undefined], () => ({ code: 409, reason: 'AlreadyExists' }));
-    expect(await desk.act(create, false)).toMatchObject(EXISTS);
-    expect(desk.writes()).toBe(1);
+    const handlers = await deskOf([undefined], () => ({ code: 409, reason: 'AlreadyExists' }));
+    expect(await handlers.act(create, false)).toMatchObject(EXISTS);
+    expect(handlers.writes()).toBe(1);
   });
 });

@@ -26,7 +26,7 @@ import type { Views } from './views.ts';
 const RIGHTS_MS = 30_000;
 const SHOWN = 200;
 
-export interface Desk {
+export interface PageHandlers {
   application(id: string): Promise<ApplicationPage | undefined>;
   gate(id: string): Promise<GatePage | undefined>;
   /** Any other object of ours or of Flux's: why it is as it is. undefined: there is none, or the reader may not see it. */
@@ -39,7 +39,7 @@ export interface Desk {
   preview(request: ActionRequest): Promise<Preview>;
 }
 
-export function createDesk(client: KubeClient, views: Views, now: () => EpochMs): Desk {
+export function createHandlers(client: KubeClient, views: Views, now: () => EpochMs): PageHandlers {
   const known = new Map<string, { at: EpochMs; answer: Promise<boolean> }>();
 
   const may = (right: Right): Promise<boolean> => {

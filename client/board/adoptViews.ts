@@ -14,18 +14,18 @@ import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/
 import { FIELD_MANAGER, named } from '../actions/writes/plannedWrite.ts';
 import type { Rights } from './pageMessages.ts';
 
-export type TakenKind = Adoption['object']['kind'];
+export type AdoptedKind = Adoption['object']['kind'];
 
 /** Kustomization, OCIRepository or HelmRelease that follows no Rollout. */
 export interface Ungoverned extends NamespacedName {
-  kind: TakenKind | 'HelmRelease';
+  kind: AdoptedKind | 'HelmRelease';
   /** What runs, and the Rollout that it would be under. */
   found?: { version: string; rollout: string };
   /** Why that cannot be seen from here, or what to do instead. */
   problem?: string;
 }
 
-export interface TakeOverList {
+export interface AdoptList {
   /** Those that can be taken over first. */
   objects: Ungoverned[];
   /** How many there are in all. */
@@ -34,12 +34,12 @@ export interface TakeOverList {
   unread: string[];
 }
 
-export interface TakeOverRequest extends NamespacedName {
-  kind: TakenKind;
+export interface AdoptRequest extends NamespacedName {
+  kind: AdoptedKind;
   choices: Choices;
 }
 
-export interface TakeOverPlan {
+export interface AdoptPlan {
   version: string;
   rollout: string;
   /** What is made and changed, as text. A take-over sends it along: it is what somebody has agreed to. */
@@ -50,8 +50,8 @@ export interface TakeOverPlan {
   needs: Right[];
 }
 
-export interface TakeOverLook {
-  plan?: TakeOverPlan;
+export interface AdoptPreview {
+  plan?: AdoptPlan;
   /** Why there is none; a choice may mend it. */
   problem?: string;
   /** Whether the reader may, by the key of the right. */
@@ -62,14 +62,14 @@ export interface TakeOverLook {
 }
 
 /** Of any number of namespaces. */
-export interface AroundAll {
+export interface ClusterContext {
   policies: readonly ImagePolicy[];
   repositories: readonly ImageRepository[];
   rollouts: readonly Rollout[];
 }
 
 /** In the order of the page. `objects`: Kustomizations, OCIRepositories and HelmReleases. */
-export function ungovernedOf(objects: readonly FluxObject[], around: AroundAll): Ungoverned[] {
+export function ungovernedOf(objects: readonly FluxObject[], around: ClusterContext): Ungoverned[] {
   const policies = byNamespace(around.policies);
   const repositories = byNamespace(around.repositories);
   const rollouts = byNamespace(around.rollouts);
@@ -90,7 +90,7 @@ export function ungovernedOf(objects: readonly FluxObject[], around: AroundAll):
         },
         {},
       );
-      const kind = object.kind as TakenKind;
+      const kind = object.kind as AdoptedKind;
       return 'problem' in plan
         ? { kind, ...ref, problem: plan.problem }
         : { kind, ...ref, found: { version: plan.version, rollout: plan.rolloutName } };

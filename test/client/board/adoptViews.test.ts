@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject, ImagePolicy } from '../../../api/flux.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { type AroundAll, ungovernedOf } from '../../../client/board/takeOver.ts';
+import { type ClusterContext, ungovernedOf } from '../../../client/board/adoptViews.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const object = (kind: string, name: string, spec: object, annotations: object = {}, namespace = 'shop'): FluxObject =>
@@ -14,7 +14,7 @@ const policy = (name: string, tag: string, namespace = 'shop'): ImagePolicy =>
     status: { latestRef: { name: `registry.example.com/${name}`, tag } },
   } as never);
 
-const around = (more: Partial<AroundAll> = {}): AroundAll => ({
+const around = (more: Partial<ClusterContext> = {}): ClusterContext => ({
   policies: [policy('checkout', '1.4.0')],
   repositories: [],
   rollouts: [],

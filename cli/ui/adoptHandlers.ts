@@ -4,40 +4,34 @@ import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { Right } from '../../client/actions/action.ts';
-import {
-  type Adoption,
-  adopt,
-  adoptCommandOf,
-  newObjects,
-  takeOverWrites,
-} from '../../client/actions/writes/adoption.ts';
+import { type Adoption, adopt, adoptCommandOf, adoptWrites, newObjects } from '../../client/actions/writes/adoption.ts';
 import { kubectlOf, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
-import type { Answer, Rights } from '../../client/board/pageMessages.ts';
 import {
-  type TakeOverList,
-  type TakeOverLook,
-  type TakeOverPlan,
-  type TakeOverRequest,
+  type AdoptList,
+  type AdoptPlan,
+  type AdoptPreview,
+  type AdoptRequest,
   ungovernedOf,
-} from '../../client/board/takeOver.ts';
+} from '../../client/board/adoptViews.ts';
+import type { Answer, Rights } from '../../client/board/pageMessages.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { Problem } from '../terminal/exit.ts';
 import { additionLines, annotationLines, PLAIN } from '../terminal/structured.ts';
-import { anyVersion, readAround, takeOver } from '../write/adopt.ts';
+import { anyVersion, makeAdoption, readAround } from '../write/adopt.ts';
 import { sent } from '../write/make.ts';
 
 /** More are counted only. */
 const SHOWN = 1000;
 
-export interface TakeOverDesk {
-  list(): Promise<TakeOverList>;
+export interface AdoptHandlers {
+  list(): Promise<AdoptList>;
   /** What would be written. */
-  look(requested: TakeOverRequest): Promise<TakeOverLook>;
+  look(requested: AdoptRequest): Promise<AdoptPreview>;
   /** `agreed`: the diff that somebody has seen. Nothing is written where it has changed since. */
-  make(requested: TakeOverRequest, agreed: string): Promise<Answer>;
+  make(requested: AdoptRequest, agreed: string): Promise<Answer>;
 }
 
-interface TakeOverOptions {
+interface AdoptOptions {
   client: KubeClient;
   /** Only this one; undefined: all. */
   namespace: string | undefined;
@@ -47,8 +41,8 @@ interface TakeOverOptions {
   rightsOf(needs: readonly Right[]): Promise<Rights>;
 }
 
-export function createTakeOver({ client, namespace, fallback, rollouts, rightsOf }: TakeOverOptions): TakeOverDesk {
-  const found = async ({ kind, choices, ...ref }: TakeOverRequest) => {
+export function createAdoptHandlers({ client, namespace, fallback, rollouts, rightsOf }: AdoptOptions): AdoptHandlers {
+  const found = async ({ kind, choices, ...ref }: AdoptRequest) => {
     const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
     if (!object) throw new Problem(`There is no ${kind} '${ref.name}' in namespace '${ref.namespace}'.`);
     const around = await readAround(client, ref.namespace);
@@ -105,8 +99,8 @@ export function createTakeOver({ client, namespace, fallback, rollouts, rightsOf
   };
 }
 
-async function planOf(object: FluxObject, adoption: Adoption, { choices }: TakeOverRequest): Promise<TakeOverPlan> {
-  const { hold, begin, bind } = takeOverWrites(adoption);
+async function planOf(object: FluxObject, adoption: Adoption, { choices }: AdoptRequest): Promise<AdoptPlan> {
+  const { hold, begin, bind } = adoptWrites(adoption);
   const writes = [hold, begin, bind].flatMap((each) => each ?? []);
   return {
     version: adoption.version,
@@ -136,16 +130,16 @@ function rightOf({ object: { group, resource, namespace, name }, creates }: Writ
 async function write(client: KubeClient, adoption: Adoption): Promise<Answer> {
   const made: string[] = [];
   const warnings: string[] = [];
-  const told = () => made.map((text) => `${text}.`).join(' ');
+  const madeText = () => made.map((text) => `${text}.`).join(' ');
   try {
-    await takeOver(client, adoption, async (each) => {
+    await makeAdoption(client, adoption, async (each) => {
       warnings.push(...(await sent(client, each)).warnings);
       made.push(each.text);
     });
-    return { ok: true, message: told(), warnings };
+    return { ok: true, message: madeText(), warnings };
   } catch (error) {
     if (!(error instanceof Problem || isApiError(error))) throw error;
-    const message = [told(), error.message].filter(Boolean).join(' ');
+    const message = [madeText(), error.message].filter(Boolean).join(' ');
     const code = isApiError(error) ? { code: error.code } : {};
     return { ok: false, message, warnings: [...warnings, ...(isApiError(error) ? error.warnings : [])], ...code };
   }
