@@ -29,7 +29,7 @@ export const SELECTOR: OptionDefinition = {
 
 export const RELEASE: OptionDefinition = {
   flags: '--release <tag>',
-  help: 'the release that is waited for; without it, whatever is newest',
+  help: 'release to wait for; the newest when absent',
 };
 
 export const REASON: OptionDefinition = {
@@ -48,7 +48,7 @@ export function output(...formats: string[]): OptionDefinition {
   return { flags: '-o, --output <format>', help: 'format', choices: formats, completes: formats };
 }
 
-export const YES: OptionDefinition = { flags: '-y, --yes', help: 'do not ask' };
+export const YES: OptionDefinition = { flags: '-y, --yes', help: 'do not ask for confirmation' };
 
 export const SHOW_KUBECTL: OptionDefinition = {
   flags: '-v, --show-kubectl',
@@ -71,16 +71,16 @@ const TIMEOUT: OptionDefinition = {
 
 const waiting = (help: string): readonly OptionDefinition[] => [{ flags: '--wait', help }, TIMEOUT];
 
-export const WAITING = waiting('wait until what was asked for has been deployed and has baked');
+export const WAITING = waiting('wait until the requested version is deployed and has baked');
 
 /** Of one object behind a Gate too. */
 export const WAITING_FOR_OBJECT = waiting(
-  'wait until what was asked for has been deployed and has baked; of an object, until Flux has reconciled it',
+  'wait until the requested version is deployed and has baked; for an object, until Flux has reconciled it',
 );
 
 /** Of what holds or lets go. */
-export const WAITING_FOR_GATE = waiting('wait until everything is held, or goes on, and say what is');
+export const WAITING_FOR_GATE = waiting('wait until each object is held or released, and print which');
 
-export const WAITING_FOR_LIST = waiting('wait until its Rollout goes by it, and say what that waits for');
+export const WAITING_FOR_LIST = waiting('wait until its Rollout follows the list, and print what it waits for');
 
-export const WAITING_FOR_BUDGET = waiting('wait until the budget holds the version no longer');
+export const WAITING_FOR_BUDGET = waiting('wait until the budget no longer holds the version');

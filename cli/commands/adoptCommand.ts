@@ -19,10 +19,10 @@ export const adoptCommand: CommandDefinition = {
   options: [
     { flags: '--apply', help: 'do it' },
     { flags: '--out <dir>', help: 'write the manifests into this folder, for Git' },
-    { flags: '--policy <name>', help: 'the ImagePolicy, where several could be meant' },
-    { flags: '--variable <name>', help: 'the variable, where several could be meant' },
+    { flags: '--policy <name>', help: 'the ImagePolicy, if several match' },
+    { flags: '--variable <name>', help: 'the variable, if several match' },
     { flags: '--rollout <name>', help: "name of the Rollout; the ImagePolicy's when absent" },
-    { flags: '--runs <tag>', help: 'the version that runs, where it cannot be seen' },
+    { flags: '--runs <tag>', help: 'the running version, if it cannot be detected' },
     {
       flags: '--bake-time <duration>',
       help: `how long a version bakes once it is applied and healthy; ${BAKE.bakeTime} when absent`,
@@ -31,7 +31,7 @@ export const adoptCommand: CommandDefinition = {
       flags: '--deploy-timeout <duration>',
       help: `the longest time until a version is applied and healthy, after which it has failed; ${BAKE.deployTimeout} when absent`,
     },
-    { flags: '--no-bake', help: 'neither of both: no version is watched, and none fails' },
+    { flags: '--no-bake', help: 'no bake: versions are not watched, and none fails' },
     DRY_RUN,
     SHOW_KUBECTL,
     output('json', 'yaml'),

@@ -51,7 +51,7 @@ export const approveCommand: CommandDefinition = {
   examples: [
     ['1.2.0 is tested', "approve my-app 1.2.0 --reason 'tested, QA-88'"],
     ['at this gate', 'approve rolloutgate/qa 1.2.0'],
-    ['past a Gate that is closed for everybody else', 'approve gate/year-end 1.2.0 -n flux-system'],
+    ['at a Gate that stays closed for other versions', 'approve gate/year-end 1.2.0 -n flux-system'],
   ],
   run: (context, invocation) => vote(context, invocation, 'approve'),
 };

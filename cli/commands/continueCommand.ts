@@ -15,7 +15,7 @@ import { make } from '../write/make.ts';
 import { awaitObject } from '../write/wait.ts';
 
 export const continueCommand: CommandDefinition = {
-  description: `Lets a version go on that a budget holds after failures: those so far are excused, and who said so is recorded. It says where the version has failed, and asks. After as many new failures it is held again.`,
+  description: `Resumes a version that a budget stopped after failures: the failures so far are excused, and your name is recorded. The command lists where the version has failed, and asks. After as many new failures the budget stops it again.`,
   arguments: [
     { syntax: '<budget>', help: 'a RolloutBudget, or clusterrolloutbudget/fleet', completes: 'budgets' },
     { syntax: '[version]', help: 'a tag, or <image>:<tag>; the version that it holds when absent' },

@@ -38,7 +38,7 @@ const CHECKS: readonly [about: string, check: Check][] = [
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is text, and is no finding.`,
+  description: `Checks the installation: versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is text, and is no finding.`,
   options: [output('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],

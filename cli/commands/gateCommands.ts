@@ -37,12 +37,15 @@ const DEFAULT_NAME = 'freeze';
 const SELECTING = ['kinds', 'selector', 'namespaceSelector', 'every'];
 
 export const closeCommand: CommandDefinition = {
-  description: `Closes a Gate for everything that requires it, until it is opened or until the given time. With --kinds, a selector or --every it creates the Gate where there is none; it first says what it holds, and asks. A RolloutGate closes for every version that is not deployed manually; with --rollout it is created where there is none.`,
+  description: `Closes a Gate for everything that requires it, until it is opened or until the given time. With --kinds, a selector or --every it creates the Gate where there is none; the command first lists what it holds, and asks. A RolloutGate closes for every version that is not deployed manually; with --rollout it is created where there is none.`,
   arguments: [{ syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     { flags: '--for <time>', help: 'open it again after this: 30m, 24h, 2d' },
     { flags: '--until <time>', help: "open it again then: 'Mon 08:00', '18:00', '2027-01-04'" },
-    { flags: '--at <time>', help: "not now, but then: 'Mon 08:00', '2026-12-24 18:00'; with --for it lasts as long" },
+    {
+      flags: '--at <time>',
+      help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; with --for it lasts as long",
+    },
     { flags: '--kinds <kinds>', help: `what a new Gate selects; ${FROZEN_KINDS.join(',')} when absent` },
     { flags: '-l, --selector <labels>', help: 'only objects with these labels: tier=production' },
     {
@@ -203,10 +206,13 @@ async function withWhatItHolds(
   return { ...requested, concerns: [`It holds ${heldText(held)}${named}${missing}`, ...freezeConcerns(gate, held)] };
 }
 
-export const AT = { flags: '--at <time>', help: "not now, but then: 'Mon 08:00', '2026-12-24 18:00'" } as const;
+export const AT = {
+  flags: '--at <time>',
+  help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'",
+} as const;
 
 export const openCommand: CommandDefinition = {
-  description: `Opens a Gate for everything that it holds, or for Rollouts that are to deploy one version; a RolloutGate for every version. It says what it releases, and asks. Without a name it is the Gate that a user has closed in the namespace; where there are several it lists them, and asks.`,
+  description: `Opens a Gate for everything that it holds, or for Rollouts that are to deploy one version; a RolloutGate for every version. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,
   arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },
@@ -262,7 +268,7 @@ async function closedByHand(context: Context, { client, namespace }: Cluster): P
     return !opened && cause?.action === 'close';
   });
   if (closed.length === 0)
-    throw new Problem(`Nobody has closed a Gate in namespace '${namespace}': there is nothing to open.`);
+    throw new Problem(`No user has closed a Gate in namespace '${namespace}': there is nothing to open.`);
   const choices = closed.map((gate) => {
     const { name } = identityOf(gate);
     return {

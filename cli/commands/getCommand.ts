@@ -19,15 +19,15 @@ import { applicationTree, changeLines } from '../terminal/tree.ts';
 type Format = 'json' | 'yaml' | 'name' | 'wide' | undefined;
 
 export const get: CommandDefinition = {
-  description: `Shows Rollouts, each as a tree: what runs, what waits, each gate, check, object and stage in its way, since when and by whom, and what happens next by itself.
+  description: `Shows Rollouts, each as a tree: what runs, what waits, each gate, check, object and upstream Rollout that blocks it, since when and by whom, and what happens next automatically.
 On a terminal, --watch draws the tree again with every change; on a pipe it prints a line for each.`,
   arguments: [{ syntax: '[rollout...]', help: 'names; all of the namespace when absent', completes: 'rollouts' }],
   options: [
     ALL_NAMESPACES,
     SELECTOR,
     output('wide', 'name', 'json', 'yaml'),
-    { flags: '-w, --watch', help: 'go on until Ctrl-C' },
-    { flags: '--until <state>', help: 'with --watch: end once all have come so far', choices: GOALS, completes: GOALS },
+    { flags: '-w, --watch', help: 'keep watching until Ctrl-C' },
+    { flags: '--until <state>', help: 'with --watch: exit once all have reached it', choices: GOALS, completes: GOALS },
     RELEASE,
   ],
   examples: [
@@ -216,7 +216,9 @@ function drawer(context: Context, { everywhere }: Which): Drawer {
         }
         lines.push(...(index > 0 ? [''] : []), ...applicationTree(app, style, everywhere));
       }
-      const lost = isLost ? [style.tone('bad', 'The API server is not heard: this may be old. Trying again …')] : [];
+      const lost = isLost
+        ? [style.tone('bad', 'Lost connection to the API server; retrying. This may be out of date.')]
+        : [];
       screen.draw(apps.length === 0 ? ['There are no Rollouts.', ...lost] : [...lines, ...lost]);
     },
     close: () => screen.close(),
@@ -230,7 +232,7 @@ function appender({ terminal, now }: Context): Drawer {
     show(apps, isLost) {
       const at = formatTime(now());
       if (isLost !== wasLost)
-        terminal.note(isLost ? 'The API server is not heard; trying again.' : 'The API server is heard again.');
+        terminal.note(isLost ? 'Lost connection to the API server; retrying.' : 'Reconnected to the API server.');
       wasLost = isLost;
       for (const app of apps) {
         const key = `${app.namespace}/${app.name}`;

@@ -60,7 +60,7 @@ function onRollout({ description, examples, version, options = [], ask }: Rollou
 }
 
 export const deployCommand = onRollout({
-  description: `Deploys a version now, by hand: past RolloutGates, HealthChecks and a running bake, but not past closed Gates. Newer versions are candidates again after it; pin a version to stay on it.`,
+  description: `Deploys a version now, manually: it bypasses RolloutGates, HealthChecks and a running bake, but not closed Gates. Newer versions are candidates again after it; pin a version to stay on it.`,
   version: 'required',
   examples: [
     ['a fix, at once', "deploy my-app 1.2.1 --reason 'INC-7: login is broken'"],
@@ -80,28 +80,27 @@ export const pinCommand = onRollout({
 
 export const unpinCommand = onRollout({
   description:
-    'Lets automation go on: the newest version that everything lets through is deployed at once. It says which that is, and asks.',
+    'Resumes automation: the newest version that nothing blocks is deployed at once. The command names it, and asks.',
   examples: [['back to automatic', 'unpin my-app']],
   ask: (rollout, { reason }) => unpin(rollout, reason),
 });
 
 export const retryCommand = onRollout({
-  description:
-    'Begins the newest deployment again, after it has failed: it has to arrive, become healthy and bake once more.',
+  description: 'Retries the newest deployment after it has failed: it must be applied, become healthy and bake again.',
   examples: [['the database is back', "retry my-app --reason 'the database is back'"]],
   ask: (rollout, { reason }) => retry(rollout, reason),
 });
 
 export const unblockCommand = onRollout({
-  description: `Lets the next version follow one that has failed, where a failure holds what comes after it (onFailure: Hold). Gates and health still count.`,
+  description: `Lets the next version follow a failed one, if a failure blocks later versions (onFailure: Hold). Gates and health checks still apply.`,
   examples: [['1.2.0 has failed, 1.2.1 repairs it', "unblock my-app --reason '1.2.1 repairs it'"]],
   ask: (rollout, { reason }) => unblock(rollout, reason),
 });
 
 export const rollbackCommand = onRollout({
-  description: `Goes back to a version and stays there: to the one that is named, else to the last that succeeded before the one that runs. It never goes to a newer version, nor to one that was rolled back from. It says from which version to which, and which release between cannot be undone, and asks.`,
+  description: `Rolls back to a version and stays on it: the named one, or the last that succeeded before the current one. It never goes to a newer version, nor to one that was rolled back from. The command shows both versions, and any release between them that cannot be undone, and asks.`,
   version: 'optional',
-  options: [{ flags: '--no-pin', help: 'do not stay there: newer versions are candidates again' }],
+  options: [{ flags: '--no-pin', help: 'do not stay on it: newer versions are candidates again' }],
   examples: [
     ['back to what ran before', "rollback my-app --reason 'leaks memory'"],
     ['to a particular version', 'rollback my-app 1.0.3'],

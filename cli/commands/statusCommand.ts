@@ -9,11 +9,11 @@ import { styleOf } from '../terminal/style.ts';
 import { lineOf, timeoutOf, WAIT_CODES, waitFor } from '../write/wait.ts';
 
 export const status: CommandDefinition = {
-  description: `One line on how far a Rollout has come. With --until it waits for that, for pipelines: progress goes to standard error, the line to standard output,
-and the exit code says what came of it.`,
+  description: `Prints one line about the progress of a Rollout. With --until it waits for a state, for pipelines: progress goes to standard error, the line to standard output,
+and the exit code tells the result.`,
   arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
   options: [
-    { flags: '--until <state>', help: 'wait until it has come so far', choices: GOALS, completes: GOALS },
+    { flags: '--until <state>', help: 'wait until it reaches this state', choices: GOALS, completes: GOALS },
     RELEASE,
     { flags: '--timeout <time>', help: 'with --until: how long to wait; 0 for no limit', default: '10m' },
   ],
@@ -21,7 +21,7 @@ and the exit code says what came of it.`,
     ['has it baked?', 'status my-app -n shop'],
     ['in a pipeline, after the image was pushed', 'status my-app -n shop --until baked --release 1.2.0 --timeout 30m'],
   ],
-  exitCodes: [...WAIT_CODES, [EXIT.waiting, 'without --until: a version waits, or is on its way']],
+  exitCodes: [...WAIT_CODES, [EXIT.waiting, 'without --until: a version is waiting or rolling out']],
   async run(context, { arguments: [name], options }) {
     const cluster = await context.cluster();
     const rollout = await readRollout(cluster, name as string);

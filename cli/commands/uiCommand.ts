@@ -9,7 +9,7 @@ const MOST_PORT = 65_535;
 export const ui: CommandDefinition = {
   description: `Serves a page on this machine and opens it: a board of all applications, why each waits, Gates on a calendar, the order of promotion.
 It is live, and has the rights of your kubeconfig: the browser sees neither credentials nor anything but what the page needs. The address has a key that
-is new each time; whoever has it may do what you may, so do not pass it on. Ctrl-C ends it.`,
+is new each time; anyone who has it has your permissions, so do not share it. Ctrl-C ends it.`,
   options: [
     { flags: '--port <number>', help: 'port on 127.0.0.1; a free one when absent' },
     { flags: '--no-open', help: 'print the address and open no browser' },
@@ -39,7 +39,7 @@ is new each time; whoever has it may do what you may, so do not pass it on. Ctrl
       throw error;
     });
     context.terminal.print(page.address);
-    context.terminal.note('Whoever has this address may do what you may. Ctrl-C ends it.');
+    context.terminal.note('Anyone with this address has your permissions. Ctrl-C ends it.');
     if (options.open !== false) openBrowser(page.address);
     await new Promise<void>((resolve) => {
       if (context.signal.aborted) resolve();

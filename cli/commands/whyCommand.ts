@@ -13,8 +13,8 @@ import { structured } from '../terminal/structured.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const why: CommandDefinition = {
-  description: `Why an object waits, is held or suspended, or was refused: the cause first, what happens by itself, and the exact commands that
-would let it go, each with whether you may run it. KIND is any of ours or of Flux's; a name alone is a Rollout's.`,
+  description: `Explains why an object is waiting, held, suspended or refused: the cause first, then what happens automatically, and the exact commands that
+release it, each with whether you may run it. KIND is any kind of rollout-hooks or Flux; a name alone is a Rollout's.`,
   arguments: [
     { syntax: '<kind/name>', help: 'rollout/my-app, gate/year-end, kustomization/web', completes: 'targets' },
   ],
@@ -44,7 +44,7 @@ function explanationLines(explanation: Explanation, style: Style, program: strin
   const title = `${object.kind} ${refKey(object)}`;
   const head = `${style.symbol(EXPLAINED_TONES[state])} ${style.strong(title)}: ${style.text(headline)}`;
   const then = next ? `Next: ${style.text(next.text)}${next.at ? `, ${style.when(next.at)}` : ''}` : undefined;
-  const text = causes.length > 0 || then ? causes.map(({ text }) => style.text(text)) : ['Nothing is in its way'];
+  const text = causes.length > 0 || then ? causes.map(({ text }) => style.text(text)) : ['Nothing blocks it'];
   const sentences = [...text, ...(then ? [then] : [])];
   return [
     ...wrapped(head, style.columns),

@@ -62,7 +62,7 @@ export function heldText(held: readonly Requirer[]): string {
     const names = objects.map(({ namespace, name }) => (isQualified ? `${namespace}/${name}` : name));
     return `${objects.length} ${plural(kind, objects.length)} (${few(names, 5)})`;
   });
-  if (parts.length === 0) return 'nothing that is there now';
+  if (parts.length === 0) return 'nothing that exists now';
   return parts.length === 1 ? parts[0]! : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
 }
 
@@ -82,7 +82,7 @@ export function freezeConcerns(gate: Gate, held: readonly Requirer[]): string[] 
   return [
     ...(flux
       ? [
-          "It holds Flux's own Kustomization flux-system/flux-system: nothing would come from Git any more, not even a change to this Gate",
+          "It holds Flux's own Kustomization flux-system/flux-system: nothing would be applied from Git any more, not even a change to this Gate",
         ]
       : []),
     ...(syncs && sources.length > 0

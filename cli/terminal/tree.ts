@@ -38,7 +38,7 @@ function headLines(name: string, app: Application, style: Style): string[] {
 function requestedText({ waiting }: Application, style: Style): string {
   const { by, at } = waiting?.requested ?? {};
   if (!by) return '';
-  return style.faint(` (asked for by ${by}${at ? ` ${style.ago(at)}` : ''})`);
+  return style.faint(` (requested by ${by}${at ? ` ${style.ago(at)}` : ''})`);
 }
 
 function runsText(runs: DeploymentView, style: Style): string {

@@ -93,7 +93,7 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
       const { object, adoption } = await found(requested);
       if ('problem' in adoption) return refused(adoption.problem);
       if ((await diffOf(object, adoption)) !== agreed)
-        return refused('It has changed since you looked. Nothing was written: look again.');
+        return refused('It has changed since it was shown. Nothing was written: check it again.');
       return write(client, adoption);
     },
   };

@@ -20,7 +20,7 @@ import type { Made } from './make.ts';
 import { isWaitedFor, pollUntil } from './wait.ts';
 
 export const GATE_WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
-  [EXIT.timeout, 'with --wait: not in time; the line says what is not there yet'],
+  [EXIT.timeout, 'with --wait: timed out; the line says what is not done yet'],
 ];
 
 /** So many objects are followed one by one; a Gate names no more either. */
@@ -47,8 +47,8 @@ export async function awaitGate(
     const seen = await observe(client, gate, settled, context);
     const isSettled = seen.isCounted && seen.moving.length === 0;
     if (!isSettled && !isLate) return undefined;
-    const rest = seen.isCounted ? `not there yet: ${heldText(seen.moving)}` : 'what requires it is not counted yet';
-    terminal.print(`${lineOf(gate, seen, context)}${isSettled ? '' : `; not in time; ${rest}`}`);
+    const rest = seen.isCounted ? `not done yet: ${heldText(seen.moving)}` : 'what requires it is not counted yet';
+    terminal.print(`${lineOf(gate, seen, context)}${isSettled ? '' : `; timed out; ${rest}`}`);
     return isSettled ? EXIT.ok : EXIT.timeout;
   });
 }
@@ -85,7 +85,7 @@ async function observe(client: KubeClient, gate: Gate, settled: Settled, context
       if (effect === 'moving') return;
       settled.set(name, effect);
       if (effect !== 'unseen')
-        context.terminal.note(`${name} ${effect === 'held' ? 'is held' : opened ? 'goes on' : 'goes past it'}`);
+        context.terminal.note(`${name} ${effect === 'held' ? 'is held' : opened ? 'is released' : 'bypasses it'}`);
     }),
   );
   const of = (effect: Effect | 'unseen') =>
@@ -114,9 +114,12 @@ async function effectNow(
 /** `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)` */
 function lineOf(gate: Gate, { opened, held, free, unseen }: Seen, context: Context): string {
   const parts = opened
-    ? [`go on: ${textOf(free)}`, ...(held.length > 0 ? [`still held, by something else: ${heldText(held)}`] : [])]
-    : [`held: ${textOf(held)}`, ...(free.length > 0 ? [`go past it: ${heldText(free)}`] : [])];
-  const rest = unseen > 0 ? `; not looked at: ${unseen}` : '';
+    ? [
+        `released: ${textOf(free)}`,
+        ...(held.length > 0 ? [`still held, by another Gate or manually: ${heldText(held)}`] : []),
+      ]
+    : [`held: ${textOf(held)}`, ...(free.length > 0 ? [`bypass it: ${heldText(free)}`] : [])];
+  const rest = unseen > 0 ? `; not checked: ${unseen}` : '';
   return styleOf(context).text(
     `${refKey(identityOf(gate))}: ${gateText(gate, context.now())}; ${parts.join('; ')}${rest}`,
   );

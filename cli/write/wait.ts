@@ -65,7 +65,7 @@ export async function awaitObject<T extends KubeObject<any, any>>(
     if (!object) throw new Problem(`${title} has been deleted.`);
     const { is, text } = progress(object);
     if (is !== 'under way' || isLate) {
-      context.terminal.print(say(is === 'under way' ? `not in time; ${text}` : text));
+      context.terminal.print(say(is === 'under way' ? `timed out; ${text}` : text));
       return is === 'reached' ? EXIT.ok : is === 'failed' ? EXIT.failed : EXIT.timeout;
     }
     if (text !== last) context.terminal.note(say(text));
@@ -84,7 +84,7 @@ export async function awaitRollout(
   if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const { brings } = made.request;
   if (!before || !brings) {
-    context.terminal.note('Nothing is waited for: no version of a Rollout is deployed by that alone.');
+    context.terminal.note('Not waiting: this request alone deploys no version of a Rollout.');
     return EXIT.ok;
   }
   const { version } = brings;
@@ -155,7 +155,7 @@ async function ofRollout(
 
 export const WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
   [EXIT.failed, 'the deployment has failed'],
-  [EXIT.timeout, 'not reached in time: the line says what it waits for'],
+  [EXIT.timeout, 'timed out: the line says what it is waiting for'],
 ];
 
 export interface Wanted {
@@ -191,7 +191,7 @@ export async function waitFor(
       return seen === 'reached' ? EXIT.ok : EXIT.failed;
     }
     if (signal.aborted) return EXIT.interrupted;
-    terminal.print(last ? `${what}: not in time; ${lineOf(last, styleOf(context))}` : `${what}: not in time`);
+    terminal.print(last ? `${what}: timed out; ${lineOf(last, styleOf(context))}` : `${what}: timed out`);
     return EXIT.timeout;
   } finally {
     clearTimeout(timer);

@@ -48,7 +48,7 @@ function refOf(key: string): NamespacedName {
 /** Who lets a version through a closed gate that asks for approvals. */
 export function ruleText({ required, notBy = [], expireAfter }: ApprovalRule): string {
   const who = required === 1 ? 'one person who approves it' : `${required} people who approve it`;
-  const names = { requester: 'whoever asked for it', author: 'its authors' };
+  const names = { requester: 'whoever requested it', author: 'its authors' };
   const without = notBy.length > 0 ? `, ${notBy.map((each) => names[each]).join(' and ')} not counted` : '';
   const lasts = expireAfter ? `, each within ${expireAfter}` : '';
   return `A version takes ${who}${without}${lasts}; no request opens the gate`;

@@ -197,7 +197,7 @@ function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { 
     const value = runs ?? runningTag(object);
     return value
       ? [{ value }]
-      : { problem: `${name} has no spec.ref.tag, and has not fetched a tag: say what runs with --runs.` };
+      : { problem: `${name} has no spec.ref.tag, and has not fetched a tag: name the running version with --runs.` };
   }
   const substitute =
     (object.spec as { postBuild?: { substitute?: Record<string, string> } }).postBuild?.substitute ?? {};
@@ -206,7 +206,9 @@ function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { 
     if (bound.some((pin) => pin.variable === variable))
       return { problem: `${variable} of ${name} is bound to a Rollout already.` };
     if (value === undefined)
-      return { problem: `${name} sets no ${variable} in spec.postBuild.substitute: say what runs with --runs.` };
+      return {
+        problem: `${name} sets no ${variable} in spec.postBuild.substitute: name the running version with --runs.`,
+      };
     return isLegalTag(value)
       ? [{ variable, value }]
       : { problem: `${variable} of ${name} is '${value}', which is no tag.` };
@@ -312,9 +314,9 @@ export function adoptWrites({ gate, rollout, object, annotations, version, rollo
   const ref = rolloutRef({ object, rolloutName });
   const holds = named('RolloutGate', { ...ref, name: gate?.metadata.name ?? '' });
   return {
-    ...(gate && { hold: creating('RolloutGate', gate, { text: `Made ${holds}, which holds what comes next` }) }),
+    ...(gate && { hold: creating('RolloutGate', gate, { text: `Created ${holds}, which blocks later versions` }) }),
     ...(rollout && {
-      begin: creating('Rollout', rollout, { text: `Made ${named('Rollout', ref)}, which begins with ${version}` }),
+      begin: creating('Rollout', rollout, { text: `Created ${named('Rollout', ref)}, starting with ${version}` }),
     }),
     bind: patching(
       object.kind,
@@ -344,7 +346,7 @@ export function rolloutRef({ object, rolloutName }: Pick<Adoption, 'object' | 'r
 export function notStartedText({ object, rolloutName, version }: Adoption, seconds: number): string {
   const ref = rolloutRef({ object, rolloutName });
   return withCommands(
-    `${named('Rollout', ref)} has not begun with ${version} in ${seconds} s: a closed Gate holds it, or Metacontroller does not run. Nothing is bound yet: run this again once it has begun.`,
+    `${named('Rollout', ref)} did not start with ${version} within ${seconds} s: a closed Gate blocks it, or Metacontroller is not running. Nothing is bound yet: run this again once it has started.`,
     ['To see what it waits for', shell`${OURS} why ${ref.name} -n ${ref.namespace}`],
   );
 }

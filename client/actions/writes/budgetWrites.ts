@@ -38,21 +38,22 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
         heldVersions(budget).map((each) => each.name),
         5,
       ) || 'no version';
-    return wrong(`${name} knows of no failure of ${wanted}: it holds ${has}.`);
+    return wrong(`${name} has recorded no failure of ${wanted}: it holds ${has}.`);
   }
-  if (!failed.some(({ held }) => held)) return nothing(`${name} does not hold ${wanted}: it goes on already.`);
+  if (!failed.some(({ held }) => held))
+    return nothing(`${name} does not hold ${wanted}: there is nothing to continue.`);
   const annotations = { [CONTINUE]: wanted, ...changeCause(`continue ${wanted}`, reason) };
   return patching(
     budgetKind(budget),
     identityOf(budget),
     { metadata: { annotations } },
-    { text: `Asked ${name} to go on with ${wanted}`, concerns: failed.filter(({ held }) => held).map(failureText) },
+    { text: `Asked ${name} to continue ${wanted}`, concerns: failed.filter(({ held }) => held).map(failureText) },
   );
 }
 
 /** Whether the budget has acted on the request, and holds the version no longer. */
 export function continued(budget: Budget, wanted: string): Reached {
-  if (pendingContinue(budget)) return { is: 'under way', text: `it has not looked at the request for ${wanted} yet` };
+  if (pendingContinue(budget)) return { is: 'under way', text: `it has not handled the request for ${wanted} yet` };
   const held = heldVersions(budget).some(({ of }) => wanted === of.version || wanted === `${of.image}:${of.version}`);
   return held ? { is: 'under way', text: `it still holds ${wanted}` } : { is: 'reached', text: `${wanted} goes on` };
 }
@@ -63,5 +64,5 @@ function failureText({ version, failed, failures = [] }: BudgetVersion): string 
     5,
     failed,
   );
-  return `${version} has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'} (${names}): the others begin it all the same`;
+  return `${version} has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'} (${names}): the others will deploy it anyway`;
 }

@@ -19,8 +19,8 @@ export function bypassObject(object: FluxObject, reason: string, now: EpochMs): 
     identityOf(object),
     { metadata: { annotations }, spec: { suspend: false } },
     {
-      text: `Resumed ${name} past the closed Gates that hold it`,
-      concerns: [`${name} runs again although a Gate is closed; who did it and why is recorded`],
+      text: `Resumed ${name} despite the closed Gates that hold it`,
+      concerns: [`${name} runs again although a Gate is closed; your name and reason are recorded`],
     },
   );
 }
@@ -34,7 +34,7 @@ export function resumeObject(kind: GovernedKind, ref: NamespacedName): PlannedWr
 export function reconciled(object: FluxObject): Reached {
   if (object.spec?.suspend === true) return { is: 'failed', text: 'it is suspended again' };
   if (object.status?.observedGeneration === undefined)
-    return { is: 'under way', text: 'Flux has not looked at it yet' };
+    return { is: 'under way', text: 'Flux has not reconciled it yet' };
   const { status, message } = kstatusOf(object, 0);
   if (status === 'Failed' || status === 'Terminating') return { is: 'failed', text: message };
   return status === 'Current' ? { is: 'reached', text: 'reconciled' } : { is: 'under way', text: message };

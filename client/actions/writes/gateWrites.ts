@@ -90,13 +90,13 @@ export function approveAtGate(
     [APPROVE_FOR]: meant,
     ...(reason && { [APPROVE_FOR_REASON]: reason }),
   };
-  const text = `Approved ${version} at ${nameOf(gate)}, which asks for ${approvals.required}`;
+  const text = `Approved ${version} at ${nameOf(gate)}, which requires ${approvals.required}`;
   return patching('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version: tag } });
 }
 
 /** Takes one's own approval back. */
 export function withdrawAtGate(gate: Gate, version: string): PlannedWrite {
-  if (!gate.spec.approvals) return wrong(`${nameOf(gate)} has no spec.approvals: nobody has approved anything there.`);
+  if (!gate.spec.approvals) return wrong(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
   const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
   return patching('Gate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE_FOR]: version } } }, { text });
 }
@@ -141,7 +141,8 @@ export function closing(
 
 /** A planned closing and a planned opening are two plans, and a Gate keeps one. */
 export function spanProblem({ at, until }: Pick<When, 'at' | 'until'>, now: EpochMs): string | undefined {
-  if (until !== undefined && until <= now) return `${formatTime(until)} is past: a freeze ends later than now.`;
+  if (until !== undefined && until <= now)
+    return `${formatTime(until)} is in the past: a freeze must end later than now.`;
   if (at !== undefined && at <= now) return `${formatTime(at)} is past.`;
   if (at !== undefined && until !== undefined)
     return 'A Gate keeps one plan: give it either a beginning (--at) or an end.';
@@ -173,7 +174,7 @@ function letsGo(gate: Gate): string[] {
   const { held = 0, heldObjects = [] } = gate.status ?? {};
   if (held === 0) return [];
   const names = few(heldObjects.map(requirerText), 8, held);
-  return [`It lets go of ${held} ${held === 1 ? 'object' : 'objects'}: ${names}`];
+  return [`It releases ${held} ${held === 1 ? 'object' : 'objects'}: ${names}`];
 }
 
 const atText = (at: EpochMs | undefined) => (at === undefined ? '' : ` at ${formatTime(at)}`);
@@ -213,7 +214,7 @@ export function freeze(wanted: Freeze, existing: Gate | undefined, now: EpochMs)
   const end = until === undefined ? '' : ` until ${formatTime(until)}`;
   const begin = at === undefined ? '' : ` at ${formatTime(at)}`;
   const text = every
-    ? `Made ${named('Gate', ref)}: closed every ${every.days.join(', ')}${every.hours ? ` ${every.hours.start}–${every.hours.end}` : ''}, ${every.timezone}`
+    ? `Created ${named('Gate', ref)}: closed every ${every.days.join(', ')}${every.hours ? ` ${every.hours.start}–${every.hours.end}` : ''}, ${every.timezone}`
     : `${at === undefined ? 'Closed' : 'Planned to close'} the new ${named('Gate', ref)}${begin}${end}`;
   return creating('Gate', gate, { text });
 }

@@ -81,7 +81,7 @@ export const wrong = (none: string): NoRequest => ({ none, isWrong: true });
 /** Why a request is refused that was decided from another state than `basis`; undefined: it may be made. */
 export function basisProblem(basis: string | undefined, request: WriteRequest): string | undefined {
   if (basis === undefined || request.basis === basis) return undefined;
-  return `This was decided for ${basis}, and meanwhile there is ${request.basis}. Nothing was changed.`;
+  return `This was planned for ${basis}, and now there is ${request.basis}. Nothing was changed.`;
 }
 
 export function isRequest(planned: PlannedWrite): planned is WriteRequest {

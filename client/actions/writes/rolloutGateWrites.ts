@@ -70,13 +70,14 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
 /** One of several that the version needs. The webhook takes the annotation off and records who gave it. */
 function giveApproval(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const annotations = { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) };
-  const text = `Approved ${version} at ${nameOf(gate)}, which asks for ${gate.spec?.approvals?.required}`;
+  const text = `Approved ${version} at ${nameOf(gate)}, which requires ${gate.spec?.approvals?.required}`;
   return patching('RolloutGate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version } });
 }
 
 /** Takes one's own approval back. */
 export function withdraw(gate: RolloutGate, version: string): PlannedWrite {
-  if (!gate.spec?.approvals) return wrong(`${nameOf(gate)} has no spec.approvals: nobody has approved anything there.`);
+  if (!gate.spec?.approvals)
+    return wrong(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
   const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
   return patching('RolloutGate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE]: version } } }, { text });
 }
@@ -139,7 +140,7 @@ export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason):
 
 function scheduleProblem(gate: RolloutGate): string | undefined {
   const schedule = scheduleOf(gate);
-  return schedule && `${nameOf(gate)} is written by ${schedule}: change that, or deploy the version by hand.`;
+  return schedule && `${nameOf(gate)} is written by ${schedule}: change that, or deploy the version manually.`;
 }
 
 /** Lists are replaced as a whole: a write from an older one must not drop what somebody has added meanwhile. */

@@ -80,7 +80,7 @@ export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
     spec: { wantedVersion: null },
   };
   const next = nextOf(rollout);
-  return request(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation goes on`, {
+  return request(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation resumes`, {
     concerns: next === undefined || next === pinned ? [] : [`${next} is deployed next; if it is bad, reject it first`],
   });
 }
@@ -94,10 +94,10 @@ function nextOf({ status }: Rollout): string | undefined {
 export function retry(rollout: Rollout, reason: Reason): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
   if (head?.bakeStatus !== 'Failed')
-    return wrong(`${nameOf(rollout)}: ${headText(rollout)}, and there is nothing to try again.`);
+    return wrong(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.`);
   // An empty value would be the same text as that of a request which is not taken off yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
-  return request(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to try ${head.version.tag} again`, {
+  return request(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to retry ${head.version.tag}`, {
     version: head.version.tag,
   });
 }
@@ -112,7 +112,7 @@ export function unblock(rollout: Rollout, reason: Reason): PlannedWrite {
 }
 
 /**
- * One version past the closed Gates in its way. On a Rollout that is pinned the pin says which. Admission refuses the write where another
+ * One version despite the closed Gates that block it. On a Rollout that is pinned the pin says which. Admission refuses the write where another
  * version would go first by then.
  */
 export function bypass(rollout: Rollout, version: string, reason: string, now: EpochMs): PlannedWrite {
@@ -133,12 +133,12 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
     ...message(rollout, reason),
   };
   const body = { metadata: { annotations }, ...(isPinned && !isHead && { spec: { wantedVersion: version } }) };
-  const text = `Asked ${nameOf(rollout)} to deploy ${version} past the closed Gates in its way`;
+  const text = `Asked ${nameOf(rollout)} to deploy ${version} despite the closed Gates that block it`;
   return request(rollout, body, text, {
     version,
     concerns: [
-      `${version} goes past every closed Gate in its way, once; who did it and why is recorded`,
-      ...versionConcerns(rollout, version, 'nothing would go past the Gates until it is one'),
+      `${version} bypasses every closed Gate that blocks it, once; your name and reason are recorded`,
+      ...versionConcerns(rollout, version, 'nothing bypasses the Gates until it is one'),
     ],
   });
 }
@@ -148,12 +148,12 @@ export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): P
   const { pendingVersion, history: [head] = [] } = rollout.status ?? {};
   const caught = head && ['Deploying', 'InProgress'].includes(head.bakeStatus ?? '') ? head : undefined;
   const version = pendingVersion ?? caught?.version.tag;
-  if (version === undefined) return wrong(`No version of ${nameOf(rollout)} waits: say which to deploy.`);
+  if (version === undefined) return wrong(`No version of ${nameOf(rollout)} is waiting: name the one to deploy.`);
   const isHead = pendingVersion === undefined;
   const by = isHead ? caught?.requestedBy : versionRequests(rollout, version)[0]?.by;
   if (by === undefined) return bypass(rollout, version, reason, now);
   return wrong(
-    `${version} is the version of ${nameOf(rollout)} that waits, and ${by} asked for it: name it to let it past.`,
+    `${version} is the version of ${nameOf(rollout)} that is waiting, and ${by} requested it: name it to bypass the Gates for it.`,
   );
 }
 
@@ -162,11 +162,11 @@ export function passRolloutGates(rollout: Rollout, version: string, reason: Reas
   const problem = versionProblem(version);
   if (problem) return wrong(problem);
   const annotations = { [BYPASS_ROLLOUT_GATES]: version, ...changeCause(`bypass-gates ${version}`, reason) };
-  const text = `Let ${version} past the RolloutGates of ${nameOf(rollout)}`;
+  const text = `Let ${version} bypass the RolloutGates of ${nameOf(rollout)}`;
   return request(rollout, { metadata: { annotations } }, text, {
     version,
     concerns: [
-      `${version} goes past every RolloutGate, those of schedules too`,
+      `${version} bypasses every RolloutGate, those of schedules too`,
       ...versionConcerns(rollout, version, 'it has no effect until it is one'),
     ],
   });
@@ -338,12 +338,12 @@ export function unknownText(rollout: Rollout, version: string): string | undefin
   const known = knownVersions(rollout);
   if (known.includes(version)) return undefined;
   const has = known.length > 0 ? `it has ${few(known, 5)}` : 'it has none yet';
-  return `${version} is no release that this Rollout knows (${has})`;
+  return `${version} is not a release that this Rollout knows (${has})`;
 }
 
 function rejectedConcern({ status }: Rollout, version: string): string[] {
   const rejected = status?.rejectedReleases?.find(({ tag }) => tag === version);
-  return rejected ? [`RolloutGate ${rejected.gate} rejects ${version}: it waits for as long`] : [];
+  return rejected ? [`RolloutGate ${rejected.gate} rejects ${version}: it waits until removed from the list`] : [];
 }
 
 /** Going back past a release that says that it cannot be undone. */
@@ -354,5 +354,5 @@ function barrierConcern({ spec, status }: Rollout, version: string): string[] {
   const barrier = undone.find(
     (tag) => tag !== version && (tag === spec?.rollback?.barrier || rollbackBarriers.includes(tag)),
   );
-  return barrier === undefined ? [] : [`${barrier} cannot be undone, and ${version} is from before it`];
+  return barrier === undefined ? [] : [`${barrier} cannot be undone, and ${version} precedes it`];
 }

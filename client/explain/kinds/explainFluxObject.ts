@@ -64,15 +64,15 @@ export function explainFluxObject(
   const untils = closed.flatMap(({ until }) => (until === undefined ? [] : [until]));
   const next: Next | undefined =
     closed.length > 0 && untils.length === closed.length
-      ? { text: 'its gates open by themselves', at: formatTime(Math.max(...untils)) }
+      ? { text: 'its gates open automatically', at: formatTime(Math.max(...untils)) }
       : isHeld && closed.length > 0
-        ? { text: 'nothing by itself: it stays as it is until somebody opens the gate' }
+        ? { text: 'no automatic change. It stays as it is until a user opens the gate' }
         : undefined;
   return {
     object: ref,
     headline:
       headlineOf(closed, isSuspended, isOurs, state?.is) ??
-      (failure ? `failed: ${failure.reason}` : causes.length > 0 ? 'not held, and not there yet' : 'not held'),
+      (failure ? `failed: ${failure.reason}` : causes.length > 0 ? 'not held; still reconciling' : 'not held'),
     state: failure ? 'failed' : isHeld ? 'held' : causes.length > 0 ? 'underWay' : 'free',
     causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
     ...(next && { next }),
@@ -94,9 +94,9 @@ function headlineOf(
 ): string | undefined {
   if (closed.length > 0) return isSuspended ? 'held by a closed gate' : 'runs behind a closed gate';
   if (!isSuspended) return undefined;
-  if (state === 'opening') return 'its gates are open, it waits for its applier';
+  if (state === 'opening') return 'its gates are open; waiting for the Kustomization that applies it';
   if (state === 'closed') return 'held by a gate';
-  return isOurs ? 'suspended until its source has fetched the version' : 'suspended by a person';
+  return isOurs ? 'suspended until its source has fetched the version' : 'suspended manually';
 }
 
 function gateCauses(
@@ -124,7 +124,7 @@ function byHandCause({ metadata }: FluxObject, name: string): Cause {
     : '';
   return {
     code: 'SuspendedByHand',
-    text: `${name} is suspended by somebody's hand and not by a gate: spec.suspend is true${by}`,
+    text: `${name} was suspended manually, not by a Gate: spec.suspend is true${by}`,
   };
 }
 

@@ -32,10 +32,12 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
     ...unreachedCauses(gate),
     ...scheduleCause(gate),
     ...approvalCauses(gate, now),
-    ...(stalled ? [{ code: 'Stalled', text: `What it cannot read is ignored: ${stalled}` }] : []),
+    ...(stalled ? [{ code: 'Stalled', text: `Invalid settings are ignored: ${stalled}` }] : []),
   ];
   const then =
-    until === undefined ? undefined : { text: `it ${opened ? 'closes' : 'opens'} by itself`, at: formatTime(until) };
+    until === undefined
+      ? undefined
+      : { text: `it ${opened ? 'closes' : 'opens'} automatically`, at: formatTime(until) };
   const byPlan =
     planned && then && planned.at === until ? { ...then, text: `${then.text}: ${requestText(planned)}` } : then;
   return {
@@ -52,10 +54,10 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
 }
 
 function staysText({ spec }: Gate, opened: boolean): string {
-  if (opened) return 'nothing by itself: it stays open until somebody closes it';
+  if (opened) return 'no automatic change. It stays open until a user closes it';
   return spec.approvals
-    ? 'nothing by itself: it stays closed, and lets those versions through that are approved'
-    : 'nothing by itself: it stays closed until somebody opens it';
+    ? 'no automatic change. It stays closed, and approved versions pass'
+    : 'no automatic change. It stays closed until a user opens it';
 }
 
 function scheduleCause(gate: Gate): Cause[] {

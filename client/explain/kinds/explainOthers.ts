@@ -37,7 +37,7 @@ export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollou
     ],
     ...(check.spec?.class
       ? { next: { text: `it is computed again by class ${check.spec.class}` } }
-      : { next: { text: 'nothing by itself: whoever reports its health changes it' } }),
+      : { next: { text: 'no automatic change. Its status changes when its reporter updates it' } }),
     remedies: [],
     unread: [],
   };
@@ -66,10 +66,10 @@ export function explainByConditions(object: KubeObject<any, any>, resource: stri
         : [
             {
               code: 'NoConditions',
-              text: `${title} says nothing of itself: its controller has not seen it, or is not installed`,
+              text: `${title} reports no status: its controller has not reconciled it, or is not installed`,
             },
           ],
-    ...(typeof next === 'string' && { next: { text: 'it changes by itself', at: next } }),
+    ...(typeof next === 'string' && { next: { text: 'it changes automatically', at: next } }),
     remedies: [],
     unread: [],
   };
@@ -89,7 +89,7 @@ export function explainBudget(budget: Budget): Explanation {
   const title = `${object.kind} ${refKey(object)}`;
   // What is held says the same, of each version and with what to do about it as a remedy.
   const isSaid = ready?.reason === 'VersionHeld' && held.length > 0;
-  const state = ready ? `${title}: ${withoutCommands(ready.message)}` : `${title} has not been looked at yet`;
+  const state = ready ? `${title}: ${withoutCommands(ready.message)}` : `${title} has not been reconciled yet`;
   const causes: Cause[] = [
     ...(isSaid ? [] : [{ code: ready?.reason ?? 'NotSeen', text: state }]),
     ...held.map((each) => ({ code: 'VersionHeld', text: heldText(each) })),

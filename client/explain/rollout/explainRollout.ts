@@ -207,7 +207,7 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
   const bake = steps.find(({ kind }) => kind === 'bake');
   if (head && isBaking(head) && !(unwatched && version !== undefined)) {
     const { tag } = head.version;
-    const then = version === undefined ? '' : `; then ${version} is looked at again`;
+    const then = version === undefined ? '' : `; then ${version} is evaluated again`;
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
     if (head.bakeStatus === 'InProgress' && unhealthy.length > 0) {
       return {
@@ -218,9 +218,9 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
       const text = `the bake of ${tag} ends, unless a HealthCheck fails${then}`;
       return { text, ...(bake?.until && { at: bake.until }) };
     }
-    if (unwatched) return { text: `${tag} has succeeded once Flux has applied it; nothing else ends this wait` };
-    if (bake?.until) return { text: `${tag} fails if it has not arrived by then${then}`, at: bake.until };
-    return { text: `the bake of ${tag} starts once it is applied and healthy; nothing else ends this wait${then}` };
+    if (unwatched) return { text: `${tag} succeeds once Flux has applied it; there is no timeout` };
+    if (bake?.until) return { text: `${tag} fails if it is not applied by then${then}`, at: bake.until };
+    return { text: `the bake of ${tag} starts once it is applied and healthy; there is no timeout${then}` };
   }
   if (version === undefined) return undefined;
   const inTheWay = steps.filter(
@@ -237,14 +237,14 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
     ...inTheWay.filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined)),
     ...blockers.filter(({ effect }) => effect === 'Blocks').map((each) => ({ title: titleOf(each) })),
   ];
-  if (lasting.length > 0) return { text: `nothing by itself: ${version} waits for ${named(lasting)}` };
+  if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${named(lasting)}` };
   const at = lastOf([...inTheWay, ...blockers]);
-  return { text: `${version} goes by itself`, ...(at && { at }) };
+  return { text: `${version} is deployed automatically`, ...(at && { at }) };
 }
 
 function titleOf({ type, object, reason }: Blocker): string {
   if (object) return `${object.kind} ${object.name}`;
-  return type === 'Problem' ? 'a fix of what its condition Ready says' : reason;
+  return type === 'Problem' ? 'a fix of the problem in its condition Ready' : reason;
 }
 
 /** When the last of them ends, where that is known of all. */

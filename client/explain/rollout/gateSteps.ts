@@ -86,7 +86,8 @@ function gateStep(
     return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
   }
   const isUnseen = reported !== undefined && version !== undefined;
-  if (isUnseen) return { ...step, ...facts, state: 'waits', detail: `${facts.detail}; the Rollout is about to see it` };
+  if (isUnseen)
+    return { ...step, ...facts, state: 'waits', detail: `${facts.detail}; the Rollout has not noticed yet` };
   return { ...step, ...facts, state: 'passed' };
 }
 

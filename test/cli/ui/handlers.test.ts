@@ -43,7 +43,7 @@ const back: ActionRequest = {
 const accepts = () => undefined;
 
 describe('a rollback of the page', () => {
-  const CHANGED = 'This was decided for deployment 2 (1.1.0), and meanwhile there is deployment 3 (1.2.0).';
+  const CHANGED = 'This was planned for deployment 2 (1.1.0), and now there is deployment 3 (1.2.0).';
 
   it('is made for the deployment that the dry run has shown', async () => {
     const handlers = await deskOf([BEFORE], accepts);

@@ -179,7 +179,7 @@ describe('an OCIRepository', () => {
   });
 
   it('that has fetched nothing by a tag is no beginning', () => {
-    expect(problem(repository(undefined, 'latest@sha256:00'), there)).toMatch(/say what runs with --runs/);
+    expect(problem(repository(undefined, 'latest@sha256:00'), there)).toMatch(/name the running version with --runs/);
   });
 });
 

@@ -81,7 +81,7 @@ describe('closing a Gate', () => {
   });
 
   it.each([
-    [{ until: NOW - 1 }, /is past/],
+    [{ until: NOW - 1 }, /is in the past/],
     [{ at: NOW - 1 }, /is past/],
     [{ at: NOW + HOUR, until: NOW + 2 * HOUR }, /keeps one plan/],
   ])('not with %o', (when, sentence) => {
@@ -101,7 +101,7 @@ describe('opening a Gate', () => {
 
   it('says first what it lets go', () => {
     expect(request(openGate(closed, {}, NOW)).concerns).toEqual([
-      'It lets go of 3 objects: Kustomization shop/checkout and 2 more',
+      'It releases 3 objects: Kustomization shop/checkout and 2 more',
     ]);
   });
 
@@ -225,7 +225,7 @@ describe('a freeze', () => {
       of('Kustomization', 'other', 'web'),
     ];
     expect(heldText(selectedBy(made, objects, new Map()))).toBe('2 Kustomizations (api, web) and 1 Rollout (web)');
-    expect(heldText([])).toBe('nothing that is there now');
+    expect(heldText([])).toBe('nothing that exists now');
   });
 
   it('warns before it holds Flux itself, or syncs and their sources', () => {

@@ -11,7 +11,7 @@ describe('a Flux object that was resumed', () => {
   const ready = (status: string, message: string) => [{ type: 'Ready', status, message }];
 
   it.each([
-    ['under way', 'Flux has not looked at it yet', undefined, {}],
+    ['under way', 'Flux has not reconciled it yet', undefined, {}],
     [
       'under way',
       'Kustomization generation is 3, but latest observed generation is 2',
@@ -45,7 +45,7 @@ describe('a version that a budget is to go on with', () => {
     });
 
   it.each([
-    ['under way', 'it has not looked at the request for 1.2.0 yet', budget('older', true), '1.2.0'],
+    ['under way', 'it has not handled the request for 1.2.0 yet', budget('older', true), '1.2.0'],
     ['under way', 'it still holds 1.2.0', budget('r', true), '1.2.0'],
     ['under way', 'it still holds app:1.2.0', budget('r', true), 'app:1.2.0'],
     ['reached', '1.2.0 goes on', budget('r', false), '1.2.0'],
