@@ -126,12 +126,8 @@ function inCluster(flags: ConnectionFlags): Selected {
 }
 
 function names(entries: readonly { name: string }[]): string {
-  return (
-    few(
-      entries.map(({ name }) => name),
-      8,
-    ) || 'none'
-  );
+  const all = entries.map(({ name }) => name);
+  return few(all, 8) || 'none';
 }
 
 function quoted(text: string | undefined): string {

@@ -23,7 +23,7 @@ export function offer(request: ActionRequest, found?: KubeObject<any, any>, { st
       id: [type, object.kind, ...names, image, version].filter(Boolean).join('/'),
       request,
       label: label(request),
-      submit: submit(request),
+      submit: submit?.(request) ?? type.charAt(0).toUpperCase() + type.slice(1),
       text: text(request, found),
       rights: [rightOn('patch', object.kind, object)],
       ...(found && { found }),

@@ -242,6 +242,11 @@ export function defined<T extends object>(record: T): Defined<T> {
   ) as Defined<T>;
 }
 
+/** A list with one cause; empty without a text. */
+export function causeIf(code: string, text: string | false | undefined): Cause[] {
+  return text ? [{ code, text }] : [];
+}
+
 /** Whether the step is passed for the deployed version, and not yet reached by the waiting one. */
 export function isOfEarlier({ kind, state }: Step, waiting: string | undefined): boolean {
   return waiting !== undefined && state === 'passed' && (kind === 'binding' || kind === 'bake');

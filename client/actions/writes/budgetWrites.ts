@@ -4,7 +4,7 @@ import type { KindName } from '../../../api/kinds.ts';
 import type { Budget } from '../../../api/types.ts';
 import { pendingContinue } from '../../../core/budget/continue.ts';
 import { few } from '../../../core/kube/firstFew.ts';
-import { identityOf } from '../../../core/kube/names.ts';
+import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { changeCause, named, nothing, type PlannedWrite, patching, type Reached, wrong } from './plannedWrite.ts';
 import { versionProblem } from './rolloutWrites.ts';
 
@@ -33,11 +33,8 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
   );
   const failed = known.filter((each) => each.failed > 0);
   if (failed.length === 0) {
-    const has =
-      few(
-        heldVersions(budget).map((each) => each.name),
-        5,
-      ) || 'no version';
+    const held = heldVersions(budget).map((each) => each.name);
+    const has = few(held, 5) || 'no version';
     return wrong(`${name} has recorded no failure of ${wanted}: it holds ${has}.`);
   }
   if (!failed.some(({ held }) => held))
@@ -59,10 +56,6 @@ export function continued(budget: Budget, wanted: string): Reached {
 }
 
 function failureText({ version, failed, failures = [] }: BudgetVersion): string {
-  const names = few(
-    failures.map(({ namespace, name }) => `${namespace}/${name}`),
-    5,
-    failed,
-  );
+  const names = few(failures.map(refKey), 5, failed);
   return `${version} has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'} (${names}): the others will deploy it anyway`;
 }

@@ -17,7 +17,7 @@ import { fluxActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
-import { earlierFailure, type FluxFailure, fluxFailure } from '../fluxFailure.ts';
+import { earlierFailure, fluxFailure } from '../fluxFailure.ts';
 import { finder, type Unread, unreadTexts } from '../related.ts';
 
 export interface AroundFluxObject {
@@ -49,16 +49,18 @@ export function explainFluxObject(
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isSuspended = object.spec?.suspend === true;
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
-  const failure = fluxFailure(object);
+  const [failure, earlier] = [fluxFailure(object), earlierFailure(object)];
   const causes: Cause[] = [
     ...gateCauses(name, closed, state?.is, isSuspended),
     ...(isSuspended && !isOurs ? [byHandCause(object, name)] : []),
-    ...failureCause(name, failure),
+    ...(failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : []),
     ...(unreported.length > 0
       ? [notApplied(name, unreported)]
       : bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now))),
-    ...earlierCause(name, earlierFailure(object)),
-    ...(failure || earlierFailure(object) ? [] : progressCause(object, name)),
+    ...(earlier
+      ? [{ code: earlier.reason, text: `${name} had failed before its last change: ${earlier.message}` }]
+      : []),
+    ...(failure || earlier ? [] : progressCause(object, name)),
   ];
   const isHeld = closed.length > 0 || isSuspended;
   const untils = closed.flatMap(({ until }) => (until === undefined ? [] : [until]));
@@ -160,16 +162,6 @@ function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates
   const text =
     ready.reason === 'RolloutNotDeployed' ? `${name} waits: ${ready.message}` : `${name} is ${ready.message}`;
   return [{ code: ready.reason, text }];
-}
-
-function failureCause(name: string, failure: FluxFailure | undefined): Cause[] {
-  return failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : [];
-}
-
-function earlierCause(name: string, failure: FluxFailure | undefined): Cause[] {
-  return failure
-    ? [{ code: failure.reason, text: `${name} had failed before its last change: ${failure.message}` }]
-    : [];
 }
 
 /** Flux is at work, or waits for something else. */

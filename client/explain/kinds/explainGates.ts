@@ -11,7 +11,7 @@ import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
-import { type Cause, objectRef } from '../application.ts';
+import { type Cause, causeIf, type Next, objectRef } from '../application.ts';
 import { approvalsAt, ruleText } from '../approvalViews.ts';
 import type { Explanation } from '../explanation.ts';
 import { gateText } from '../gateText.ts';
@@ -30,27 +30,17 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
     { code: opened ? 'Opened' : 'GateClosed', text: `${name} is ${headline}` },
     { code: 'Holds', text: heldText(gate, opened) },
     ...unreachedCauses(gate),
-    ...scheduleCause(gate),
+    ...causeIf('ScheduledBy', scheduleText(gate)),
     ...approvalCauses(gate, now),
-    ...(stalled ? [{ code: 'Stalled', text: `Invalid settings are ignored: ${stalled}` }] : []),
+    ...causeIf('Stalled', stalled && `Invalid settings are ignored: ${stalled}`),
   ];
-  const then =
+  const plan = planned && planned.at === until ? `: ${requestText(planned)}` : '';
+  const next: Next =
     until === undefined
-      ? undefined
-      : { text: `it ${opened ? 'closes' : 'opens'} automatically`, at: formatTime(until) };
-  const byPlan =
-    planned && then && planned.at === until ? { ...then, text: `${then.text}: ${requestText(planned)}` } : then;
-  return {
-    object,
-    headline,
-    state: opened ? 'free' : 'held',
-    causes,
-    next: byPlan ?? {
-      text: staysText(gate, opened),
-    },
-    remedies: remediesOf(gateActions(gate, [], now).slice(0, NAMED), now),
-    unread: [],
-  };
+      ? { text: staysText(gate, opened) }
+      : { text: `it ${opened ? 'closes' : 'opens'} automatically${plan}`, at: formatTime(until) };
+  const remedies = remediesOf(gateActions(gate, [], now).slice(0, NAMED), now);
+  return { object, headline, state: opened ? 'free' : 'held', causes, next, remedies, unread: [] };
 }
 
 function staysText({ spec }: Gate, opened: boolean): string {
@@ -60,11 +50,9 @@ function staysText({ spec }: Gate, opened: boolean): string {
     : 'no automatic change. It stays closed until a user opens it';
 }
 
-function scheduleCause(gate: Gate): Cause[] {
+function scheduleText(gate: Gate): string | undefined {
   const set = scheduledBy(gate);
-  if (!set) return [];
-  const why = set.reason ? `: ${set.reason}` : '';
-  return [{ code: 'ScheduledBy', text: `Its schedule was set by ${set.by} at ${set.at}${why}` }];
+  return set && `Its schedule was set by ${set.by} at ${set.at}${set.reason ? `: ${set.reason}` : ''}`;
 }
 
 function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
@@ -115,42 +103,18 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
     : [];
   const says = step?.detail ?? (spec?.passing === false ? 'not passing' : 'passing');
   const name = spec?.rolloutRef.name ?? '';
-  const waits: Cause[] =
-    version === undefined
-      ? []
-      : [
-          {
-            code: isHeld ? 'RolloutGatesBlocking' : 'Waits',
-            text: `Version ${version} of Rollout '${name}' waits${isHeld ? ' for it' : ', and not for this gate'}`,
-          },
-        ];
-  const missing: Cause[] = rollout
-    ? []
-    : [
-        {
-          code: 'RolloutNotFound',
-          text: `There is no Rollout '${name}' in namespace '${object.namespace}' that you may read: the gate holds nothing`,
-        },
-      ];
   const rejected = spec?.rejectedVersions ?? [];
   const listed = listingOf(gate, spec?.passing === false, version);
   const who = listed ? `, by ${listed.by} at ${formatTime(listed.at)}${listed.reason ? `: ${listed.reason}` : ''}` : '';
-  return {
-    object,
-    headline: says,
-    state: isHeld ? 'held' : 'free',
-    causes: [
-      {
-        code: isHeld ? 'RolloutGatesBlocking' : 'Passing',
-        text: `RolloutGate '${object.name}' of Rollout '${name}': ${says}${who}`,
-      },
-      ...waits,
-      ...missing,
-      ...(rejected.length > 0
-        ? [{ code: 'Rejects', text: `It rejects ${rejected.slice(0, 5).join(', ')}: these are never deployed` }]
-        : []),
-    ],
-    remedies: remediesOf(actions, 0),
-    unread: [],
-  };
+  const waits = `Version ${version} of Rollout '${name}' waits${isHeld ? ' for it' : ', and not for this gate'}`;
+  const absent = `There is no Rollout '${name}' in namespace '${object.namespace}' that you may read: the gate holds nothing`;
+  const code = isHeld ? 'RolloutGatesBlocking' : undefined;
+  const causes: Cause[] = [
+    { code: code ?? 'Passing', text: `RolloutGate '${object.name}' of Rollout '${name}': ${says}${who}` },
+    ...causeIf(code ?? 'Waits', version !== undefined && waits),
+    ...causeIf('RolloutNotFound', !rollout && absent),
+    ...causeIf('Rejects', rejected.length > 0 && `It rejects ${few(rejected, 5)}: these are never deployed`),
+  ];
+  const remedies = remediesOf(actions, 0);
+  return { object, headline: says, state: isHeld ? 'held' : 'free', causes, remedies, unread: [] };
 }

@@ -1,7 +1,7 @@
 /** Explanations of HealthChecks and budgets, and of other kinds from their conditions. */
 import { READY } from '../../../api/conditions.ts';
 import type { Condition, KubeObject } from '../../../api/kubernetes.ts';
-import type { Budget, HealthCheck, Rollout } from '../../../api/types.ts';
+import type { Budget, BudgetVersion, HealthCheck, Rollout } from '../../../api/types.ts';
 import { association } from '../../../core/health/association.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { few } from '../../../core/kube/firstFew.ts';
@@ -10,7 +10,7 @@ import { isUnhealthy } from '../../../core/rollout/deployment/healthChecks.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { budgetActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
-import { type Cause, type ObjectRef, objectRef } from '../application.ts';
+import { type Cause, causeIf, type ObjectRef, objectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 
 export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollout[]): Explanation {
@@ -19,25 +19,24 @@ export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollou
   const watching = rollouts.filter((rollout) => association(rollout, check, {}) === 'watched');
   const names = watching.map((rollout) => `'${rollout.metadata.name}'`);
   const since = lastChangeTime ? ` since ${lastChangeTime}` : '';
+  const watched =
+    names.length > 0 ? `It is watched by Rollout ${names.join(', ')}` : 'No Rollout of its namespace watches it';
+  const text = `HealthCheck ${refKey(object)} is ${status}${since}${message ? `: ${withoutCommands(message)}` : ''}`;
+  const { class: computedBy } = check.spec ?? {};
   return {
     object,
     headline: status,
     state: isUnhealthy(check) ? 'failed' : status === 'Healthy' ? 'free' : 'underWay',
     causes: [
-      {
-        code: status,
-        text: `HealthCheck ${refKey(object)} is ${status}${since}${message ? `: ${withoutCommands(message)}` : ''}`,
-      },
-      ...(lastErrorTime ? [{ code: 'LastError', text: `Its last error was at ${lastErrorTime}` }] : []),
-      {
-        code: 'Watched',
-        text:
-          names.length > 0 ? `It is watched by Rollout ${names.join(', ')}` : 'No Rollout of its namespace watches it',
-      },
+      { code: status, text },
+      ...causeIf('LastError', lastErrorTime && `Its last error was at ${lastErrorTime}`),
+      { code: 'Watched', text: watched },
     ],
-    ...(check.spec?.class
-      ? { next: { text: `it is computed again by class ${check.spec.class}` } }
-      : { next: { text: 'no automatic change. Its status changes when its reporter updates it' } }),
+    next: {
+      text: computedBy
+        ? `it is computed again by class ${computedBy}`
+        : 'no automatic change. Its status changes when its reporter updates it',
+    },
     remedies: [],
     unread: [],
   };
@@ -52,39 +51,29 @@ export function explainByConditions(object: KubeObject<any, any>, resource: stri
   const ready = findCondition(conditions, READY);
   const others = conditions.filter(({ type, status }) => type !== READY && status === 'True');
   const next = object.status?.nextTransition;
-  const reported = [...(ready ? [ready] : []), ...others];
-  const causes: Cause[] = reported
-    .filter(({ message }) => message)
-    .map(({ reason, message }) => ({ code: reason, text: `${title}: ${withoutCommands(message)}` }));
+  const causes: Cause[] = [...(ready ? [ready] : []), ...others].flatMap(({ reason, message }) =>
+    causeIf(reason, message && `${title}: ${withoutCommands(message)}`),
+  );
+  const none = `${title} reports no status: its controller has not reconciled it, or is not installed`;
   return {
     object: ref,
     headline: ready ? `${ready.status === 'True' ? 'ready' : 'not ready'}: ${ready.reason}` : 'has no condition Ready',
     state: ready?.status === 'False' ? 'failed' : 'free',
-    causes:
-      causes.length > 0
-        ? causes
-        : [
-            {
-              code: 'NoConditions',
-              text: `${title} reports no status: its controller has not reconciled it, or is not installed`,
-            },
-          ],
+    causes: causes.length > 0 ? causes : [{ code: 'NoConditions', text: none }],
     ...(typeof next === 'string' && { next: { text: 'it changes automatically', at: next } }),
     remedies: [],
     unread: [],
   };
 }
 
-type Versions = NonNullable<NonNullable<Budget['status']>['versions']>;
-
-/** How many versions are told of: a budget knows some more. */
-const TOLD = 5;
+/** How many versions are listed: a budget knows some more. */
+const LISTED = 5;
 
 export function explainBudget(budget: Budget): Explanation {
   const object = objectRef(budget.metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget', identityOf(budget));
   const { status } = budget;
   const ready = findCondition(status?.conditions, READY);
-  const versions = (status?.versions ?? []).slice(0, TOLD);
+  const versions = (status?.versions ?? []).slice(0, LISTED);
   const held = versions.filter(({ held: isHeld }) => isHeld);
   const title = `${object.kind} ${refKey(object)}`;
   // What is held says the same, of each version and with what to do about it as a remedy.
@@ -102,18 +91,18 @@ export function explainBudget(budget: Budget): Explanation {
     causes,
     ...((status?.waiting ?? 0) > 0 &&
       held.length === 0 && { next: { text: 'the next Rollout begins when one of those on their way has ended' } }),
-    remedies: remediesOf(budgetActions(budget).slice(0, TOLD), 0),
+    remedies: remediesOf(budgetActions(budget).slice(0, LISTED), 0),
     unread: [],
   };
 }
 
-function heldText({ version, failed, failures = [] }: Versions[number]): string {
+function heldText({ version, failed, failures = [] }: BudgetVersion): string {
   const names = failures.map(({ namespace, name }) => `${namespace}/${name}`);
-  return `Version ${version} is held: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, TOLD, failed)})` : ''}`;
+  return `Version ${version} is held: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, LISTED, failed)})` : ''}`;
 }
 
 /** `1.2.0: wave canary 2/2 done, eu 4/18, 5 on their way, 1 failed`. */
-function waveText({ version, waves = [] }: Versions[number]): string {
+function waveText({ version, waves = [] }: BudgetVersion): string {
   const texts = waves.map(({ value, total, done, underWay, failed }) => {
     const now = [...(underWay > 0 ? [`${underWay} on their way`] : []), ...(failed > 0 ? [`${failed} failed`] : [])];
     return `${value || 'the others'} ${done}/${total} done${now.length > 0 ? ` (${now.join(', ')})` : ''}`;

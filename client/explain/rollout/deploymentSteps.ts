@@ -10,6 +10,7 @@ import { metricCheckOf } from '../../../core/health/prometheus/spec.ts';
 import { MAX_MEASUREMENTS } from '../../../core/health/prometheus/verdict.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
+import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { deployDeadline, isBaking } from '../../../core/rollout/deployment/bake.ts';
@@ -138,7 +139,7 @@ export function bakeStep(rollout: Rollout, bound: readonly FluxBinding[], now: E
   const waiting = bound.filter((binding) => !hasApplied(binding, rollout, head));
   const detail =
     head.bakeStatus === 'Deploying' && waiting.length > 0 && head.appliedTime === undefined
-      ? `waits for ${waiting.slice(0, 3).map(targetName).join(', ')}${waiting.length > 3 ? ' and more' : ''}`
+      ? `waits for ${few(waiting.map(targetName), 3)}`
       : deploymentSummary(head, rollout);
   return [
     {

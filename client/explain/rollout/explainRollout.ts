@@ -147,13 +147,12 @@ function headline(
   const current = status?.currentVersion;
   const held = ofType(status?.blockers, 'PinnedVersion')?.version;
   const broken = steps.filter(isFailedObject).map(({ title }) => title);
-  const more = broken.length > 1 ? ` and ${broken.length - 1} more` : '';
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
     head ? `${head.version} ${OUTCOME_TEXTS[head.outcome]}` : 'nothing is deployed',
     ...(head && current !== undefined && current !== head.version ? [`${current} runs`] : []),
     ...(!waiting && held !== undefined ? [`the pin on ${spec?.wantedVersion} holds ${held}`] : []),
-    ...(broken.length > 0 ? [`${broken[0]}${more} failed`] : []),
+    ...(broken.length > 0 ? [`${few(broken, 1)} failed`] : []),
   ];
   return parts.join(', ');
 }
@@ -254,10 +253,8 @@ function lastOf(waits: readonly { until?: string }[]): string | undefined {
 }
 
 function named(steps: readonly Pick<Step, 'title'>[]): string {
-  return few(
-    steps.map(({ title }) => title),
-    3,
-  );
+  const titles = steps.map(({ title }) => title);
+  return few(titles, 3);
 }
 
 const OUTCOMES: readonly string[] = ['Deploying', 'InProgress', 'Succeeded', 'Failed', 'Cancelled'] satisfies Outcome[];
