@@ -31,7 +31,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-/** A fault of ours: a minified line of the bundle helps nobody. */
+/** An error in the program: a minified line of the bundle is no help. */
 function faultText(error: unknown): string {
   const { name = 'Error', message = String(error), stack } = error as Error;
   const where = process.env.ROLLOUTS_DEBUG ? `\n${stack}` : ' ROLLOUTS_DEBUG=1 prints where.';

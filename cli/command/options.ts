@@ -73,12 +73,12 @@ const waiting = (help: string): readonly OptionDefinition[] => [{ flags: '--wait
 
 export const WAITING = waiting('wait until the requested version is deployed and has baked');
 
-/** Of one object behind a Gate too. */
+/** `--wait` of commands on a Rollout or on one object behind a Gate. */
 export const WAITING_FOR_OBJECT = waiting(
   'wait until the requested version is deployed and has baked; for an object, until Flux has reconciled it',
 );
 
-/** Of what holds or lets go. */
+/** `--wait` of commands that open or close a Gate. */
 export const WAITING_FOR_GATE = waiting('wait until each object is held or released, and print which');
 
 export const WAITING_FOR_LIST = waiting('wait until its Rollout follows the list, and print what it waits for');

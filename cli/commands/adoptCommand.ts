@@ -91,7 +91,7 @@ async function show(
   terminal.note(`Nothing was changed. --apply does it, --out DIR writes it into files.`);
 }
 
-/** A file that is there is somebody's work. */
+/** Writes the manifests; never over a file that exists. */
 async function write({ terminal }: Context, object: FluxObject, found: Adoption, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const each of [...newObjects(found), boundObject(object, found)]) {

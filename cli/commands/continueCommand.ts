@@ -55,8 +55,6 @@ async function heldBy(context: Context, budget: Budget, text: string): Promise<s
   return choose(context, `${refKey(identityOf(budget))} holds more than one version.`, choices);
 }
 
-// Budgets by the names that people type.
-
 /** `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget; `clusterrolloutbudget/fleet` says which. @throws Problem where there is none. */
 async function readBudget(cluster: Cluster, text: string): Promise<Budget> {
   const { client, namespace } = cluster;

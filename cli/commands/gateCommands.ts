@@ -191,7 +191,7 @@ function checked<T>(option: string, text: string, parse: (text: string) => T | u
   return parsed;
 }
 
-/** A freeze is agreed to by whoever knows what it holds. */
+/** Adds what the freeze holds to what the user has to confirm. */
 async function withWhatItHolds(
   client: KubeClient,
   requested: PlannedWrite,

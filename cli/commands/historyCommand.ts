@@ -137,7 +137,7 @@ interface Difference {
   after: string;
 }
 
-/** What two deployments differ in; `lines` for people. */
+/** What two deployments differ in; `lines` for a terminal. */
 function deploymentDiff(before: DeploymentView, after: DeploymentView) {
   const all: Difference[] = [
     ...RELEASE.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),

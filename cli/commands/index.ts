@@ -7,9 +7,9 @@ export interface CommandEntry {
   group: 'See' | 'Steer' | 'Plan' | 'Set up';
   /** One line, for lists of commands. */
   summary: string;
-  /** Not for people. */
+  /** For shells, not for users. */
   isHidden?: true;
-  /** The same as this command, but for what the summary says. */
+  /** The command that it equals, except for what the summary says. */
   aliasOf?: string;
   load(): Promise<CommandDefinition>;
 }

@@ -36,7 +36,7 @@ release it, each with whether you may run it. KIND is any kind of rollout-hooks 
   },
 };
 
-// An explanation in sentences: the cause first, what happens by itself, then what lets it go, and whether you may.
+// An explanation in sentences: the cause first, what happens automatically, then the commands that release it, and whether you may run them.
 
 /** `program`: as it was called. */
 function explanationLines(explanation: Explanation, style: Style, program: string): string[] {

@@ -64,7 +64,7 @@ export function sharingFindings(budgets: readonly Budget[]): Finding[] {
     const { namespaceSelector, slotTimeout } = budget.spec;
     const found = (text: string, remedy: string) =>
       problem(ABOUT, `ClusterRolloutBudget ${budget.metadata.name} ${text}`, remedy);
-    const who = 'whoever may label a Rollout in one takes slots and holds versions in all';
+    const who = 'anyone who may label a Rollout in one takes slots and holds versions in all';
     const what = 'a deployment that never ends takes its slot for ever';
     return [
       // A CRD from before the field was required lets such a budget in.

@@ -9,7 +9,7 @@ import { type Check, type Examined, type Finding, fine, orFine, problem, reader,
 const ABOUT = 'Metacontroller';
 const METACONTROLLER = 'metacontroller.k8s.io/v1alpha1';
 
-/** Those that every installation has; the others of Flux are as its components are. */
+/** Controllers in every installation; further ones depend on the installed components of Flux. */
 export const CONTROLLERS: Record<string, readonly string[]> = {
   compositecontrollers: [
     'clusterrolloutbudgets',

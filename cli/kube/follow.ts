@@ -1,17 +1,17 @@
-/** A collection as it is and as it changes, for as long as somebody looks: a list and a watch that goes on after it was lost. */
+/** Follows a collection: a list, and a watch that is resumed after it was lost. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { ApiError, type Collection, isApiError, type KubeClient, type Selectors } from './kubeClient.ts';
 
 export type Change<T> =
-  /** All there is: at the beginning, and whenever the thread was lost. */
+  /** All objects: at the beginning, and whenever the watch can't be resumed. */
   | { type: 'all'; items: T[] }
   | { type: 'set'; object: T }
   | { type: 'gone'; object: T }
-  /** Nothing is heard now; it is tried again. */
+  /** Disconnected; it is retried. */
   | { type: 'lost'; error: Error };
 
-/** The API server sends a bookmark about once a minute: whoever hears nothing for longer listens to a dead connection. */
+/** The API server sends a bookmark about once a minute: a connection that is silent for longer is dead. */
 const SILENCE_MS = 150_000;
 /** A clock that runs on by more than this between two ticks: the machine slept, and the connection may have died unseen. */
 const TICK_MS = 5000;
@@ -19,7 +19,7 @@ const SLEPT_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** Until the signal aborts. @throws ApiError for what waiting does not mend: no rights, no such kind, credentials that are refused. */
+/** Follows until the signal aborts. @throws ApiError if retrying is useless: no rights, no such kind, refused credentials. */
 export async function* follow<T extends KubeObject<any, any>>(
   client: KubeClient,
   from: Collection & Selectors,
@@ -71,7 +71,7 @@ async function rest(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Gives a connection up that has gone silent, or that a sleep of the machine has made doubtful. */
+/** Aborts a connection that is silent, or that the machine's sleep has made doubtful. */
 class SilenceTimer {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -94,7 +94,7 @@ class SilenceTimer {
     return this.#controller.signal;
   }
 
-  /** It was the timer that ended the watch. */
+  /** Whether this timer has ended the watch. */
   get timedOut(): boolean {
     return this.#controller.signal.aborted && !this.#outer.aborted;
   }

@@ -8,7 +8,7 @@ import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
-/** `unread`: kinds that the reader may not list. */
+/** The objects that a Gate selects. `unread`: kinds that the user may not list. */
 export async function readSelected(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {
   const { selects } = gate.spec;
   if (!selects) return { held: [], unread: [] };
@@ -36,7 +36,7 @@ export async function readSelected(client: KubeClient, gate: Gate): Promise<{ he
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Of these objects those that the Gate selects, sorted. `namespaces`: their labels, by name. */
+/** The objects that the Gate selects, sorted. `namespaces`: labels of each Namespace, by name. */
 export function selectedBy(
   gate: Gate,
   objects: readonly KubeObject<any, any>[],
@@ -71,7 +71,7 @@ function plural(kind: string, count: number): string {
   return kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`;
 }
 
-/** What whoever freezes should know of what is held. */
+/** Warnings about a freeze that holds these objects. */
 export function freezeConcerns(gate: Gate, held: readonly Requirer[]): string[] {
   const kinds: readonly string[] = gate.spec.selects?.kinds ?? [];
   const syncs = kinds.some((kind) => kind === 'Kustomization' || kind === 'HelmRelease');

@@ -14,7 +14,7 @@ export interface Style {
   tone(tone: Tone, text: string): string;
   strong(text: string): string;
   faint(text: string): string;
-  /** A sentence with its times as people read them. */
+  /** The sentence with readable times. */
   text(sentence: string): string;
   /** `Mon 08:00 (in 3h52m)`. */
   when(time: string): string;
@@ -67,7 +67,7 @@ const PAINTS: Record<Tone, (paint: Paint) => (text: string) => string> = {
   quiet: (paint) => paint.dim,
 };
 
-/** What is no time is shown as it is: anybody may have written it. */
+/** Text that is not a time is shown unchanged: any client may have written it. */
 function readable(time: string, show: (at: number) => string): string {
   const at = parseTime(time);
   return at === undefined ? time : show(at);

@@ -1,4 +1,4 @@
-/** Taking over from the page: what no Rollout is in charge of, what `adopt` would write for it, and the writes themselves. */
+/** Adopting from the page: objects without a Rollout, the plan of `adopt` for one, and its writes. */
 import type { FluxObject, ImagePolicy, ImageRepository } from '../../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -25,9 +25,9 @@ const SHOWN = 1000;
 
 export interface AdoptHandlers {
   list(): Promise<AdoptList>;
-  /** What would be written. */
+  /** The plan. */
   look(requested: AdoptRequest): Promise<AdoptPreview>;
-  /** `agreed`: the diff that somebody has seen. Nothing is written where it has changed since. */
+  /** Makes the writes. `agreed`: the diff that the user has confirmed; if it has changed, nothing is written. */
   make(requested: AdoptRequest, agreed: string): Promise<Answer>;
 }
 
@@ -126,7 +126,7 @@ function rightOf({ object: { group, resource, namespace, name }, creates }: Writ
   return { verb: creates ? 'create' : 'patch', group, resource, namespace, name: creates ? '' : name };
 }
 
-/** What was made before a refusal stays, holds or begins what runs already, and is listed. */
+/** Makes the writes. What was written before a refusal stays, and is listed: it changes nothing that runs. */
 async function write(client: KubeClient, adoption: Adoption): Promise<Answer> {
   const made: string[] = [];
   const warnings: string[] = [];

@@ -1,4 +1,4 @@
-/** What the page asks for beside its stream: one application or Gate, whether the reader may do what, and the writes themselves. */
+/** Answers to the page's requests beside its stream: one application or Gate, the user's rights, and writes. */
 
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
@@ -22,7 +22,7 @@ import { Problem } from '../terminal/exit.ts';
 import { ATTEMPTS, sent } from '../write/make.ts';
 import type { Views } from './views.ts';
 
-/** Rights change seldom, and every application asks for the same. */
+/** Rights change seldom, and every application needs the same. */
 const RIGHTS_MS = 30_000;
 const SHOWN = 200;
 
@@ -31,11 +31,11 @@ export interface PageHandlers {
   gate(id: string): Promise<GatePage | undefined>;
   /** Any other object of ours or of Flux's: why it is as it is. undefined: there is none, or the reader may not see it. */
   explanation(kind: string, ref: NamespacedName): Promise<Explanation | undefined>;
-  /** Whether the reader may do each. */
+  /** Whether the user has each right. */
   rightsOf(rights: readonly Right[]): Promise<Rights>;
   /** `basis`: that of the dry run that its user has seen. */
   act(request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer>;
-  /** What a Gate would hold that does not exist yet. */
+  /** The objects that a new Gate would hold. */
   preview(request: ActionRequest): Promise<Preview>;
 }
 
@@ -71,7 +71,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
         basis ??= write.basis;
         creates = write.creates === true;
         const { warnings } = await sent(client, write, dryRun);
-        // Before it is agreed to, what whoever asks should know stands beside what the API server says.
+        // Before the user confirms, our warnings stand beside those of the API server.
         return dryRun
           ? {
               ok: true,
@@ -83,7 +83,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       } catch (error) {
         if (!isApiError(error)) throw error;
         const isConflict = error.code === 409;
-        // Somebody has written meanwhile: it is computed anew from what is there. A freeze is for a new Gate.
+        // Another client has written meanwhile: it is planned again from the current object. A freeze is for a new Gate.
         if (isConflict && attempt < ATTEMPTS && !creates && request.type !== 'freeze') continue;
         const message = isConflict && creates ? existsText(request.object) : error.message;
         return { ok: false, code: error.code, message, warnings: [...error.warnings] };
@@ -138,7 +138,7 @@ function foundOf(client: KubeClient, { object: { kind, namespace, name } }: Acti
   return client.get<KubeObject<any, any>>({ ...resourceOf(KINDS[kind]), namespace: namespace || undefined, name });
 }
 
-/** As much of a Rollout as its writes depend on: its history and its releases are long. */
+/** The action with only the fields of a Rollout that its write depends on: history and releases are long. */
 function brief(action: Action): Action {
   const { found } = action;
   if (found?.kind !== KINDS.Rollout.kind) return action;
@@ -147,7 +147,7 @@ function brief(action: Action): Action {
   return { ...action, found: { ...found, status } };
 }
 
-/** There is nothing to write. Nobody has agreed to anything in a dry run: there it is only said. */
+/** The answer if there is nothing to write; in a dry run it is a warning only. */
 function unasked({ none, isWrong }: NoRequest, dryRun: boolean): Answer {
   return dryRun ? { ok: true, message: '', warnings: [none] } : { ok: !isWrong, message: none, warnings: [] };
 }

@@ -1,4 +1,4 @@
-/** `--wait` of what opens and closes: what is held now, and what goes on. */
+/** `--wait` of `open` and `close`: which objects are held or released by now. */
 
 import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -23,10 +23,10 @@ export const GATE_WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
   [EXIT.timeout, 'with --wait: timed out; the line says what is not done yet'],
 ];
 
-/** So many objects are followed one by one; a Gate names no more either. */
+/** The most objects that are followed; a Gate lists no more either. */
 const FOLLOWED = 100;
 
-/** `isPlanned`: it takes effect later. Answers the exit code. */
+/** Waits until the Gate has taken effect, and returns the exit code. `isPlanned`: it takes effect later. */
 export async function awaitGate(
   context: Context,
   invocation: Pick<Invocation, 'options'>,
@@ -53,7 +53,7 @@ export async function awaitGate(
   });
 }
 
-/** What does not have to be read again, by name. `unseen`: gone, or the reader may not read it. */
+/** Objects that need not be read again, by name. `unseen`: deleted, or the user may not read it. */
 type Settled = Map<string, Exclude<Effect, 'moving'> | 'unseen'>;
 
 interface Seen {
@@ -63,7 +63,7 @@ interface Seen {
   held: Requirer[];
   free: Requirer[];
   moving: Requirer[];
-  /** Beyond those that are followed, or not to be read. */
+  /** Objects that are not followed, or not readable. */
   unseen: number;
 }
 
@@ -129,10 +129,10 @@ function textOf(requirers: readonly Requirer[]): string {
   return requirers.length === 0 ? 'nothing' : heldText(requirers);
 }
 
-/** `moving`: it is not there yet. Held by another Gate, or suspended by hand, is held too. */
+/** Whether the object is `held`, `free`, or `moving`, which is neither yet. Held by another Gate, or suspended manually, is held too. */
 export type Effect = 'held' | 'free' | 'moving';
 
-/** `gate`: `namespace/name`. `opened`: what it is now. */
+/** The effect of a Gate on an object. `gate`: `namespace/name`. `opened`: the Gate's state. */
 export function effectOn(object: KubeObject<any, any>, gate: string, opened: boolean): Effect {
   return object.kind === KINDS.Rollout.kind
     ? effectOnRollout(object as Rollout, gate, opened)

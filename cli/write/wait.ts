@@ -46,7 +46,7 @@ export async function pollUntil(
   }
 }
 
-/** Of an object that says itself how far it is. */
+/** Waits for an object whose own status reports its progress. */
 export async function awaitObject<T extends KubeObject<any, any>>(
   context: Context,
   invocation: Given,
@@ -74,7 +74,7 @@ export async function awaitObject<T extends KubeObject<any, any>>(
   });
 }
 
-/** Of a request on a Rollout. `before`: the Rollout as it was when the request was computed. */
+/** Waits for the effect of a request on a Rollout. `before`: the Rollout as it was when the request was computed. */
 export async function awaitRollout(
   context: Context,
   invocation: Given,
@@ -101,7 +101,7 @@ function since({ status }: Rollout, version: string | undefined): Since {
   return { id: (head?.id ?? 0) - (isThere ? 1 : 0), retriedAt: head?.lastRetryTimestamp };
 }
 
-/** Of what changes a RolloutGate: its Rollout goes by it. `version`: one that was rejected. */
+/** Waits until the Rollout of a RolloutGate follows a change of it. `version`: one that was rejected. */
 export async function awaitRolloutGate(
   context: Context,
   invocation: Given,

@@ -18,7 +18,7 @@ import { budgetKind, heldVersions } from './writes/budgetWrites.ts';
 /** How many versions are offered for approval. */
 const MOST = 50;
 
-/** `waiting`: the versions that it holds now, where that is known. */
+/** Actions on a Gate. `waiting`: the versions that it holds now, if known. */
 export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): Action[] {
   const object = { kind: KINDS.Gate.kind, ...identityOf(gate) };
   if (evaluateGate(gate, now).opened) return offer({ type: 'close', object }, gate);
@@ -32,7 +32,7 @@ export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now:
   return makeable([...approvals, ...open], now);
 }
 
-/** `closed`: the Gates that hold it, of these. `isByHand`: a user has suspended it. */
+/** Actions on a Flux object. `closed`: the Gates that hold it. `isByHand`: a user has suspended it. */
 export function fluxActions(
   object: FluxObject,
   ref: ObjectRef,
@@ -57,7 +57,7 @@ export function fluxActions(
   ];
 }
 
-/** `gates`: those that a bypass goes past. None of a kind that no Gate can hold. */
+/** Bypass and resume. `gates`: those to bypass. Empty for a kind that no Gate can hold. */
 function ownActions(
   object: FluxObject,
   { kind: name, ...ref }: ObjectRef,
@@ -87,7 +87,7 @@ interface AtRolloutGate {
   object: NamespacedName;
   version: string;
   isClosed: boolean;
-  /** It requires approvals of people. */
+  /** It has spec.approvals. */
   asks: boolean;
   step?: string;
 }
@@ -101,7 +101,7 @@ export function versionAtRolloutGate({ gate, object, version, isClosed, asks, st
   ];
 }
 
-/** Of a RolloutGate that holds `version`, or any. `rollout`: the one that it names, where it may be read. */
+/** Actions at a RolloutGate that holds `version`, or any. `rollout`: the one that it names, if it may be read. */
 export function rolloutGateActions(
   gate: RolloutGate,
   rollout: Rollout | undefined,

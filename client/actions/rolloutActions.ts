@@ -20,7 +20,7 @@ type Explained = Pick<Application, 'steps' | 'waiting' | 'failure' | 'causes'>;
 type ClosedGate = { object: ObjectRef; missing?: true | undefined };
 type Around = Pick<RelatedObjects, 'gates' | 'rolloutGates'>;
 
-/** What removes the cause comes first. */
+/** Actions on a Rollout; those that remove the cause come first. */
 export function rolloutActions(rollout: Rollout, explained: Explained, around: Around, now: EpochMs): Action[] {
   const { steps, waiting, failure, causes } = explained;
   const version = waiting?.version;
@@ -94,7 +94,7 @@ function gateStepActions(
   ];
 }
 
-/** None where a bound object requires it, and not the Rollout. */
+/** Removes a missing Gate from the Rollout; empty if only a bound object requires it. */
 function unrequired(rollout: Rollout, gate: NamespacedName, step: string): Action[] {
   if (!gateRefsOf(rollout).some((ref) => refKey(ref) === refKey(gate))) return [];
   const isFree = neverSeen(rollout).has(refKey(gate));
@@ -144,7 +144,7 @@ function failureActions(
 
 const HOLD_AUTOMATION = kindsThat('holdsAutomation');
 
-/** Where that would end the wait: not behind a closed Gate, nor where approvals are missing. */
+/** Whether a manual deployment would end the wait: not behind a closed Gate, nor if approvals are missing. */
 function isDeployable(rollout: Rollout, version: string, steps: readonly Step[]): boolean {
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const isRequested = requestsOf(rollout).forceDeploy === version;
@@ -168,7 +168,7 @@ function rejections(blocking: readonly Step[], version: string, { rolloutGates }
   );
 }
 
-/** Not where only missing Gates are in the way: creating one, or no longer requiring it, removes the cause. */
+/** A bypass; empty if only missing Gates block the version: creating one, or no longer requiring it, removes the cause. */
 function bypassActions(rollout: Rollout, version: string, closed: readonly ClosedGate[]): Action[] {
   const first = closed.find(({ missing }) => !missing)?.object;
   if (!first) return [];
@@ -219,7 +219,7 @@ export function versionActions(application: Known, version: string): Action[] {
   return makeable([...deploy, ...offer({ type: 'pin', object, version }, found)], 0);
 }
 
-/** As much of the Rollout as the application has. */
+/** The Rollout with the fields that the application has. */
 function rolloutSketch({ namespace, name, pinned, history }: Known): Rollout {
   return {
     apiVersion: apiVersionOf(KINDS.Rollout),

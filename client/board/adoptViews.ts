@@ -1,4 +1,4 @@
-/** What runs without a Rollout in charge, and what would put it under one: as the page lists it and asks for it. */
+/** Objects without a Rollout, and the plan to adopt one: as the page lists and requests them. */
 
 import { ROLLOUT } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository, SourceRef } from '../../api/flux.ts';
@@ -26,7 +26,7 @@ export interface Ungoverned extends NamespacedName {
 }
 
 export interface AdoptList {
-  /** Those that can be taken over first. */
+  /** Objects that can be adopted come first. */
   objects: Ungoverned[];
   /** How many there are in all. */
   count: number;
@@ -42,7 +42,7 @@ export interface AdoptRequest extends NamespacedName {
 export interface AdoptPlan {
   version: string;
   rollout: string;
-  /** What is made and changed, as text. A take-over sends it along: it is what somebody has agreed to. */
+  /** All changes, as text. The request to adopt sends it back: it is what the user has confirmed. */
   diff: string;
   notes: Saying[];
   command: string;
@@ -61,14 +61,14 @@ export interface AdoptPreview {
   variables: string[];
 }
 
-/** Of any number of namespaces. */
+/** The related objects of any number of namespaces. */
 export interface ClusterContext {
   policies: readonly ImagePolicy[];
   repositories: readonly ImageRepository[];
   rollouts: readonly Rollout[];
 }
 
-/** In the order of the page. `objects`: Kustomizations, OCIRepositories and HelmReleases. */
+/** Objects without a Rollout, in the order of the page. `objects`: Kustomizations, OCIRepositories and HelmReleases. */
 export function ungovernedOf(objects: readonly FluxObject[], around: ClusterContext): Ungoverned[] {
   const policies = byNamespace(around.policies);
   const repositories = byNamespace(around.repositories);

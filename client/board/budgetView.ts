@@ -29,7 +29,7 @@ export interface BudgetView {
   namespace: string;
   name: string;
   isHeld: boolean;
-  /** `2 of 5 on their way, 14 waiting, 1 failed`. */
+  /** `2 of 5 rolling out, 14 waiting, 1 failed`. */
   headline: string;
   /** The sentences of `why`, those about waves left out: they are drawn. */
   causes: string[];

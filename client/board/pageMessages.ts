@@ -1,4 +1,4 @@
-/** What goes over the page's one stream, and what its other requests answer. Plain JSON. */
+/** Messages of the page's stream, and answers to its other requests. Plain JSON. */
 import type { Action } from '../actions/action.ts';
 import type { Application } from '../explain/application.ts';
 import type { ApprovalView } from '../explain/approvalViews.ts';
@@ -20,7 +20,7 @@ export interface Hello {
   context: string;
   server: string;
   user?: string;
-  /** Of the context: where something new is made unless said otherwise. */
+  /** The context's namespace, in which new objects are created by default. */
   home?: string;
   /** Only this namespace is looked at; absent: all. */
   namespace?: string;
@@ -40,7 +40,7 @@ export interface StreamEvents {
   complete: { rows: number };
 }
 
-/** Whether the reader may, by the key of the right. */
+/** Whether the user has a right, by the right's key. */
 export type Rights = Record<string, boolean>;
 
 /** A release that is known, as far as the registry has told. */
@@ -63,13 +63,13 @@ export interface ApplicationPage {
 
 export interface GatePage {
   gate: GateView;
-  /** Where people approve versions at it: those that wait first. */
+  /** Approvals at a Gate with spec.approvals: waiting versions first. */
   approvals: ApprovalView[];
   actions: Action[];
   rights: Rights;
 }
 
-/** What a freeze would hold, as far as the reader may see it. */
+/** The objects that a freeze would hold, as far as the user may see them. */
 export interface Preview {
   objects: { kind: string; namespace: string; name: string }[];
   /** How many there are in all. */
@@ -80,12 +80,12 @@ export interface Preview {
   answer: Answer;
 }
 
-/** What became of a request. `ok`: it was accepted; what the API server said is in `warnings` or `message`, as it is. */
+/** The result of a request. `ok`: it was accepted. `warnings` and `message` have the API server's words. */
 export interface Answer {
   ok: boolean;
   message: string;
   warnings: string[];
   code?: number;
-  /** Of a dry run: the state that the write was decided from, to be posted with the write. */
+  /** After a dry run: the state that the write was planned from, to be posted with the write. */
   basis?: string;
 }

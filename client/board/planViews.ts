@@ -12,7 +12,7 @@ import { intervals, scheduleRow } from '../explain/calendar/calendarRows.ts';
 
 export interface Band {
   from: string;
-  /** Absent: for as long as anybody can see. */
+  /** Absent: no end is known. */
   to?: string;
   opened: boolean;
   /** Open for this version alone. */
@@ -21,7 +21,7 @@ export interface Band {
   reason?: string;
   /** The Gate's own words. */
   message: string;
-  /** Somebody has asked for it, and its time has not come. */
+  /** It is requested for a later time. */
   planned?: boolean;
 }
 
@@ -41,18 +41,18 @@ export interface GateView {
   default: 'opened' | 'closed';
   window?: string;
   timezone?: string;
-  /** Who set its calendar. */
+  /** The user who set its calendar. */
   scheduledBy?: ScheduledBy;
   rules: string[];
   /** What it selects, in words; absent where objects name it. */
   selects?: string;
   bands: Band[];
   held?: number;
-  /** Only where people approve versions here. */
+  /** Only with spec.approvals. */
   approvals?: {
     /** Who lets a version through. */
     rule: string;
-    /** What stands, `1/2 for 1.2.0`. */
+    /** Current approvals, `1/2 for 1.2.0`. */
     progress?: string;
     /** A request to open means something: it ends a closing. */
     isEndable: boolean;
@@ -172,7 +172,7 @@ export function scheduleView(schedule: RolloutSchedule | ClusterRolloutSchedule,
   const { kind, namespace, name, holds, spans, problem } = scheduleRow(schedule, now, now + HORIZON_MS);
   const bands = spans.slice(0, MOST_BANDS).map(({ from, to, state, why }, index) => ({
     from,
-    // The last one ends where nobody looks any further.
+    // The last one ends at the horizon.
     ...(index < spans.length - 1 && { to }),
     opened: state === 'open',
     message: why,

@@ -1,4 +1,4 @@
-/** One application as the Board shows it: what runs, what is on its way and how far, why it waits, how the last deployments went. */
+/** One application as the Board shows it: what runs, what is rolling out and how far, why it waits, how the last deployments went. */
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/rollout/upstream/refs.ts';
@@ -6,14 +6,14 @@ import type { Application, ApplicationState, DeploymentView, Outcome, Step } fro
 import { isFailedObject } from '../explain/application.ts';
 import { kindsThat } from '../explain/stepKinds.ts';
 
-/** Where a version is on its way, in the order in which it gets there. */
+/** The points that a version passes, in their order. */
 export const TRACK = ['waits', 'gates', 'deploying', 'baking', 'done'] as const;
 export type TrackPoint = (typeof TRACK)[number];
 
 export interface Track {
   version: string;
   at: TrackPoint;
-  /** Something stands in its way that does not pass by itself; or it has failed. */
+  /** It is blocked until a user acts; or it has failed. */
   halted: boolean;
   /** What it is at takes from here to there, where both are known: the ring fills. */
   from?: string;
@@ -30,14 +30,14 @@ export interface Row {
   state: ApplicationState;
   headline: string;
   runs?: Pick<DeploymentView, 'version' | 'outcome' | 'at'> & { endedAt?: string };
-  /** The version on its way; absent where nothing is. */
+  /** The version that is waiting or rolling out. */
   track?: Track;
   pinned?: string;
   /** The cause, in a sentence. */
   why?: string;
-  /** When that changes by itself. */
+  /** When that changes automatically. */
   until?: string;
-  /** What stands in the way, by title, at most three. */
+  /** Titles of what blocks it, at most three. */
   blockers: string[];
   /** The last deployments, oldest first. */
   strip: { id: number; version: string; outcome: Outcome; at: string }[];
@@ -89,7 +89,7 @@ function blocking(steps: readonly Step[]): Step[] {
 
 /** A deployment that is under way comes before the version that waits behind it. */
 export function trackOf({ runs, waiting, steps, state }: Application): Track | undefined {
-  // What does not bake gives way: then the version that waits is the one on its way.
+  // A deployment without a bake gives way to the waiting version.
   if (runs && state !== 'waits' && (runs.outcome === 'Deploying' || runs.outcome === 'InProgress')) {
     const bake = steps.find(({ kind }) => kind === 'bake');
     const isBaking = runs.outcome === 'InProgress';

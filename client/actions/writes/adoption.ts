@@ -17,7 +17,7 @@ import { type CommandLine, type Saying, withCommands } from '../../../core/text/
 import { quoted, shell } from '../../../core/text/shell.ts';
 import { creating, named, OURS, PROGRAM, patching, type WriteRequest } from './plannedWrite.ts';
 
-/** What there is around it, of the object's namespace. */
+/** The related objects of the namespace. */
 export interface Around {
   policies: readonly ImagePolicy[];
   /** Image of each ImageRepository, `registry/app`, by its name. */
@@ -25,7 +25,7 @@ export interface Around {
   rollouts: readonly Rollout[];
 }
 
-/** What somebody says where it cannot be seen. */
+/** The user's choices for what cannot be detected. */
 export interface Choices {
   policy?: string | undefined;
   variable?: string | undefined;
@@ -36,11 +36,11 @@ export interface Choices {
   /** How long a version bakes, and how long it may take to arrive. */
   bakeTime?: string | undefined;
   deployTimeout?: string | undefined;
-  /** Neither of both. */
+  /** No bake. */
   noBake?: true | undefined;
 }
 
-/** A Rollout with neither watches no version, and none fails: nobody should get that without asking for it. */
+/** A Rollout with neither watches no version, and none fails: users get that only if they choose it. */
 export const BAKE = { bakeTime: '10m', deployTimeout: '30m' } as const;
 
 export interface Adoption {
@@ -51,9 +51,9 @@ export interface Adoption {
   rollout?: KubeObject<any, any>;
   /** Holds what comes next, where there is something newer already. */
   gate?: RolloutGate;
-  /** They bind the object. */
+  /** Annotations that bind the object. */
   annotations: Record<string, string>;
-  /** What whoever does this should know. */
+  /** Notes for the user. */
   notes: Saying[];
 }
 
@@ -64,7 +64,7 @@ interface Field {
   value: string;
 }
 
-/** The image of each, by its name. They are of one namespace. */
+/** Images of the ImageRepositories of one namespace, by name. */
 export function imagesOf(repositories: readonly ImageRepository[]): Map<string, string> {
   return new Map(repositories.map(({ metadata, spec }) => [metadata.name ?? '', spec?.image ?? '']));
 }
@@ -233,7 +233,7 @@ function runningTag({ spec, status }: FluxObject): string | undefined {
   return fetched !== undefined && isLegalTag(fetched) && fetched !== 'latest' ? fetched : undefined;
 }
 
-/** Those that could select the value; of several the ones whose image or name says that they are meant. */
+/** ImagePolicies that could select the value; if there are several, those that match by image or name. */
 function policiesOf(
   object: FluxObject,
   field: Field,
@@ -306,7 +306,7 @@ export interface AdoptWrites {
   hold?: WriteRequest;
   /** Absent where there is such a Rollout. */
   begin?: WriteRequest;
-  /** Only after the Rollout has begun: bound before that, the object would have nobody's version for a moment. */
+  /** Only after the Rollout has begun: bound before that, the object would have no version for a moment. */
   bind: WriteRequest;
 }
 
@@ -327,12 +327,12 @@ export function adoptWrites({ gate, rollout, object, annotations, version, rollo
   };
 }
 
-/** New objects in the order in which they are made. */
+/** New objects in the order in which they are created. */
 export function newObjects({ gate, rollout }: Pick<Adoption, 'gate' | 'rollout'>): KubeObject<any, any>[] {
   return [gate, rollout].flatMap((each) => each ?? []);
 }
 
-/** The object as far as Git has to know. */
+/** The object with the fields that have to be in Git. */
 export function boundObject({ apiVersion, kind, metadata }: FluxObject, found: Adoption): KubeObject<any, any> {
   const { name, namespace } = metadata;
   return { apiVersion, kind, metadata: { name, namespace, annotations: found.annotations } } as KubeObject<any, any>;

@@ -1,4 +1,4 @@
-/** What a person asks of a budget: to go on with a version in spite of its failures. */
+/** Writes of a budget: continue a version in spite of its failures. */
 import { CONTINUE } from '../../../api/annotations.ts';
 import type { KindName } from '../../../api/kinds.ts';
 import type { Budget } from '../../../api/types.ts';
@@ -14,7 +14,7 @@ export function budgetKind({ metadata }: Budget): 'RolloutBudget' | 'ClusterRoll
   return metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget';
 }
 
-/** Those that it holds after failures, as people name them: `1.2.0`, or with the image where that tag is held of several. */
+/** Versions that the budget holds after failures, as users name them: `1.2.0`, or with the image if that tag is held for several. */
 export function heldVersions({ status }: Budget): { name: string; of: BudgetVersion }[] {
   const held = (status?.versions ?? []).filter((each) => each.held);
   return held.map((of) => {
@@ -52,7 +52,7 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
 export function continued(budget: Budget, wanted: string): Reached {
   if (pendingContinue(budget)) return { is: 'under way', text: `it has not handled the request for ${wanted} yet` };
   const held = heldVersions(budget).some(({ of }) => wanted === of.version || wanted === `${of.image}:${of.version}`);
-  return held ? { is: 'under way', text: `it still holds ${wanted}` } : { is: 'reached', text: `${wanted} goes on` };
+  return held ? { is: 'under way', text: `it still holds ${wanted}` } : { is: 'reached', text: `${wanted} continues` };
 }
 
 function failureText({ version, failed, failures = [] }: BudgetVersion): string {

@@ -1,4 +1,4 @@
-/** What a person asks of a Flux object that a closed Gate holds. */
+/** Writes of a Flux object that a closed Gate holds, or that a user has suspended. */
 import { BYPASS_REASON } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { GovernedKind } from '../../../api/kinds.ts';
@@ -25,12 +25,12 @@ export function bypassObject(object: FluxObject, reason: string, now: EpochMs): 
   );
 }
 
-/** Of one that a user has suspended. */
+/** Resumes an object that a user has suspended. */
 export function resumeObject(kind: GovernedKind, ref: NamespacedName): PlannedWrite {
   return patching(kind, ref, { spec: { suspend: false } }, { text: `Resumed ${named(kind, ref)}` });
 }
 
-/** Whether Flux has done what it does with the object as it is now, by its own status. */
+/** Whether Flux has reconciled the object, by its own status. */
 export function reconciled(object: FluxObject): Reached {
   if (object.spec?.suspend === true) return { is: 'failed', text: 'it is suspended again' };
   if (object.status?.observedGeneration === undefined)

@@ -28,13 +28,13 @@ import { versionProblem } from './rolloutWrites.ts';
 
 export interface When {
   reason?: string | undefined;
-  /** Not now, but then. */
+  /** Time at which it takes effect, if later. */
   at?: EpochMs | undefined;
-  /** Until then, and then back. */
+  /** Time until which it lasts. */
   until?: EpochMs | undefined;
 }
 
-/** With approvals it only ends a close request, or calls off a plan. `version`: for Rollouts that are to deploy it, and nobody else; `namespace/rollout:version`, for that Rollout. */
+/** With approvals it only ends a close request, or calls off a plan. `version`: for Rollouts that are to deploy it only; `namespace/rollout:version`, for that Rollout. */
 export function openGate(
   gate: Gate,
   { reason, at, version }: When & { version?: string | undefined },
@@ -94,14 +94,14 @@ export function approveAtGate(
   return patching('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version: tag } });
 }
 
-/** Takes one's own approval back. */
+/** Withdraws the user's own approval. */
 export function withdrawAtGate(gate: Gate, version: string): PlannedWrite {
   if (!gate.spec.approvals) return wrong(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
   const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
   return patching('Gate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE_FOR]: version } } }, { text });
 }
 
-/** Open, and for whatever names it. */
+/** Creates an open Gate. */
 export function createGate({ namespace, name }: NamespacedName): PlannedWrite {
   const gate = {
     apiVersion: apiVersionOf(KINDS.Gate),
@@ -150,8 +150,8 @@ export function spanProblem({ at, until }: Pick<When, 'at' | 'until'>, now: Epoc
 }
 
 /**
- * A new second: the same text asks for nothing new, and one that is much older than the last was handled before. The clock of the
- * one who asks may be behind that of whoever asked last.
+ * A new second: the same text asks for nothing new, and one that is much older than the last was handled before. The user's
+ * clock may be behind that of the last request.
  */
 function requestTime(gate: Gate, action: 'open' | 'close', at: EpochMs | undefined, now: EpochMs): string {
   if (at !== undefined) return formatTime(at);
@@ -169,7 +169,7 @@ function orTakenOff(before: Readonly<Record<string, string>>, key: string, value
   return before[key] === undefined ? {} : { [key]: null };
 }
 
-/** What changes at once when it opens. */
+/** The objects that it releases at once when it opens. */
 function letsGo(gate: Gate): string[] {
   const { held = 0, heldObjects = [] } = gate.status ?? {};
   if (held === 0) return [];
@@ -186,7 +186,7 @@ function nameOf(gate: Gate): string {
 export type Selects = NonNullable<Gate['spec']['selects']>;
 type FrozenKind = NonNullable<Selects['kinds']>[number];
 
-/** What a freeze means unless somebody says otherwise: what applies something, and what deploys. */
+/** Kinds that a freeze holds by default: those that apply something, and those that deploy. */
 export const FROZEN_KINDS: readonly FrozenKind[] = ['Kustomization', 'HelmRelease', 'Rollout'];
 
 export interface Freeze extends When {
@@ -249,7 +249,7 @@ function selectsOf({ kinds = FROZEN_KINDS, namespaceSelector, labelSelector }: P
   };
 }
 
-/** A Gate that is there is closed as it is: whoever wrote it decided what it holds. */
+/** An existing Gate is closed unchanged: its author decided what it holds. */
 function refreeze(wanted: Freeze, existing: Gate, now: EpochMs): PlannedWrite {
   const { ref, every, window, kinds, namespaceSelector, labelSelector } = wanted;
   const name = named('Gate', ref);
@@ -270,7 +270,7 @@ function refreeze(wanted: Freeze, existing: Gate, now: EpochMs): PlannedWrite {
   return isRequest(requested) ? { ...requested, concerns: [] } : requested;
 }
 
-/** Those that a Gate can select, by any spelling; undefined where one is none of them. */
+/** Kinds that a Gate can select, in any spelling; undefined if one is not such a kind. */
 export function parseKinds(text: string): FrozenKind[] | undefined {
   const known = [...GOVERNED_KINDS.map(({ kind, resource }) => ({ kind, resource })), KINDS.Rollout];
   const found = text.split(',').map((word) => {

@@ -1,4 +1,4 @@
-/** What a person asks for, as the one write that asks for it: what the command sends, and the same with kubectl. */
+/** A planned write: what a user requests, as one request to the API server, and as a kubectl command. */
 import { CHANGE_CAUSE, REASON } from '../../../api/annotations.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName } from '../../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
@@ -16,15 +16,15 @@ export interface WriteRequest {
   creates?: true;
   /** What kubectl sends instead, where the body replaces a list: it changes one entry, whatever else the list has by then. */
   jsonPatch?: readonly JsonPatchOperation[];
-  /** What somebody should agree to first, a sentence each. Empty for what can be taken back. */
+  /** What the user has to confirm first, a sentence each. Empty for what can be undone. */
   concerns: readonly string[];
-  /** What a Rollout does because of it: deploys this version, or whichever comes next. Absent where nobody knows. */
+  /** The version that a Rollout deploys because of it; without one, whichever comes next. Absent if unknown. */
   brings?: { version?: string };
   /** The state that it was decided from, in a few words: where another write has changed that, it is refused and not decided anew. */
   basis?: string;
 }
 
-/** There is nothing to write. `isWrong`: what was asked for makes no sense, and the sentence says what does. */
+/** There is nothing to write. `isWrong`: the request makes no sense, and the sentence says why. */
 export interface NoRequest {
   none: string;
   isWrong: boolean;
@@ -32,7 +32,7 @@ export interface NoRequest {
 
 export type PlannedWrite = WriteRequest | NoRequest;
 
-/** How far one object is with what was asked of it. */
+/** How far an object has come with a request. */
 export interface Reached {
   is: 'reached' | 'failed' | 'under way';
   text: string;
@@ -109,13 +109,13 @@ export function existsText({ kind, namespace, name }: NamespacedName & { kind: K
 }
 
 export const PROGRAM = 'kubectl rollouts';
-/** The same where a command is made. */
+/** The program's name in a command line that `shell` builds. */
 export const OURS: Expanded = { expanded: PROGRAM };
 
-/** Not `kubectl…`: kustomize-controller takes off what managers of such a name add to an object that comes from Git. */
+/** Our field manager. Not `kubectl…`: kustomize-controller takes off what managers of such a name add to an object that comes from Git. */
 export const FIELD_MANAGER = 'rollouts-cli';
 
-/** Stands for a reason that the user has not given yet. */
+/** Placeholder for a reason that the user has not given yet. */
 export const TO_FILL_IN = '<why>';
 
 /**

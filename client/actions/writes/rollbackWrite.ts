@@ -1,4 +1,4 @@
-/** The way back that a person asks for: to what ran before, never forward. */
+/** A rollback that a user requests: to a version that ran before, never forward. */
 
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
@@ -13,12 +13,12 @@ import { deploy, onRollout, pin } from './rolloutWrites.ts';
 export interface WayBack {
   /** Absent: the version that ran before. */
   version?: string | undefined;
-  /** Nothing newer is deployed until somebody unpins. */
+  /** Pins the version: nothing newer is deployed until it is unpinned. */
   stays: boolean;
   reason?: string | undefined;
 }
 
-/** For whoever may not read the ImagePolicy: what is no semantic version keeps the order of its discovery. */
+/** The order if the user may not read the ImagePolicy: tags that are not semantic versions keep the order of their discovery. */
 const SEMVER = { spec: { policy: { semver: { range: '*' } } } } as ImagePolicy;
 
 /**

@@ -37,7 +37,7 @@ function lacksApprovals({ spec, status }: RolloutGate, version: string): boolean
   return spec?.approvals !== undefined && counted?.enough !== true;
 }
 
-/** The schedule that writes the gate, and would write over anybody else: `RolloutSchedule nights`. */
+/** The schedule that writes the gate, and would overwrite other changes: `RolloutSchedule nights`. */
 export function scheduleOf({ metadata }: RolloutGate): string | undefined {
   const { [SCHEDULE_KIND_LABEL]: kind, [SCHEDULE_NAME_LABEL]: name } = metadata.labels ?? {};
   return kind && name ? `${kind} ${name}` : undefined;
@@ -74,7 +74,7 @@ function giveApproval(gate: RolloutGate, version: string, reason: Reason): Plann
   return patching('RolloutGate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version } });
 }
 
-/** Takes one's own approval back. */
+/** Withdraws the user's own approval. */
 export function withdraw(gate: RolloutGate, version: string): PlannedWrite {
   if (!gate.spec?.approvals)
     return wrong(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
@@ -95,7 +95,7 @@ export function reject(gate: RolloutGate, version: string, reason: Reason): Plan
   });
 }
 
-/** For a Rollout that has no gate to write it on. */
+/** Rejects a version for a Rollout without a RolloutGate. */
 export function rejectByNewGate(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
   const problem = versionProblem(version);
   if (problem) return wrong(problem);
@@ -143,7 +143,7 @@ function scheduleProblem(gate: RolloutGate): string | undefined {
   return schedule && `${nameOf(gate)} is written by ${schedule}: change that, or deploy the version manually.`;
 }
 
-/** Lists are replaced as a whole: a write from an older one must not drop what somebody has added meanwhile. */
+/** Lists are replaced as a whole: a write from an older one must not drop what another client has added meanwhile. */
 function patched(
   gate: RolloutGate,
   spec: Record<string, unknown>,

@@ -37,7 +37,7 @@ import {
 
 type Reason = string | undefined;
 
-/** By hand, at once, past RolloutGates, checks and a running bake. */
+/** Manually, at once, bypassing RolloutGates, checks and a running bake. */
 export function deploy(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
   const problem = versionProblem(version);
   if (problem) return wrong(problem);
@@ -143,7 +143,7 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
   });
 }
 
-/** The same for the version that waits, or whose deployment a Gate has caught on its way; one that somebody asked for has to be named. */
+/** A bypass for the waiting version, or for the deployment that a Gate has caught; a version that a user has requested has to be named. */
 export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): PlannedWrite {
   const { pendingVersion, history: [head] = [] } = rollout.status ?? {};
   const caught = head && ['Deploying', 'InProgress'].includes(head.bakeStatus ?? '') ? head : undefined;
@@ -157,7 +157,7 @@ export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): P
   );
 }
 
-/** One candidate past the RolloutGates. */
+/** Lets one candidate bypass the RolloutGates. */
 export function passRolloutGates(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
   const problem = versionProblem(version);
   if (problem) return wrong(problem);
@@ -172,7 +172,7 @@ export function passRolloutGates(rollout: Rollout, version: string, reason: Reas
   });
 }
 
-/** Calls off a deployment by hand that has not begun. */
+/** Withdraws a requested deployment that has not begun. */
 export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite {
   const { forceDeploy: version } = requestsOf(rollout);
   if (version === undefined) {
@@ -196,7 +196,7 @@ export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite 
 
 /**
  * Takes a Gate out of `spec.gates`: of one that has existed it takes a bypass. The list is replaced as a whole: a write from an older one must
- * not drop a Gate that somebody has added meanwhile.
+ * not drop a Gate that another client has added meanwhile.
  */
 export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason, now: EpochMs): PlannedWrite {
   const refs = gateRefsOf(rollout);
@@ -254,12 +254,12 @@ function annotating({ metadata }: Rollout, annotations: Record<string, string>):
   }));
 }
 
-/** Only a reason that is new in its write gets anybody past a Gate. */
+/** A reason that differs from the last one: only a new reason makes a bypass. */
 export function freshReason({ metadata }: Pick<Rollout, 'metadata'>, reason: string, now: EpochMs): string {
   return metadata.annotations?.[BYPASS_REASON] === reason ? `${reason} (${formatTime(now)})` : reason;
 }
 
-/** Somebody's older message must not be taken for the reason of this one. */
+/** An older message must not become the reason of this request. */
 function message({ metadata }: Rollout, reason: Reason): Record<string, string | null> {
   if (reason) return { [DEPLOY_MESSAGE]: reason };
   return metadata.annotations?.[DEPLOY_MESSAGE] === undefined ? {} : { [DEPLOY_MESSAGE]: null };
@@ -306,7 +306,7 @@ export function onRollout(rollout: Rollout, verb: string, version?: string): str
   return shell`${OURS} ${verb} ${nameWord(name)}${tag} -n ${nameWord(namespace)}`;
 }
 
-/** Undefined for what can be a version. */
+/** Why a text can't be a version; undefined if it can. */
 export function versionProblem(version: string): string | undefined {
   if (isLegalTag(version)) return undefined;
   return `'${version}' is not a tag: letters, digits, '_', '.' and '-', at most 128 of them.`;
@@ -319,7 +319,7 @@ function knownVersions({ status }: Rollout): string[] {
   return [...new Set([...released, ...history.map(({ version }) => version.tag)])];
 }
 
-/** What whoever asks for the version should know. `unknown`: what comes of one that nobody has heard of. */
+/** Warnings about a requested version. `unknown`: what happens with an unknown one. */
 export function versionConcerns(rollout: Rollout, version: string, unknown: string): string[] {
   return [
     ...unknownConcern(rollout, version, unknown),
@@ -333,7 +333,7 @@ function unknownConcern(rollout: Rollout, version: string, then: string): string
   return text === undefined ? [] : [`${text}: ${then}`];
 }
 
-/** Where it may be a typo. */
+/** A note about a version that may be a typo. */
 export function unknownText(rollout: Rollout, version: string): string | undefined {
   const known = knownVersions(rollout);
   if (known.includes(version)) return undefined;

@@ -86,11 +86,11 @@ export function explainBudget(budget: Budget): Explanation {
   ];
   return {
     object,
-    headline: `${status?.underWay ?? 0} of ${status?.maxConcurrent ?? budget.spec.maxConcurrent} on their way, ${status?.waiting ?? 0} waiting, ${status?.failed ?? 0} failed`,
+    headline: `${status?.underWay ?? 0} of ${status?.maxConcurrent ?? budget.spec.maxConcurrent} rolling out, ${status?.waiting ?? 0} waiting, ${status?.failed ?? 0} failed`,
     state: held.length > 0 || ready?.status === 'False' ? 'held' : 'free',
     causes,
     ...((status?.waiting ?? 0) > 0 &&
-      held.length === 0 && { next: { text: 'the next Rollout begins when one of those on their way has ended' } }),
+      held.length === 0 && { next: { text: 'the next Rollout starts when one that is rolling out has ended' } }),
     remedies: remediesOf(budgetActions(budget).slice(0, LISTED), 0),
     unread: [],
   };
@@ -101,10 +101,10 @@ function heldText({ version, failed, failures = [] }: BudgetVersion): string {
   return `Version ${version} is held: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, LISTED, failed)})` : ''}`;
 }
 
-/** `1.2.0: wave canary 2/2 done, eu 4/18, 5 on their way, 1 failed`. */
+/** `1.2.0: wave canary 2/2 done, eu 4/18, 5 rolling out, 1 failed`. */
 function waveText({ version, waves = [] }: BudgetVersion): string {
   const texts = waves.map(({ value, total, done, underWay, failed }) => {
-    const now = [...(underWay > 0 ? [`${underWay} on their way`] : []), ...(failed > 0 ? [`${failed} failed`] : [])];
+    const now = [...(underWay > 0 ? [`${underWay} rolling out`] : []), ...(failed > 0 ? [`${failed} failed`] : [])];
     return `${value || 'the others'} ${done}/${total} done${now.length > 0 ? ` (${now.join(', ')})` : ''}`;
   });
   return `${version} by waves: ${texts.join(', ')}`;

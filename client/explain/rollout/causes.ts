@@ -57,7 +57,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
       .filter(({ message }) => message !== '')
       .flatMap((condition) => gateCauses(rollout, condition, steps) ?? [causeOf(condition, steps)]);
   const ofFlux = fluxCauses(steps);
-  // Behind a failed object nothing of its deployment goes on; what waits for something else waits for that first.
+  // A failed object stops its deployment; what waits for something else waits for that first.
   const isFirst = isBaking(head) || status?.pendingVersion === undefined;
   const causes = [
     ...causesFrom(broken),

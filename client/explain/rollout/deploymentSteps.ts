@@ -30,7 +30,7 @@ import {
 import { fluxFailure } from '../fluxFailure.ts';
 import { finder, objectFinder, type RelatedObjects, unreadBecause, watchesElsewhere } from '../related.ts';
 
-/** `objects`: those that the bindings are of, as far as they were read. */
+/** Steps for the Flux objects that take the version. `objects`: as far as they were read. */
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
   const find = objectFinder(objects);
   const { name, namespace = '' } = rollout.metadata;
@@ -75,7 +75,7 @@ function bindingState(isThere: boolean, ready: string | undefined): StepState {
   return ready === 'False' ? 'blocks' : 'waits';
 }
 
-/** Those of its namespace, and of others those that its namespaceSelector finds. */
+/** Steps for the HealthChecks that the Rollout watches: of its namespace, and of those that its namespaceSelector selects. */
 export function checkSteps(rollout: Rollout, around: RelatedObjects): Step[] {
   if (!healthCheckLabels(rollout.spec?.healthCheckSelector)) return [];
   const home = rollout.metadata.namespace ?? '';
@@ -88,7 +88,7 @@ export function checkSteps(rollout: Rollout, around: RelatedObjects): Step[] {
   const watched = around.healthChecks.filter(
     (check) => association(rollout, check, namespaceOf(check)?.metadata.labels ?? {}) === 'watched',
   );
-  // Where nobody is left out, nobody had to be asked.
+  // Consent matters only if the Rollout has left out HealthChecks.
   const asks = findCondition(rollout.status?.conditions, HEALTH_CHECKS_LEFT_OUT)?.status === 'True';
   const isLeftOut = (check: HealthCheck) =>
     asks && check.metadata.namespace !== home && ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
@@ -126,7 +126,7 @@ function checkStep(check: HealthCheck): Step {
   };
 }
 
-/** The newest deployment's own, where it bakes at all. */
+/** The step for the bake of the newest deployment, if it bakes. */
 export function bakeStep(rollout: Rollout, bound: readonly FluxBinding[], now: EpochMs): Step[] {
   const [head] = rollout.status?.history ?? [];
   if (!head?.bakeStatus) return [];
@@ -162,13 +162,13 @@ const BAKE_STATES: Record<string, StepState> = {
   Cancelled: 'passed',
 };
 
-// What a HealthCheck of class prometheus measured, as numbers: whoever may write its status may write any text.
+// Measurements of a HealthCheck of class prometheus, as numbers: its status may contain any text.
 
 type Stored = { time?: unknown; result?: unknown; value?: unknown };
 
 const RESULTS: readonly unknown[] = ['InRange', 'OutOfRange', 'Empty', 'Unknown'] satisfies MeasurementView['result'][];
 
-/** As the hook writes numbers. */
+/** The format in which the hook writes numbers. */
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
 const LONGEST = 32;
 /** Differences and shares of smaller numbers are finite. */

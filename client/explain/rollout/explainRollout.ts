@@ -195,7 +195,7 @@ function failureCauses({ status }: Rollout, failure: FailureView | undefined, kn
   return [...checks, ...good.map((text) => ({ code: 'LastGoodVersion', text }))];
 }
 
-// What happens without anybody, and when.
+// What happens automatically, and when.
 
 /** What the newest deployment passes, and not the version that waits. */
 const DEPLOYED = kindsThat('ofDeployment');

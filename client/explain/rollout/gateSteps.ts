@@ -1,4 +1,4 @@
-/** The Gates in the way of a version, as the Rollout's status has them; live Gates say who, why and until when. */
+/** Steps for the Gates that a version has to pass: from the Rollout's status, and from the live Gates with who, why and until when. */
 
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';

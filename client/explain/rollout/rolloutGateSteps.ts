@@ -86,7 +86,7 @@ function whoListed(
   return listed ? defined({ by: listed.by, reason: listed.reason, since: formatTime(listed.at) }) : {};
 }
 
-/** What there is to tell of a RolloutGate and a version. */
+/** The record of a RolloutGate's state or of a listed version. */
 export function listingOf({ metadata, spec }: RolloutGate, isClosed: boolean, version: string | undefined) {
   const record = parseListed(metadata.annotations?.[LISTED]);
   if (version !== undefined && spec?.rejectedVersions?.includes(version))
@@ -122,7 +122,7 @@ function stateOf(
   return KIND_OF[kind] === 'budget' && listed === 'blocks' && !isClosed(rollout) ? 'waits' : listed;
 }
 
-/** Of an older status: a slot comes free by itself; what is held after failures, or by a mistake in a budget, does not. */
+/** Whether a budget is closed, in an older status: a slot becomes free without an action; what is held after failures, or by a mistake in a budget, does not. */
 function isClosed({ status }: Rollout): boolean {
   const waiting = status?.conditions?.find(({ type }) => type === WAITING_FOR_BUDGET);
   return waiting?.status === 'True' && waiting.reason !== 'NoSlot';

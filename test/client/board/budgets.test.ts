@@ -39,7 +39,7 @@ it('a budget says what `why` says, and leaves the waves to the picture', () => {
   expect(budgetView(budget(held))).toMatchObject({
     id: 'shop/fleet',
     isHeld: true,
-    headline: '1 of 5 on their way, 2 waiting, 1 failed',
+    headline: '1 of 5 rolling out, 2 waiting, 1 failed',
     causes: [
       'RolloutBudget shop/fleet has not been reconciled yet',
       'Version 1.0.0 is held: it has failed in 1 Rollout (shop/a)',

@@ -48,7 +48,7 @@ describe('a version that a budget is to go on with', () => {
     ['under way', 'it has not handled the request for 1.2.0 yet', budget('older', true), '1.2.0'],
     ['under way', 'it still holds 1.2.0', budget('r', true), '1.2.0'],
     ['under way', 'it still holds app:1.2.0', budget('r', true), 'app:1.2.0'],
-    ['reached', '1.2.0 goes on', budget('r', false), '1.2.0'],
+    ['reached', '1.2.0 continues', budget('r', false), '1.2.0'],
   ] as const)('%s: %s', (is, text, object, wanted) => {
     expect(continued(object, wanted)).toEqual({ is, text });
   });
