@@ -3,7 +3,7 @@ import './node20.ts';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ownFile } from './files.ts';
-import { COMPLETE, run } from './run.ts';
+import { COMPLETE, run } from './runCommand.ts';
 import { EXIT } from './terminal/exit.ts';
 
 /** The name by which it was called, of a script or of the executable: `kubectl-rollouts` is `kubectl rollouts`. */
@@ -31,7 +31,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-/** A fault of ours: a minified line of the bundle helps nobody. */
+/** An error in the program: a minified line of the bundle is no help. */
 function faultText(error: unknown): string {
   const { name = 'Error', message = String(error), stack } = error as Error;
   const where = process.env.ROLLOUTS_DEBUG ? `\n${stack}` : ' ROLLOUTS_DEBUG=1 prints where.';

@@ -1,10 +1,10 @@
 /** What a command is, and what it is handed. A file for each in cli/commands, listed in cli/commands/index.ts. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/kubeClient.ts';
 import type { ConnectionFlags, Selected } from '../kube/kubeconfig.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** What a shell may complete. */
+/** The values that a shell may complete. */
 export type Completion =
   | 'rollouts'
   | 'targets'
@@ -16,14 +16,14 @@ export type Completion =
   | readonly string[];
 
 export interface ArgumentDefinition {
-  /** As commander writes it: `<version>`, `[rollout...]`. */
+  /** In commander's syntax: `<version>`, `[rollout...]`. */
   syntax: string;
   help: string;
   completes?: Completion;
 }
 
 export interface OptionDefinition {
-  /** As commander writes it: `-o, --output <format>`. */
+  /** In commander's syntax: `-o, --output <format>`. */
   flags: string;
   help: string;
   default?: string | boolean;
@@ -46,11 +46,11 @@ export interface CommandDefinition {
   exitCodes?: readonly (readonly [code: number, meaning: string])[];
   /** Talks to no cluster: it has no connection options. */
   isLocal?: true;
-  /** What it writes goes to the terminal of the context. Answers the exit code. @throws Problem for what the reader has to know. */
+  /** What it writes goes to the terminal of the context. Answers the exit code. @throws Problem with a message for the user. */
   run(context: Context, invocation: Invocation): Promise<number>;
 }
 
-/** What was typed, parsed: arguments in their order, options by their long names in camel case. */
+/** The parsed command line: arguments in their order, options by their long names in camel case. */
 export interface Invocation {
   arguments: readonly (string | readonly string[] | undefined)[];
   options: Readonly<Record<string, any>>;
@@ -65,20 +65,20 @@ export interface Cluster {
 }
 
 export interface Context {
-  /** As it was called: `kubectl rollouts` or `flux rollouts`. */
+  /** The name by which it was called: `kubectl rollouts` or `flux rollouts`. */
   program: string;
-  /** Of the package. */
+  /** The package's version. */
   version: string;
   env: Readonly<Record<string, string | undefined>>;
   terminal: Terminal;
   now(): EpochMs;
-  /** IANA name, for times that people read. */
+  /** IANA name, for printed times. */
   timeZone: string;
-  /** Aborts on Ctrl-C: whoever waits ends, and the command ends with 130. */
+  /** Aborts on Ctrl-C: every wait ends, and the command exits with 130. */
   signal: AbortSignal;
   /** Connects at the first call. @throws Problem without a cluster. */
   cluster(): Promise<Cluster>;
-  /** What the connection flags say, for commands that start others. */
+  /** The connection flags, for commands that start others. */
   flags: ConnectionFlags;
   /** Closes the connection, where there is one. */
   close(): Promise<void>;

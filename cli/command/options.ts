@@ -1,4 +1,4 @@
-/** Options that more than one command has. Names and letters are kubectl's. */
+/** Options that more than one command has. Names and letters are those of kubectl. */
 import type { OptionDefinition } from './command.ts';
 
 export const CONNECTION_OPTIONS: readonly OptionDefinition[] = [
@@ -29,7 +29,7 @@ export const SELECTOR: OptionDefinition = {
 
 export const RELEASE: OptionDefinition = {
   flags: '--release <tag>',
-  help: 'the release that is waited for; without it, whatever is newest',
+  help: 'release to wait for; the newest when absent',
 };
 
 export const REASON: OptionDefinition = {
@@ -47,3 +47,40 @@ export const DRY_RUN: OptionDefinition = {
 export function output(...formats: string[]): OptionDefinition {
   return { flags: '-o, --output <format>', help: 'format', choices: formats, completes: formats };
 }
+
+export const YES: OptionDefinition = { flags: '-y, --yes', help: 'do not ask for confirmation' };
+
+export const SHOW_KUBECTL: OptionDefinition = {
+  flags: '-v, --show-kubectl',
+  help: 'also print the same with kubectl',
+};
+
+export const WRITING: readonly OptionDefinition[] = [
+  REASON,
+  YES,
+  DRY_RUN,
+  SHOW_KUBECTL,
+  output('json', 'yaml', 'name'),
+];
+
+const TIMEOUT: OptionDefinition = {
+  flags: '--timeout <time>',
+  help: 'with --wait: how long; 0 for no limit',
+  default: '10m',
+};
+
+const waiting = (help: string): readonly OptionDefinition[] => [{ flags: '--wait', help }, TIMEOUT];
+
+export const WAITING = waiting('wait until the requested version is deployed and has baked');
+
+/** `--wait` of commands on a Rollout or on one object behind a Gate. */
+export const WAITING_FOR_OBJECT = waiting(
+  'wait until the requested version is deployed and has baked; for an object, until Flux has reconciled it',
+);
+
+/** `--wait` of commands that open or close a Gate. */
+export const WAITING_FOR_GATE = waiting('wait until each object is held or released, and print which');
+
+export const WAITING_FOR_LIST = waiting('wait until its Rollout follows the list, and print what it waits for');
+
+export const WAITING_FOR_BUDGET = waiting('wait until the budget no longer holds the version');

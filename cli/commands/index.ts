@@ -7,41 +7,41 @@ export interface CommandEntry {
   group: 'See' | 'Steer' | 'Plan' | 'Set up';
   /** One line, for lists of commands. */
   summary: string;
-  /** Not for people. */
+  /** For shells, not for users. */
   isHidden?: true;
-  /** The same as this command, but for what the summary says. */
+  /** The command that it equals, except for what the summary says. */
   aliasOf?: string;
   load(): Promise<CommandDefinition>;
 }
 
 // biome-ignore format: a table
 export const COMMANDS: readonly CommandEntry[] = [
-  { name: 'get', group: 'See', summary: 'what runs, what waits, what is in its way, and what happens next', load: async () => (await import('./get.ts')).get },
-  { name: 'why', group: 'See', summary: 'explain why an object is waiting or blocked, and how to release it', load: async () => (await import('./why.ts')).why },
-  { name: 'history', group: 'See', summary: 'deployments with outcome, who, why, and how long each phase took', load: async () => (await import('./history.ts')).history },
-  { name: 'audit', group: 'See', summary: 'who deployed, approved, bypassed and changed what, when and why', load: async () => (await import('./audit.ts')).audit },
-  { name: 'mcp', group: 'See', summary: 'serve agents over standard input and output: read, and propose versions for approval', load: async () => (await import('./mcp.ts')).mcp },
-  { name: 'status', group: 'See', summary: 'how far it has come, in one line and an exit code: for pipelines', load: async () => (await import('./status.ts')).status },
-  { name: 'ui', group: 'See', summary: 'the same as a page in the browser, live', load: async () => (await import('./ui.ts')).ui },
-  { name: 'deploy', group: 'Steer', summary: 'deploy a version now, manually', load: async () => (await import('./rolloutVerbs.ts')).deployCommand },
-  { name: 'pin', group: 'Steer', summary: 'deploy a version and stay on it', load: async () => (await import('./rolloutVerbs.ts')).pinCommand },
-  { name: 'unpin', group: 'Steer', summary: 'resume automation', load: async () => (await import('./rolloutVerbs.ts')).unpinCommand },
-  { name: 'withdraw', group: 'Steer', summary: 'call off a requested version, or take back your approval', load: async () => (await import('./rolloutVerbs.ts')).withdrawCommand },
-  { name: 'rollback', group: 'Steer', summary: 'go back to the last version that succeeded, and stay on it', load: async () => (await import('./rolloutVerbs.ts')).rollbackCommand },
-  { name: 'retry', group: 'Steer', summary: 'retry a failed deployment', load: async () => (await import('./rolloutVerbs.ts')).retryCommand },
-  { name: 'unblock', group: 'Steer', summary: 'let automation continue after a failed version', load: async () => (await import('./rolloutVerbs.ts')).unblockCommand },
-  { name: 'approve', group: 'Steer', summary: 'let one version through the gate that holds it', load: async () => (await import('./approve.ts')).approveCommand },
-  { name: 'reject', group: 'Steer', summary: 'never deploy a version', load: async () => (await import('./approve.ts')).rejectCommand },
-  { name: 'bypass', group: 'Steer', summary: 'bypass closed Gates for one version', load: async () => (await import('./bypass.ts')).bypassCommand },
-  { name: 'continue', group: 'Steer', summary: 'resume a version that a budget stopped', load: async () => (await import('./continue.ts')).continueCommand },
-  { name: 'close', group: 'Plan', summary: 'close a Gate or RolloutGate, or create one: block all changes to what it selects', load: async () => (await import('./freeze.ts')).closeCommand },
-  { name: 'open', group: 'Plan', summary: 'open a Gate or RolloutGate', load: async () => (await import('./gateVerbs.ts')).openCommand },
-  { name: 'freeze', aliasOf: 'close', group: 'Plan', summary: 'close, which creates Gate freeze for Kustomizations, HelmReleases and Rollouts unless told otherwise', load: async () => (await import('./freeze.ts')).freezeCommand },
-  { name: 'thaw', aliasOf: 'open', group: 'Plan', summary: 'the same as open', load: async () => (await import('./gateVerbs.ts')).openCommand },
-  { name: 'calendar', group: 'Plan', summary: 'the next weeks of Gates and schedules, as a picture', load: async () => (await import('./calendar.ts')).calendarCommand },
-  { name: 'doctor', group: 'Set up', summary: 'check the installation', load: async () => (await import('./doctor.ts')).doctorCommand },
-  { name: 'adopt', group: 'Set up', summary: 'put what runs under a Rollout, and change nothing', load: async () => (await import('./adopt.ts')).adoptCommand },
-  { name: 'completion', group: 'Set up', summary: 'a script that completes commands and names in bash, zsh or fish', load: async () => (await import('./completion.ts')).completion },
+  { name: 'get', group: 'See', summary: 'what runs, what waits, what is in its way, and what happens next', load: async () => (await import('./getCommand.ts')).get },
+  { name: 'why', group: 'See', summary: 'explain why an object is waiting or blocked, and how to release it', load: async () => (await import('./whyCommand.ts')).why },
+  { name: 'history', group: 'See', summary: 'deployments with outcome, who, why, and how long each phase took', load: async () => (await import('./historyCommand.ts')).history },
+  { name: 'audit', group: 'See', summary: 'who deployed, approved, bypassed and changed what, when and why', load: async () => (await import('./auditCommand.ts')).audit },
+  { name: 'status', group: 'See', summary: 'how far it has come, in one line and an exit code: for pipelines', load: async () => (await import('./statusCommand.ts')).status },
+  { name: 'mcp', group: 'See', summary: 'serve agents over standard input and output: read, and propose versions for approval', load: async () => (await import('./mcpCommand.ts')).mcp },
+  { name: 'ui', group: 'See', summary: 'the same as a page in the browser, live', load: async () => (await import('./uiCommand.ts')).ui },
+  { name: 'deploy', group: 'Steer', summary: 'deploy a version now, manually', load: async () => (await import('./rolloutCommands.ts')).deployCommand },
+  { name: 'pin', group: 'Steer', summary: 'deploy a version and stay on it', load: async () => (await import('./rolloutCommands.ts')).pinCommand },
+  { name: 'unpin', group: 'Steer', summary: 'resume automation', load: async () => (await import('./rolloutCommands.ts')).unpinCommand },
+  { name: 'withdraw', group: 'Steer', summary: 'call off a requested version, or take back your approval', load: async () => (await import('./rolloutCommands.ts')).withdrawCommand },
+  { name: 'rollback', group: 'Steer', summary: 'go back to the last version that succeeded, and stay on it', load: async () => (await import('./rolloutCommands.ts')).rollbackCommand },
+  { name: 'retry', group: 'Steer', summary: 'retry a failed deployment', load: async () => (await import('./rolloutCommands.ts')).retryCommand },
+  { name: 'unblock', group: 'Steer', summary: 'let automation continue after a failed version', load: async () => (await import('./rolloutCommands.ts')).unblockCommand },
+  { name: 'approve', group: 'Steer', summary: 'let one version through the gate that holds it', load: async () => (await import('./approveCommand.ts')).approveCommand },
+  { name: 'reject', group: 'Steer', summary: 'never deploy a version', load: async () => (await import('./approveCommand.ts')).rejectCommand },
+  { name: 'bypass', group: 'Steer', summary: 'bypass closed Gates for one version', load: async () => (await import('./bypassCommand.ts')).bypassCommand },
+  { name: 'continue', group: 'Steer', summary: 'resume a version that a budget stopped', load: async () => (await import('./continueCommand.ts')).continueCommand },
+  { name: 'close', group: 'Plan', summary: 'close a Gate or RolloutGate, or create one: block all changes to what it selects', load: async () => (await import('./gateCommands.ts')).closeCommand },
+  { name: 'open', group: 'Plan', summary: 'open a Gate or RolloutGate', load: async () => (await import('./gateCommands.ts')).openCommand },
+  { name: 'freeze', aliasOf: 'close', group: 'Plan', summary: 'close, which creates Gate freeze for Kustomizations, HelmReleases and Rollouts by default', load: async () => (await import('./gateCommands.ts')).freezeCommand },
+  { name: 'thaw', aliasOf: 'open', group: 'Plan', summary: 'the same as open', load: async () => (await import('./gateCommands.ts')).openCommand },
+  { name: 'calendar', group: 'Plan', summary: 'the next weeks of Gates and schedules, as a picture', load: async () => (await import('./calendarCommand.ts')).calendarCommand },
+  { name: 'doctor', group: 'Set up', summary: 'check the installation', load: async () => (await import('./doctorCommand.ts')).doctorCommand },
+  { name: 'adopt', group: 'Set up', summary: 'put what runs under a Rollout, and change nothing', load: async () => (await import('./adoptCommand.ts')).adoptCommand },
+  { name: 'completion', group: 'Set up', summary: 'a script that completes commands and names in bash, zsh or fish', load: async () => (await import('./completionCommand.ts')).completion },
 ];
 
 export function commandEntry(name: string): CommandEntry | undefined {

@@ -3,23 +3,17 @@
  * tab before the description, and a line with a directive at the end. Source: the documentation of Cobra's shell completions.
  */
 
-import { KINDS, resourceOf } from '../../api/kinds.ts';
-import type {
-  ArgumentDefinition,
-  Cluster,
-  CommandDefinition,
-  Completion,
-  OptionDefinition,
-} from '../command/command.ts';
+import { KINDS, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import type { ArgumentDefinition, Cluster, Completion, OptionDefinition } from '../command/command.ts';
 import { CONNECTION_OPTIONS } from '../command/options.ts';
 import { COMMANDS, commandEntry } from '../commands/index.ts';
-import type { Collection } from '../kube/client.ts';
-import type { ConnectionFlags, Selected } from '../kube/kubeconfig.ts';
+import type { Collection, KubeClient } from '../kube/kubeClient.ts';
+import type { ConnectionFlags } from '../kube/kubeconfig.ts';
 
 const NO_SPACE = 2;
 const NO_FILES = 4;
 
-/** Whoever waits for a completion does not wait long. */
+/** A completion has to be quick. */
 const TIMEOUT = '3s';
 
 /** `connect` opens the cluster that the flags choose. Never fails: what cannot be known is not offered. */
@@ -49,35 +43,20 @@ async function candidates(
   const definition = await entry.load();
   const options = [...(definition.options ?? []), ...(definition.isLocal ? [] : CONNECTION_OPTIONS)];
   const rest = words.slice(at + 1);
-  const place = placeOf(rest, definition, options);
-  if (place.of === 'option') {
-    const flags = options.filter(({ isHidden }) => !isHidden);
-    return {
-      words: flags.map(({ flags: each, help }): [string, string] => [/--[\w-]+/.exec(each)?.[0] ?? each, help]),
-    };
-  }
-  const flags = valuesOf([...words.slice(0, at), ...rest], options);
-  return candidatesFor(place.completes, place.word, () => connect({ ...flags, requestTimeout: TIMEOUT }));
-}
-
-// Where on a command line the cursor is: which command, which option or argument, and what is typed of it. Pure.
-
-type Place =
-  | { of: 'option'; word: string }
-  | { of: 'value'; word: string; completes: Completion | undefined }
-  | { of: 'argument'; word: string; completes: Completion | undefined };
-
-/** `words` after the command's name, the last one is being typed and may be empty. */
-function placeOf(words: readonly string[], definition: CommandDefinition, options: readonly OptionDefinition[]): Place {
-  const word = words.at(-1) ?? '';
-  const before = words.slice(0, -1);
+  const word = rest.at(-1) ?? '';
+  const before = rest.slice(0, -1);
   const inline = /^(--[\w-]+)=(.*)$/.exec(word);
-  if (inline) return { of: 'value', word: inline[2]!, completes: completionOf(optionNamed(inline[1]!, options)) };
-  const open = openOption(before, options);
-  if (open) return { of: 'value', word, completes: completionOf(open) };
-  if (word.startsWith('-')) return { of: 'option', word };
-  const at = positionals(before, options).length;
-  return { of: 'argument', word, completes: argumentAt(definition.arguments ?? [], at)?.completes };
+  const option = inline ? optionNamed(inline[1]!, options) : optionBeforeValue(before, options);
+  if (!inline && !option && word.startsWith('-')) {
+    const shown = options.filter(({ isHidden }) => !isHidden);
+    return { words: shown.map(({ flags, help }) => [/--[\w-]+/.exec(flags)?.[0] ?? flags, help] as const) };
+  }
+  const isValue = inline !== null || option !== undefined;
+  const completes = isValue
+    ? (option?.completes ?? option?.choices)
+    : argumentAt(definition.arguments ?? [], positionals(before, options).length)?.completes;
+  const flags = valuesOf([...words.slice(0, at), ...rest], options);
+  return candidatesFor(completes, inline?.[2] ?? word, () => connect({ ...flags, requestTimeout: TIMEOUT }));
 }
 
 /** The values that the words give to options: `-n shop`, `--namespace=shop`. The last one counts. */
@@ -106,27 +85,23 @@ function optionNamed(flag: string, options: readonly OptionDefinition[]): Option
   return flag.startsWith('-') ? options.find(({ flags }) => flags.split(/[ ,]+/).includes(flag)) : undefined;
 }
 
-function completionOf(option: OptionDefinition | undefined): Completion | undefined {
-  return option?.completes ?? option?.choices;
-}
-
 /** The option whose value comes next. */
-function openOption(before: readonly string[], options: readonly OptionDefinition[]): OptionDefinition | undefined {
+function optionBeforeValue(before: readonly string[], options: readonly OptionDefinition[]) {
   const last = optionNamed(before.at(-1) ?? '', options);
   return last && takesValue(last) ? last : undefined;
 }
 
 function positionals(before: readonly string[], options: readonly OptionDefinition[]): string[] {
-  return before.filter((word, index) => !word.startsWith('-') && !openOption(before.slice(0, index), options));
+  return before.filter((word, index) => !word.startsWith('-') && !optionBeforeValue(before.slice(0, index), options));
 }
 
-/** The last one may be a list. */
+/** The definition of an argument by its place; the last one may be a list. */
 function argumentAt(all: readonly ArgumentDefinition[], at: number): ArgumentDefinition | undefined {
   const last = all.at(-1);
   return all[at] ?? (last?.syntax.includes('...') ? last : undefined);
 }
 
-// What may stand at the cursor: names from the cluster, where it answers in time.
+// Candidates at the cursor: names from the cluster, if it answers in time.
 
 interface Candidates {
   words: readonly (readonly [word: string, description?: string])[];
@@ -136,64 +111,46 @@ interface Candidates {
 
 const NONE: Candidates = { words: [] };
 
-/** `word` is what is typed of it. */
+/** `word`: the part that is typed already. */
 async function candidatesFor(
   completes: Completion | undefined,
   word: string,
   cluster: () => Promise<Cluster>,
 ): Promise<Candidates> {
-  if (completes === undefined) return NONE;
+  if (completes === undefined || completes === 'commands') return NONE;
   if (typeof completes !== 'string') return { words: completes.map((each) => [each]) };
+  if (completes === 'targets') return targets(word, cluster);
+  const { client, namespace, selected } = await cluster();
   switch (completes) {
     case 'rollouts':
-      return names(await cluster(), resourceOf(KINDS.Rollout));
+      return names(client, { ...resourceOf(KINDS.Rollout), namespace });
     case 'gates':
-      return names(await cluster(), resourceOf(KINDS.Gate));
+      return names(client, { ...resourceOf(KINDS.Gate), namespace });
     case 'budgets':
-      return names(await cluster(), resourceOf(KINDS.RolloutBudget));
+      return names(client, { ...resourceOf(KINDS.RolloutBudget), namespace });
     case 'namespaces':
-      return names(await cluster(), { apiVersion: 'v1', resource: 'namespaces' }, '', false);
+      return names(client, NAMESPACES);
     case 'contexts':
-      return { words: contextsOf((await cluster()).selected) };
-    case 'targets':
-      return targets(word, cluster);
-    default:
-      return NONE;
+      return { words: selected.config.contexts.map(({ name, cluster: of }): [string, string] => [name, of]) };
   }
-}
-
-function contextsOf({ config }: Selected): [string, string][] {
-  return config.contexts.map(({ name, cluster }) => [name, cluster]);
 }
 
 /** `kind/` first, then its names. */
 async function targets(word: string, cluster: () => Promise<Cluster>): Promise<Candidates> {
   const slash = word.indexOf('/');
-  if (slash < 0) {
-    return { words: Object.values(KINDS).map(({ kind }) => [`${kind.toLowerCase()}/`]), isOpen: true };
-  }
+  if (slash < 0) return { words: Object.values(KINDS).map(({ kind }) => [`${kind.toLowerCase()}/`]), isOpen: true };
   const prefix = word.slice(0, slash);
   const row = Object.values(KINDS).find(({ kind, resource }) => kind.toLowerCase() === prefix || resource === prefix);
-  return row ? names(await cluster(), resourceOf(row), `${prefix}/`) : NONE;
+  if (!row) return NONE;
+  const { client, namespace } = await cluster();
+  return names(client, { ...resourceOf(row), namespace }, `${prefix}/`);
 }
 
-/** So many are enough to choose from; more would be slow. */
+/** Enough to choose from; more would be slow. */
 const MOST = 500;
 
-async function names(
-  { client, namespace }: Cluster,
-  of: Pick<Collection, 'apiVersion' | 'resource'>,
-  prefix = '',
-  isNamespaced = true,
-): Promise<Candidates> {
-  const words: [string][] = [];
-  for await (const { items } of client.pages({
-    ...of,
-    namespace: isNamespaced ? namespace : undefined,
-    pageSize: MOST,
-  })) {
-    words.push(...items.map(({ metadata }): [string] => [`${prefix}${metadata.name}`]));
-    break;
-  }
-  return { words };
+async function names(client: KubeClient, from: Collection, prefix = ''): Promise<Candidates> {
+  for await (const { items } of client.pages({ ...from, pageSize: MOST }))
+    return { words: items.map(({ metadata }): [string] => [`${prefix}${metadata.name}`]) };
+  return NONE;
 }

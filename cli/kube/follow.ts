@@ -1,17 +1,17 @@
-/** A collection as it is and as it changes, for as long as somebody looks: a list and a watch that goes on after it was lost. */
+/** Follows a collection: a list, and a watch that is resumed after it was lost. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { ApiError, type Collection, isApiError, type KubeClient, type Selectors } from './client.ts';
+import { ApiError, type Collection, isApiError, type KubeClient, type Selectors } from './kubeClient.ts';
 
 export type Change<T> =
-  /** All there is: at the beginning, and whenever the thread was lost. */
+  /** All objects: at the beginning, and whenever the watch can't be resumed. */
   | { type: 'all'; items: T[] }
   | { type: 'set'; object: T }
   | { type: 'gone'; object: T }
-  /** Nothing is heard now; it is tried again. */
+  /** Disconnected; it is retried. */
   | { type: 'lost'; error: Error };
 
-/** The API server sends a bookmark about once a minute: whoever hears nothing for longer listens to a dead connection. */
+/** The API server sends a bookmark about once a minute: a connection that is silent for longer is dead. */
 const SILENCE_MS = 150_000;
 /** A clock that runs on by more than this between two ticks: the machine slept, and the connection may have died unseen. */
 const TICK_MS = 5000;
@@ -19,7 +19,7 @@ const SLEPT_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** Until the signal aborts. @throws ApiError for what waiting does not mend: no rights, no such kind, credentials that are refused. */
+/** Follows until the signal aborts. @throws ApiError if retrying is useless: no rights, no such kind, refused credentials. */
 export async function* follow<T extends KubeObject<any, any>>(
   client: KubeClient,
   from: Collection & Selectors,
@@ -29,19 +29,19 @@ export async function* follow<T extends KubeObject<any, any>>(
   let resourceVersion = '';
   let pause = FIRST_PAUSE_MS;
   while (!signal.aborted) {
-    const ear = new Ear(signal, silenceMs);
+    const timer = new SilenceTimer(signal, silenceMs);
     try {
       if (resourceVersion === '') {
         const items: T[] = [];
-        for await (const page of client.pages<T>({ ...from, signal: ear.signal })) {
+        for await (const page of client.pages<T>({ ...from, signal: timer.signal })) {
           items.push(...page.items);
           resourceVersion = page.resourceVersion;
-          ear.heard();
+          timer.reset();
         }
         yield { type: 'all', items };
       }
-      for await (const event of client.watch<T>({ ...from, resourceVersion, signal: ear.signal })) {
-        ear.heard();
+      for await (const event of client.watch<T>({ ...from, resourceVersion, signal: timer.signal })) {
+        timer.reset();
         pause = FIRST_PAUSE_MS;
         if (event.type === 'ERROR') throw new ApiError(event.object.code ?? 0, 'Watch', event.object.message ?? '');
         resourceVersion = event.object.metadata.resourceVersion ?? resourceVersion;
@@ -49,7 +49,7 @@ export async function* follow<T extends KubeObject<any, any>>(
         else if (event.type !== 'BOOKMARK') yield { type: 'set', object: event.object };
       }
       // A connection that died alone is replaced in silence; where the API server does not answer either, that is told below.
-      if (ear.gaveUp) await client.raw('/version');
+      if (timer.timedOut) await client.raw('/version');
       // The API server ends every watch after some minutes; one that ends at once must not be asked for again at once.
       await rest(FIRST_PAUSE_MS, signal);
     } catch (error) {
@@ -62,7 +62,7 @@ export async function* follow<T extends KubeObject<any, any>>(
       await rest((error.retryAfterSeconds ?? 0) * 1000 || pause, signal);
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     } finally {
-      ear.close();
+      timer.close();
     }
   }
 }
@@ -71,13 +71,13 @@ async function rest(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Gives a connection up that has gone silent, or that a sleep of the machine has made doubtful. */
-class Ear {
+/** Aborts a connection that is silent, or that the machine's sleep has made doubtful. */
+class SilenceTimer {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #outer: AbortSignal;
   readonly #abort = () => this.#controller.abort();
-  #heardAt = Date.now();
+  #resetAt = Date.now();
   #tickAt = Date.now();
 
   readonly #silenceMs: number;
@@ -94,20 +94,20 @@ class Ear {
     return this.#controller.signal;
   }
 
-  /** It was the ear that ended the watch. */
-  get gaveUp(): boolean {
+  /** Whether this timer has ended the watch. */
+  get timedOut(): boolean {
     return this.#controller.signal.aborted && !this.#outer.aborted;
   }
 
-  heard(): void {
-    this.#heardAt = Date.now();
+  reset(): void {
+    this.#resetAt = Date.now();
   }
 
   #tick(): void {
     const now = Date.now();
     const slept = now - this.#tickAt > TICK_MS + SLEPT_MS;
     this.#tickAt = now;
-    if (slept || now - this.#heardAt > this.#silenceMs) this.#abort();
+    if (slept || now - this.#resetAt > this.#silenceMs) this.#abort();
   }
 
   close(): void {

@@ -25,7 +25,7 @@ export interface Selected {
   /** `https://127.0.0.1:6443`. */
   server: string;
   user: string;
-  /** Of the context, or `default`. */
+  /** The context's namespace, or `default`. */
   namespace: string;
 }
 
@@ -84,7 +84,7 @@ function kubeconfigFiles({ kubeconfig }: ConnectionFlags, env: Environment): str
   return [join(env.HOME ?? env.USERPROFILE ?? '', '.kube', 'config')];
 }
 
-/** As kubectl merges: the first file that says something wins, missing files are ignored. */
+/** Files merged like kubectl does: the first file that sets something wins, missing files are ignored. */
 function merged(files: readonly string[]): KubeConfig {
   const all = files.map(readFile);
   const first = <T extends { name: string }>(lists: readonly T[][]): T[] => [
@@ -126,12 +126,8 @@ function inCluster(flags: ConnectionFlags): Selected {
 }
 
 function names(entries: readonly { name: string }[]): string {
-  return (
-    few(
-      entries.map(({ name }) => name),
-      8,
-    ) || 'none'
-  );
+  const all = entries.map(({ name }) => name);
+  return few(all, 8) || 'none';
 }
 
 function quoted(text: string | undefined): string {

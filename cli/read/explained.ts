@@ -5,18 +5,14 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Remedy } from '../../client/explain/application.ts';
 import { type Explanation, explanationOf } from '../../client/explain/explanation.ts';
-import { explainBudget } from '../../client/explain/kinds/budget.ts';
-import { explainFluxObject, gatesOfObject } from '../../client/explain/kinds/fluxObject.ts';
-import { explainGate } from '../../client/explain/kinds/gate.ts';
-import { explainByConditions, explainHealthCheck } from '../../client/explain/kinds/otherKinds.ts';
-import { explainRolloutGate } from '../../client/explain/kinds/rolloutGate.ts';
-import type { Unread } from '../../client/explain/related.ts';
+import { explainFluxObject, gatesOfObject } from '../../client/explain/kinds/explainFluxObject.ts';
+import { explainGate, explainRolloutGate } from '../../client/explain/kinds/explainGates.ts';
+import { explainBudget, explainByConditions, explainHealthCheck } from '../../client/explain/kinds/explainOthers.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
-import { type KubeClient, unlessRefused } from '../kube/client.ts';
-import { noted } from './listed.ts';
-import { readRelated } from './related.ts';
-import type { Target } from './target.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import type { Target } from './namedObjects.ts';
+import { notingReader, readRelated } from './readRelated.ts';
 
 export async function explained(
   client: KubeClient,
@@ -70,10 +66,10 @@ async function explainFlux(
   known?: FluxBinding,
 ): Promise<Explanation> {
   const { namespace, name } = identityOf(object);
-  const unread: Unread[] = [];
+  const { unread, get } = notingReader(client);
   const [binding, gates] = await Promise.all([
     known ?? readable(client.get<FluxBinding>({ ...FLUX_BINDINGS, namespace, name: objectName(object.kind, name) })),
-    Promise.all(gatesOfObject(object).map((ref) => noted<Gate>(client, 'Gate', ref, unread))),
+    Promise.all(gatesOfObject(object).map((ref) => get<Gate>('Gate', ref))),
   ]);
   return explainFluxObject(object, { binding, gates: gates.flatMap((gate) => gate ?? []), unread }, now);
 }
@@ -81,24 +77,21 @@ async function explainFlux(
 /** undefined for what the reader may not read. */
 const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 
-/** The remedies with whether the reader may use them; an API server that does not answer that question leaves it open. */
+/** The remedies with whether the user may use them; left open if the API server does not answer that. */
 export async function withRights(client: KubeClient, remedies: readonly Remedy[]): Promise<Remedy[]> {
-  const requested = new Map<string, Promise<boolean | undefined>>();
+  const answers = new Map<string, Promise<boolean | undefined>>();
   const mayOne = ({ verb, group, resource, subresource, namespace, name }: NonNullable<Remedy['needs']>[number]) => {
     const right = { verb, group, resource, subresource, namespace, name };
     const key = JSON.stringify(right);
-    const answer = requested.get(key) ?? unlessRefused(client.mayI(right), 403);
-    requested.set(key, answer);
+    const answer = answers.get(key) ?? unlessRefused(client.mayI(right), 403);
+    answers.set(key, answer);
     return answer;
-  };
-  const may = async (remedy: Remedy): Promise<boolean | undefined> => {
-    const answers = await Promise.all([remedy, ...(remedy.needs ?? [])].map(mayOne));
-    return answers.includes(false) ? false : answers.includes(undefined) ? undefined : true;
   };
   return Promise.all(
     remedies.map(async (remedy) => {
-      const allowed = await may(remedy);
-      return allowed === undefined ? remedy : { ...remedy, allowed };
+      const all = await Promise.all([remedy, ...(remedy.needs ?? [])].map(mayOne));
+      if (all.includes(false)) return { ...remedy, allowed: false };
+      return all.includes(undefined) ? remedy : { ...remedy, allowed: true };
     }),
   );
 }

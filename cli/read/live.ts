@@ -1,17 +1,15 @@
-/** Rollouts and everything around them, kept up to date by watches: what `get --watch` and `status` look at. */
+/** Rollouts and everything around them, kept up to date by watches: for `get --watch`, `status --until` and `--wait`. */
 import type { FluxObject } from '../../api/flux.ts';
-import { GATES, KINDS, type KindName, NAMESPACES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
+import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, type Unread, watchesElsewhere } from '../../client/explain/related.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { type Collection, isApiError, type KubeClient, type Selectors } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
-import { boundKinds } from './bound.ts';
-import { whyUnread } from './listed.ts';
-import { gateNames, NAMESPACES_UNREAD } from './related.ts';
+import { isApiError, type KubeClient, type Selectors } from '../kube/kubeClient.ts';
+import { boundKinds, gateNames, NAMESPACES_UNREAD, whyUnread } from './readRelated.ts';
 
-export interface LiveOptions {
+interface LiveOptions {
   client: KubeClient;
   /** undefined: all. */
   namespace: string | undefined;
@@ -21,32 +19,24 @@ export interface LiveOptions {
   signal: AbortSignal;
 }
 
-/** Changes come in bursts: one look for all of one moment. */
+/** Changes come in bursts: one update for all of one moment. */
 const MOMENT_MS = 80;
 
-type Store<T> = Map<string, T>;
+type WatchedKind = KindName | 'Namespace';
+type AnyObject = KubeObject<any, any>;
 
-/** What may not be watched is no failure. */
+/** Called with the reason if a kind may not be watched; without it, that is a failure. */
 type OnUnread = (why: string, namespace: string | undefined) => void;
 
 export class Live {
   readonly #options: LiveOptions;
-  readonly #rollouts: Store<Rollout> = new Map();
-  readonly #around = {
-    RolloutGate: new Map() as Store<RolloutGate>,
-    FluxBinding: new Map() as Store<FluxBinding>,
-    HealthCheck: new Map() as Store<HealthCheck>,
-  };
-  readonly #gates: Store<Gate> = new Map();
-  readonly #objects = new Map<string, Store<FluxObject>>();
-  readonly #namespaces: Store<KubeObject> = new Map();
-  #namespacesUnread: { unread: string } | undefined;
-  #watchesElsewhere = false;
-  readonly #unread: Unread[] = [];
-  /** Namespaces whose Gates are watched; '' for all. */
-  readonly #gateNamespaces = new Set<string>();
+  /** The objects of each kind that is watched, by `namespace/name`. */
+  readonly #stores = new Map<WatchedKind, Map<string, AnyObject>>();
+  /** Kind and namespace of each watch. */
+  readonly #watches = new Set<string>();
   readonly #lost = new Set<string>();
-  readonly #running: Promise<void>[] = [];
+  readonly #unread: Unread[] = [];
+  #namespacesUnread: { unread: string } | undefined;
   #starting = 0;
   #wake: () => void = () => {};
   #failure: unknown;
@@ -56,116 +46,97 @@ export class Live {
     options.signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
-  /** Yields once everything was read, then after every change, and at least every `everyMs`. @throws what a watch cannot mend. */
-  async *looks(everyMs: number): AsyncGenerator<void> {
-    const { signal, names, selector, namespace } = this.#options;
-    const [only] = names.length === 1 ? names : [];
-    const fieldSelector = only === undefined ? undefined : `metadata.name=${only}`;
-    this.#start(ROLLOUTS, this.#rollouts, namespace, { fieldSelector, labelSelector: selector });
-    for (const kind of ['RolloutGate', 'FluxBinding', 'HealthCheck'] as const) {
-      this.#start(
-        resourceOf(KINDS[kind]),
-        this.#around[kind] as Store<KubeObject<any, any>>,
-        namespace,
-        {},
-        this.#noting(kind),
-      );
-    }
+  /** Yields once everything was read, then after every change, and at least every `everyMs`. @throws errors that retrying does not solve */
+  async *updates(everyMs: number): AsyncGenerator<void> {
+    const { signal, names, selector: labelSelector, namespace } = this.#options;
+    const fieldSelector = names.length === 1 ? `metadata.name=${names[0]}` : undefined;
+    this.#watch('Rollout', namespace, undefined, { fieldSelector, labelSelector });
+    for (const kind of ['RolloutGate', 'FluxBinding', 'HealthCheck'] as const) this.#watchNoting(kind, namespace);
     while (!signal.aborted) {
       await this.#changed(everyMs);
       if (this.#failure !== undefined) throw this.#failure;
       if (signal.aborted) return;
-      this.#watchGates();
-      this.#watchBound();
-      this.#watchElsewhere();
+      this.#watchRelated();
       if (this.#starting === 0) yield;
     }
   }
 
   get rollouts(): Rollout[] {
-    const { names } = this.#options;
-    const wanted = new Set(names);
-    return [...this.#rollouts.entries()]
+    const wanted = new Set(this.#options.names);
+    return [...(this.#stores.get('Rollout') ?? [])]
       .filter(([, { metadata }]) => wanted.size === 0 || wanted.has(metadata.name ?? ''))
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, rollout]) => rollout);
+      .map(([, rollout]) => rollout as Rollout);
   }
 
   get around(): RelatedObjects {
     return {
-      gates: [...this.#gates.values()],
-      rolloutGates: [...this.#around.RolloutGate.values()],
-      bindings: [...this.#around.FluxBinding.values()],
-      healthChecks: [...this.#around.HealthCheck.values()],
-      objects: [...this.#objects.values()].flatMap((store) => [...store.values()]),
-      rollouts: [...this.#rollouts.values()],
-      ...(this.#watchesElsewhere && { namespaces: this.#namespacesUnread ?? [...this.#namespaces.values()] }),
+      gates: this.#all<Gate>('Gate'),
+      rolloutGates: this.#all<RolloutGate>('RolloutGate'),
+      bindings: this.#all<FluxBinding>('FluxBinding'),
+      healthChecks: this.#all<HealthCheck>('HealthCheck'),
+      objects: BOUND_KINDS.flatMap(({ kind }) => this.#all<FluxObject>(kind)),
+      rollouts: this.#all<Rollout>('Rollout'),
+      ...(this.#stores.has('Namespace') && {
+        namespaces: this.#namespacesUnread ?? this.#all<KubeObject>('Namespace'),
+      }),
       unread: this.#unread,
     };
   }
 
-  /** Some watch hears nothing now: what is shown may be old. */
+  /** Whether a watch is disconnected: what is shown may be out of date. */
   get isLost(): boolean {
     return this.#lost.size > 0;
   }
 
-  /** Namespaces and the HealthChecks of all of them, once a Rollout watches some of others. */
-  #watchElsewhere(): void {
-    if (this.#watchesElsewhere || !this.rollouts.some(watchesElsewhere)) return;
-    this.#watchesElsewhere = true;
-    const onUnread = (why: string) => {
+  #all<T extends AnyObject>(kind: WatchedKind): T[] {
+    return [...(this.#stores.get(kind)?.values() ?? [])] as T[];
+  }
+
+  /** Watches what the Rollouts that are known by now depend on: Gates, bound Flux objects, HealthChecks of other namespaces. */
+  #watchRelated(): void {
+    const { namespace } = this.#options;
+    const bindings = this.#all<FluxBinding>('FluxBinding');
+    for (const gate of gateNames(this.rollouts, bindings))
+      this.#watchNoting('Gate', namespace === undefined ? undefined : gate.namespace);
+    for (const { kind } of boundKinds(bindings)) this.#watchNoting(kind, namespace);
+    if (!this.rollouts.some(watchesElsewhere)) return;
+    const unreadBecause = (why: string) => () => {
       this.#namespacesUnread = { unread: why };
     };
-    this.#start(NAMESPACES, this.#namespaces, undefined, {}, () => onUnread(NAMESPACES_UNREAD));
-    if (this.#options.namespace === undefined) return;
-    const of = resourceOf(KINDS.HealthCheck);
-    this.#start(of, this.#around.HealthCheck, undefined, {}, () => onUnread('you may not list HealthChecks there'));
+    this.#watch('Namespace', undefined, unreadBecause(NAMESPACES_UNREAD));
+    this.#watch('HealthCheck', undefined, unreadBecause('you may not list HealthChecks there'));
   }
 
-  /** Gates are watched where there is one that matters. */
-  #watchGates(): void {
-    const { namespace } = this.#options;
-    const names = gateNames(this.rollouts, [...this.#around.FluxBinding.values()]);
-    const wanted = namespace === undefined && names.length > 0 ? [''] : names.map((ref) => ref.namespace);
-    for (const each of wanted) {
-      if (this.#gateNamespaces.has(each)) continue;
-      this.#gateNamespaces.add(each);
-      this.#start(GATES, this.#gates, each === '' ? undefined : each, {}, this.#noting('Gate'));
-    }
+  #watchNoting(kind: KindName, namespace: string | undefined): void {
+    this.#watch(kind, namespace, (why) => {
+      this.#unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
+    });
   }
 
-  /** Kinds of Flux are watched where one of their objects takes a version. */
-  #watchBound(): void {
-    for (const row of boundKinds([...this.#around.FluxBinding.values()])) {
-      if (this.#objects.has(row.kind)) continue;
-      const store: Store<FluxObject> = new Map();
-      this.#objects.set(row.kind, store);
-      this.#start(resourceOf(row), store, this.#options.namespace, {}, this.#noting(row.kind));
-    }
-  }
-
-  #noting(kind: KindName): OnUnread {
-    return (why, namespace) => this.#unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
-  }
-
-  #start<T extends KubeObject<any, any>>(
-    of: Pick<Collection, 'apiVersion' | 'resource'>,
-    store: Store<T>,
-    namespace: string | undefined,
-    selectors: Selectors,
-    onUnread?: OnUnread,
-  ): void {
+  /** Starts a watch, unless there is one. */
+  #watch(kind: WatchedKind, namespace: string | undefined, onUnread?: OnUnread, selectors: Selectors = {}): void {
+    const id = `${kind} ${namespace ?? ''}`;
+    if (this.#watches.has(id)) return;
+    this.#watches.add(id);
+    const store = this.#stores.get(kind) ?? new Map<string, AnyObject>();
+    this.#stores.set(kind, store);
     this.#starting++;
-    this.#running.push(this.#run({ ...of, namespace, ...selectors }, store, onUnread));
+    void this.#run(
+      id,
+      { ...(kind === 'Namespace' ? NAMESPACES : resourceOf(KINDS[kind])), namespace, ...selectors },
+      store,
+      onUnread,
+    );
   }
 
-  async #run<T extends KubeObject<any, any>>(
-    from: Collection & Selectors,
-    store: Store<T>,
+  async #run(
+    id: string,
+    from: Parameters<typeof follow>[1],
+    store: Map<string, AnyObject>,
     onUnread: OnUnread | undefined,
   ): Promise<void> {
     const { client, signal } = this.#options;
-    const id = `${from.resource} ${from.namespace ?? ''}`;
     const isOf = (key: string) => from.namespace === undefined || key.startsWith(`${from.namespace}/`);
     let isStarting = true;
     const started = () => {
@@ -173,7 +144,7 @@ export class Live {
       isStarting = false;
     };
     try {
-      for await (const change of follow<T>(client, from, signal)) {
+      for await (const change of follow<AnyObject>(client, from, signal)) {
         if (change.type === 'lost') this.#lost.add(id);
         else this.#lost.delete(id);
         if (change.type === 'all') {
@@ -181,7 +152,7 @@ export class Live {
           for (const item of change.items) store.set(refKey(identityOf(item)), item);
           started();
         }
-        // Nobody answers, and nothing was read yet: that is not a wait but an error.
+        // The API server does not answer, and nothing was read yet: that is an error, and not worth waiting for.
         if (change.type === 'lost' && isStarting) throw change.error;
         if (change.type === 'set') store.set(refKey(identityOf(change.object)), change.object);
         if (change.type === 'gone') store.delete(refKey(identityOf(change.object)));
@@ -199,11 +170,10 @@ export class Live {
   async #changed(everyMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, everyMs);
-      const done = () => {
+      this.#wake = () => {
         clearTimeout(timer);
         setTimeout(resolve, MOMENT_MS);
       };
-      this.#wake = done;
     });
   }
 }

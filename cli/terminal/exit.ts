@@ -11,7 +11,7 @@ export const EXIT = {
   failed: 3,
   /** `status` and `--until`: not reached in time. */
   timeout: 4,
-  /** `status` without `--until`: a version waits or is on its way. */
+  /** `status` without `--until`: a version is waiting or rolling out. */
   waiting: 5,
   /** Ctrl-C. */
   interrupted: 130,

@@ -2,7 +2,7 @@
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
-/** A line that somebody else has begun would be wrapped as one of ours. */
+/** Line breaks in others' text, which would begin lines of ours. */
 const BREAKS = /[\r\n]+/g;
 
 export function padded(text: string, width: number): string {

@@ -34,7 +34,7 @@ export function lines(text: string): string {
   return text.replace(IN_A_TEXT, ' ');
 }
 
-/** The same for JSON, and for YAML that has what is unsafe between double quotes: it is escaped, and means what it meant. */
+/** JSON, or YAML with unsafe characters between double quotes only: they are escaped, which keeps their meaning. */
 export function escaped(text: string): string {
   return text.replace(IN_A_TEXT, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -6,7 +6,7 @@ import { createPaint, line, lines, type Paint } from './safe.ts';
 export interface Terminal {
   /** A line on standard output. What others wrote in it is text, and no more: see safe.ts. */
   print(text: string): void;
-  /** A line on standard error: what is said beside the answer. */
+  /** A line on standard error: notes beside the answer. */
   note(text: string): void;
   /** Several lines on standard output, without colors. */
   printText(text: string): void;
@@ -22,7 +22,7 @@ export interface Terminal {
   isInteractive: boolean;
   /** Columns of a terminal; undefined on a pipe: nothing is wrapped there. */
   columns(): number | undefined;
-  /** Of a terminal. */
+  /** Rows of the terminal. */
   rows(): number;
   paint: Paint;
   /** Symbols beyond ASCII. */
@@ -67,7 +67,7 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
       const { createInterface } = await import('node:readline/promises');
       const reader = createInterface({ input: stdin, output: stderr });
       const typed = new Promise<string>((resolve, reject) => {
-        // In a question the terminal hands Ctrl-C to readline, and nobody else hears of it.
+        // During a question the terminal sends Ctrl-C to readline only.
         reader.once('SIGINT', () => reject(new Problem('Nothing was changed.', EXIT.interrupted)));
         reader.once('close', () => resolve(''));
         reader.question(line(question)).then(resolve, reject);

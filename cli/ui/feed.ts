@@ -1,12 +1,12 @@
-/** Watches, views and streams joined: what changes in the cluster reaches every open page a moment later, in one message. */
+/** Watches, views and streams: a change in the cluster reaches every open page a moment later, in one message. */
 
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { KindState, StreamEvents } from '../../client/board/messages.ts';
-import { type Collection, isApiError, type KubeClient } from '../kube/client.ts';
+import type { KindState, StreamEvents } from '../../client/board/pageMessages.ts';
 import { follow } from '../kube/follow.ts';
+import { type Collection, isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { EXPLAINED, isBound, WATCHED, type Watched } from './objects.ts';
 import { type Change, Views } from './views.ts';
 
@@ -111,7 +111,7 @@ export class Feed {
     for (const [name, each] of Object.entries(change) as [keyof Change, Change['rows']][]) {
       if (each.set.length + each.gone.length > 0) this.hub.send(name, each);
     }
-    // The rest at once, but whoever else waits comes first.
+    // The rest at once, but other work comes first.
     if (this.views.isStale) this.#timer = setTimeout(() => this.#publish(), 0);
   }
 }
@@ -134,9 +134,9 @@ interface Sink {
 
 /** A role that was granted, or a CRD that was installed, shows without a new start. */
 const AGAIN_MS = 30_000;
-/** Whether the API server answers again is asked this often: a watch that goes on says nothing until something changes. */
+/** Interval of probes while disconnected: a resumed watch is silent until something changes. */
 const PROBE_MS = 1000;
-/** Whoever signs in again wants to go on at once. */
+/** A user who signs in again wants to continue at once. */
 const SIGNED_OUT_MS = 3000;
 
 /** Ends with the signal. `fallback`: the namespace to read where the whole cluster may not be; absent for a kind without namespaces. */
@@ -149,7 +149,7 @@ export async function keepWatching(
   while (!signal.aborted) {
     const scope = where === from || fallback === undefined ? {} : { namespace: fallback };
     let isLost = false;
-    const heard = () => {
+    const live = () => {
       isLost = false;
       sink.state({ state: 'live', ...scope });
     };
@@ -157,7 +157,7 @@ export async function keepWatching(
       sink.state({ state: 'reconnecting', why, ...scope });
       if (isLost) return;
       isLost = true;
-      void answered(client, () => isLost && !signal.aborted).then(() => isLost && heard());
+      void answered(client, () => isLost && !signal.aborted).then(() => isLost && live());
     };
     try {
       for await (const change of follow<Any>(client, where, signal)) {
@@ -165,7 +165,7 @@ export async function keepWatching(
         else if (change.type === 'set') sink.set(slim(change.object));
         else if (change.type === 'gone') sink.remove(change.object);
         if (change.type === 'lost') lost(change.error);
-        else heard();
+        else live();
       }
     } catch (error) {
       isLost = false;
@@ -184,7 +184,7 @@ export async function keepWatching(
   }
 }
 
-/** Ends when the API server answers, whatever it says, or when nobody waits for that any longer. */
+/** Ends when the API server answers at all, or when the answer is no longer awaited. */
 async function answered(client: KubeClient, isAwaited: () => boolean): Promise<void> {
   while (isAwaited()) {
     try {

@@ -11,9 +11,9 @@ import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/rollout/upstream/dependencies.ts';
 
-/** Those that take versions; of them only what Flux reports is looked at. */
+/** Kinds that take versions; only what Flux reports about them is used. */
 const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
-/** What an application is explained from. */
+/** Kinds that an application is explained with. */
 export const EXPLAINED = [
   'Rollout',
   'Gate',
@@ -35,7 +35,7 @@ type Any = KubeObject<any, any>;
 
 export class Objects {
   readonly #all = Object.fromEntries(WATCHED.map((kind) => [kind, new Map()])) as Record<Watched, Map<string, Any>>;
-  /** Of RolloutGates and FluxBindings: the keys of those of a Rollout. HealthChecks: of a namespace. */
+  /** Objects by the Rollout that they belong to; HealthChecks by namespace. */
   readonly #belonging = new Map<string, Map<string, Any>>();
   readonly unread = new Map<Watched, Unread>();
 
@@ -75,7 +75,7 @@ export class Objects {
     return this.#all[kind].keys();
   }
 
-  /** What is around one Rollout, and nothing that is not: explaining thousands stays linear. */
+  /** Only the objects around one Rollout: explaining thousands stays linear. */
   around(rollout: Rollout): RelatedObjects {
     const id = refKey(identityOf(rollout));
     const bindings = this.#of<FluxBinding>('FluxBinding', id);
@@ -103,7 +103,7 @@ export function isBound(kind: Watched): boolean {
   return (BOUND as readonly Watched[]).includes(kind);
 }
 
-/** Whether an explanation would say the same of both. Flux writes a status at each of its intervals. */
+/** Whether both versions of an object are explained alike. Flux writes a status at each of its intervals. */
 export function areAlike(kind: Watched, before: Any, after: Any): boolean {
   return isBound(kind) && factsOf(kind, before) === factsOf(kind, after);
 }
@@ -112,7 +112,7 @@ function factsOf(kind: Watched, object: Any): string {
   return JSON.stringify([ownersOf(kind, object), fluxFailure(object as FluxObject)]);
 }
 
-/** As much of an object as is looked at: a status of Flux has an inventory of thousands. */
+/** The object with only the fields that are used: a status of Flux has an inventory of thousands. */
 export function kept(kind: Watched, object: Any): Any {
   if (!isBound(kind)) return object;
   const { spec, status } = object;
@@ -120,7 +120,7 @@ export function kept(kind: Watched, object: Any): Any {
   return { ...object, spec: { suspend, chartRef }, status: { conditions: status?.conditions } };
 }
 
-/** Keys of the Gates that may be in the way. */
+/** Keys of the Gates that may block a version. */
 export function gatesAround(rollout: Rollout, bindings: readonly FluxBinding[]): string[] {
   return [
     ...gateRefsOf(rollout).map(refKey),

@@ -1,12 +1,13 @@
-/** The page with everything behind it: watches, views, requests and the server. */
+/** The page with everything behind it: files, watches, views, requests and the server. */
+
+import { spawn } from 'node:child_process';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Hello } from '../../client/board/messages.ts';
-import type { KubeClient } from '../kube/client.ts';
-import type { Assets } from './assets.ts';
-import { createDesk } from './desk.ts';
+import type { Hello } from '../../client/board/pageMessages.ts';
+import type { KubeClient } from '../kube/kubeClient.ts';
+import { createAdoptHandlers } from './adoptHandlers.ts';
 import { Feed } from './feed.ts';
-import { type PageServer, servePage } from './server.ts';
-import { createTakeOver } from './takeOver.ts';
+import { createHandlers } from './handlers.ts';
+import { type Assets, type PageServer, servePage } from './server.ts';
 
 export interface PageOptions {
   client: KubeClient;
@@ -24,19 +25,19 @@ export interface PageOptions {
 
 export async function openPage({ client, assets, hello, token, port, ...rest }: PageOptions): Promise<PageServer> {
   const feed = new Feed({ client, ...rest });
-  const desk = createDesk(client, feed.views, rest.now);
-  const takeOver = createTakeOver({
+  const handlers = createHandlers(client, feed.views, rest.now);
+  const adopting = createAdoptHandlers({
     client,
     namespace: rest.namespace,
     fallback: rest.fallback,
     rollouts: () => feed.views.objects.all('Rollout'),
-    rightsOf: desk.rightsOf,
+    rightsOf: handlers.rightsOf,
   });
   const named = rest.namespace === undefined ? hello : { ...hello, namespace: rest.namespace };
   const server = await servePage({
     feed,
-    desk,
-    takeOver,
+    handlers,
+    adopting,
     assets,
     hello: { ...named, home: rest.fallback },
     token,
@@ -50,4 +51,17 @@ export async function openPage({ client, assets, hello, token, port, ...rest }: 
       await server.close();
     },
   };
+}
+
+/** Where there is none to open, the address is on the screen. */
+export function openBrowser(address: string): void {
+  const [command, args] =
+    process.platform === 'darwin'
+      ? ['open', [address]]
+      : process.platform === 'win32'
+        ? ['rundll32', ['url.dll,FileProtocolHandler', address]]
+        : ['xdg-open', [address]];
+  const child = spawn(command as string, args as string[], { stdio: 'ignore', detached: true });
+  child.on('error', () => {});
+  child.unref();
 }

@@ -2,7 +2,7 @@
 import type { Gate } from '../../api/types.ts';
 import type { ActionRequest, ActionType } from '../../client/actions/action.ts';
 import { ACTIONS } from '../../client/actions/table.ts';
-import type { TakeOverRequest } from '../../client/board/takeOver.ts';
+import type { AdoptRequest } from '../../client/board/adoptViews.ts';
 import { isImage } from '../../core/budget/continueRequest.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 
@@ -44,7 +44,7 @@ function objectOf<Kind extends string>(value: unknown, kinds: readonly Kind[]) {
 }
 
 /** What is to be put under a Rollout, with what was chosen where it could not be seen. undefined: it is none. */
-export function takeOverRequestOf(value: unknown): TakeOverRequest | undefined {
+export function adoptRequestOf(value: unknown): AdoptRequest | undefined {
   if (!isRecord(value) || !isRecord(value.choices)) return undefined;
   const { kind, choices } = value;
   const ref = refOf(value);

@@ -1,15 +1,16 @@
 /** The page's HTTP server: on loopback, for one token, and for nothing but what the page needs. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { extname } from 'node:path';
 import type { NamespacedName } from '../../api/kubernetes.ts';
-import type { Hello } from '../../client/board/messages.ts';
+import type { Hello } from '../../client/board/pageMessages.ts';
 import { refKey } from '../../core/kube/names.ts';
-import type { Assets } from './assets.ts';
-import type { Desk } from './desk.ts';
+import { ownFile, ownFiles } from '../files.ts';
+import type { AdoptHandlers } from './adoptHandlers.ts';
 import type { Feed } from './feed.ts';
 import { type Refusal, refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
-import { actionRequestOf, takeOverRequestOf } from './posted.ts';
-import type { TakeOverDesk } from './takeOver.ts';
+import type { PageHandlers } from './handlers.ts';
+import { actionRequestOf, adoptRequestOf } from './posted.ts';
 
 export interface PageServer {
   /** With the token: `http://127.0.0.1:40123/#token=…`. */
@@ -20,8 +21,8 @@ export interface PageServer {
 
 export interface PageServerOptions {
   feed: Feed;
-  desk: Desk;
-  takeOver: TakeOverDesk;
+  handlers: PageHandlers;
+  adopting: AdoptHandlers;
   assets: Assets;
   hello: Hello;
   token: string;
@@ -76,7 +77,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   const refusal = refuseCaller(request.headers, options.token);
   if (refusal) return refused(response, refusal);
   response.setHeader('cache-control', 'no-store');
-  const { feed, desk, takeOver, hello } = options;
+  const { feed, handlers, adopting, hello } = options;
   if (request.method === 'POST') return post(request, response, pathname, options);
   if (request.method !== 'GET') return json(response, 405, { message: `${request.method} is not answered here.` });
   if (pathname === '/api/stream') {
@@ -88,26 +89,26 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
       budgets: { set: feed.views.plans('budgets'), gone: [] },
     }));
   }
-  if (pathname === '/api/take-over') return json(response, 200, await takeOver.list());
+  if (pathname === '/api/take-over') return json(response, 200, await adopting.list());
   const [, kind = '', namespace = '', name = ''] = ITEM.exec(pathname) ?? [];
-  const found = await itemOf(desk, kind, { namespace, name });
+  const found = await itemOf(handlers, kind, { namespace, name });
   if (found) return json(response, 200, found);
   const what = kind === 'applications' ? 'Rollout' : kind === 'gates' ? 'Gate' : kind.split('/')[1];
   const message = what ? `There is no ${what} ${namespace}/${name}, or you may not see it.` : 'Not found.';
   json(response, 404, { message });
 }
 
-async function itemOf(desk: Desk, kind: string, ref: NamespacedName): Promise<unknown> {
-  if (kind === 'applications') return desk.application(refKey(ref));
-  if (kind === 'gates') return desk.gate(refKey(ref));
-  return kind ? desk.explanation(kind.slice(kind.indexOf('/') + 1), ref) : undefined;
+async function itemOf(handlers: PageHandlers, kind: string, ref: NamespacedName): Promise<unknown> {
+  if (kind === 'applications') return handlers.application(refKey(ref));
+  if (kind === 'gates') return handlers.gate(refKey(ref));
+  return kind ? handlers.explanation(kind.slice(kind.indexOf('/') + 1), ref) : undefined;
 }
 
 async function post(
   request: IncomingMessage,
   response: ServerResponse,
   pathname: string,
-  { desk, takeOver }: PageServerOptions,
+  { handlers, adopting }: PageServerOptions,
 ): Promise<void> {
   if (!request.headers['content-type']?.startsWith('application/json')) {
     return json(response, 415, { message: 'Expected application/json.' });
@@ -116,7 +117,7 @@ async function post(
   if (body === undefined) return json(response, 413, { message: `More than ${MOST_BODY} bytes.` });
   const posted = postedIn(body);
   if (!posted) return json(response, 400, { message: 'The body of this request is not JSON.' });
-  const answered = await answerTo(pathname, posted, desk, takeOver);
+  const answered = await answerTo(pathname, posted, handlers, adopting);
   if (answered) return json(response, 200, answered);
   json(response, 400, { message: 'This is nothing that the page can ask for.' });
 }
@@ -125,21 +126,26 @@ async function post(
 type Posted = Partial<Record<'action' | 'requested' | 'dryRun' | 'basis' | 'agreed', unknown>>;
 
 /** undefined: it is nothing that the page can ask for. */
-async function answerTo(pathname: string, posted: Posted, desk: Desk, takeOver: TakeOverDesk): Promise<unknown> {
+async function answerTo(
+  pathname: string,
+  posted: Posted,
+  handlers: PageHandlers,
+  adopting: AdoptHandlers,
+): Promise<unknown> {
   if (pathname.startsWith('/api/take-over/')) {
-    const requested = takeOverRequestOf(posted.requested);
+    const requested = adoptRequestOf(posted.requested);
     if (!requested) return undefined;
-    if (pathname === '/api/take-over/look') return takeOver.look(requested);
+    if (pathname === '/api/take-over/look') return adopting.look(requested);
     const { agreed } = posted;
     return pathname === '/api/take-over/make' && typeof agreed === 'string'
-      ? takeOver.make(requested, agreed)
+      ? adopting.make(requested, agreed)
       : undefined;
   }
   const request = actionRequestOf(posted.action);
   const { basis } = posted;
   if (!request || (basis !== undefined && typeof basis !== 'string')) return undefined;
-  if (pathname === '/api/act') return desk.act(request, posted.dryRun === true, basis);
-  return pathname === '/api/preview' && request.type === 'freeze' ? desk.preview(request) : undefined;
+  if (pathname === '/api/act') return handlers.act(request, posted.dryRun === true, basis);
+  return pathname === '/api/preview' && request.type === 'freeze' ? handlers.preview(request) : undefined;
 }
 
 /** undefined: too long. */
@@ -193,4 +199,30 @@ function json(response: ServerResponse, status: number, value: unknown): void {
     'content-length': Buffer.byteLength(text),
   });
   response.end(text);
+}
+
+// The files of the page.
+
+export type Assets = ReadonlyMap<string, { type: string; bytes: Uint8Array }>;
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.woff2': 'font/woff2',
+  '.svg': 'image/svg+xml',
+};
+
+export function typeOf(path: string): string {
+  return TYPES[extname(path)] ?? 'application/octet-stream';
+}
+
+/** The files of the page that `npm run build:cli` has made, by their path. */
+export function readAssets(): Assets {
+  return new Map(
+    ownFiles('page').map((file) => {
+      const path = file.slice('page'.length);
+      return [path, { type: typeOf(path), bytes: ownFile(file)! }] as const;
+    }),
+  );
 }

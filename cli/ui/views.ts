@@ -1,10 +1,9 @@
 /** The rows of the Board and the Gates, kept up to date: what an object's change makes stale is computed again, in batches. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../../api/types.ts';
-import { type GateView, gateView } from '../../client/board/bands.ts';
-import { type BudgetView, budgetView } from '../../client/board/budgets.ts';
+import { type BudgetView, budgetView } from '../../client/board/budgetView.ts';
+import { type GateView, gateView, type ScheduleView, scheduleView } from '../../client/board/planViews.ts';
 import { type Row, rowOf } from '../../client/board/row.ts';
-import { type ScheduleView, scheduleView } from '../../client/board/schedules.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
@@ -23,7 +22,7 @@ export interface Change {
   budgets: Changed<BudgetView>;
 }
 
-/** What is shown beside the rows, each object by itself. */
+/** Views beside the rows, one for each object. */
 interface Plans {
   gates: GateView;
   schedules: ScheduleView;
@@ -44,24 +43,24 @@ const VIEW_OF: { [Plan in keyof Plans]: (object: KubeObject<any, any>, now: Epoc
   budgets: (object) => budgetView(object as Budget),
 };
 
-/** Of one plan: what is shown, and the objects of which it is stale, by id. */
-class Shelf<T> {
+/** Views of one plan, and the ids of those that are stale. */
+class PlanCache<T> {
   readonly views = new Map<string, T>();
   readonly stale = new Map<string, Watched>();
 }
 
-/** Of one Gate, on its page. */
+/** Versions that are listed on the page of a Gate. */
 const MOST_WAITING = 50;
-/** Explained in one go before others get their turn. */
+/** Explained at once before other work gets its turn. */
 const CHUNK = 200;
 
 export class Views {
   readonly objects = new Objects();
   readonly #rows = new Map<string, Row>();
-  readonly #plans: { [Plan in keyof Plans]: Shelf<Plans[Plan]> } = {
-    gates: new Shelf(),
-    schedules: new Shelf(),
-    budgets: new Shelf(),
+  readonly #plans: { [Plan in keyof Plans]: PlanCache<Plans[Plan]> } = {
+    gates: new PlanCache(),
+    schedules: new PlanCache(),
+    budgets: new PlanCache(),
   };
   /** Ids of Rollouts that are to be computed again. */
   readonly #staleRows = new Map<string, Watched>();
@@ -130,12 +129,12 @@ export class Views {
     this.objects.remove(kind, object);
   }
 
-  /** What was read or not changes every sentence. */
+  /** Marks all rows: which kinds could be read affects each of them. */
   touchAll(): void {
     for (const id of this.objects.keys('Rollout')) this.#staleRows.set(id, 'Rollout');
   }
 
-  /** What was to change by itself by now. */
+  /** Marks the views whose time of change has passed. */
   touchDue(): void {
     const now = this.#now();
     const isDue = (time: string | undefined) => (parseTime(time) ?? Number.POSITIVE_INFINITY) <= now;
@@ -168,7 +167,7 @@ export class Views {
     }
   }
 
-  /** Computes up to a chunk of what is stale; what it comes to is nothing where nobody would see a difference. */
+  /** Computes up to a chunk of the stale views, and returns those that differ. */
   refresh(): Change {
     const rows: Change['rows'] = { set: [], gone: [] };
     for (const [id] of take(this.#staleRows, CHUNK)) {

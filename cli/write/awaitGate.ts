@@ -1,30 +1,32 @@
-/** `--wait` of what opens and closes: what is held now, and what goes on. */
+/** `--wait` of `open` and `close`: which objects are held or released by now. */
+
+import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Gate } from '../../api/types.ts';
-import { heldText } from '../../client/actions/writes/held.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
 import { gateText } from '../../client/explain/gateText.ts';
-import { type Standing, standingOf } from '../../client/explain/standing.ts';
+import { parseState } from '../../core/admission/suspend/stateAnnotation.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { type Requirer, requirerText } from '../../core/gate/selects.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { type KubeClient, unlessRefused } from '../kube/client.ts';
-import { findGate } from '../read/gate.ts';
-import { readSelected } from '../read/held.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import { heldText, readSelected } from '../read/heldObjects.ts';
+import { find } from '../read/namedObjects.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { styleOf } from '../view/style.ts';
+import { styleOf } from '../terminal/style.ts';
 import type { Made } from './make.ts';
 import { isWaitedFor, pollUntil } from './wait.ts';
 
 export const GATE_WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
-  [EXIT.timeout, 'with --wait: not in time; the line says what is not there yet'],
+  [EXIT.timeout, 'with --wait: timed out; the line says what is not done yet'],
 ];
 
-/** So many objects are followed one by one; a Gate names no more either. */
+/** The most objects that are followed; a Gate lists no more either. */
 const FOLLOWED = 100;
 
-/** `isPlanned`: it takes effect later. Answers the exit code. */
+/** Waits until the Gate has taken effect, and returns the exit code. `isPlanned`: it takes effect later. */
 export async function awaitGate(
   context: Context,
   invocation: Pick<Invocation, 'options'>,
@@ -40,19 +42,19 @@ export async function awaitGate(
   const { client } = await context.cluster();
   const settled: Settled = new Map();
   return pollUntil(context, invocation, async (isLate) => {
-    const gate = await findGate(client, made.request.object);
+    const gate = await find(client, 'Gate', made.request.object);
     if (!gate) throw new Problem(`Gate ${refKey(made.request.object)} has been deleted.`);
-    const seen = await look(client, gate, settled, context);
+    const seen = await observe(client, gate, settled, context);
     const isSettled = seen.isCounted && seen.moving.length === 0;
     if (!isSettled && !isLate) return undefined;
-    const rest = seen.isCounted ? `not there yet: ${heldText(seen.moving)}` : 'what requires it is not counted yet';
-    terminal.print(`${lineOf(gate, seen, context)}${isSettled ? '' : `; not in time; ${rest}`}`);
+    const rest = seen.isCounted ? `not done yet: ${heldText(seen.moving)}` : 'what requires it is not counted yet';
+    terminal.print(`${lineOf(gate, seen, context)}${isSettled ? '' : `; timed out; ${rest}`}`);
     return isSettled ? EXIT.ok : EXIT.timeout;
   });
 }
 
-/** What does not have to be read again, by name. `unseen`: gone, or the reader may not read it. */
-type Settled = Map<string, Exclude<Standing, 'moving'> | 'unseen'>;
+/** Objects that need not be read again, by name. `unseen`: deleted, or the user may not read it. */
+type Settled = Map<string, Exclude<Effect, 'moving'> | 'unseen'>;
 
 interface Seen {
   opened: boolean;
@@ -61,12 +63,12 @@ interface Seen {
   held: Requirer[];
   free: Requirer[];
   moving: Requirer[];
-  /** Beyond those that are followed, or not to be read. */
+  /** Objects that are not followed, or not readable. */
   unseen: number;
 }
 
 /** Fills `settled`. */
-async function look(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<Seen> {
+async function observe(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<Seen> {
   const { opened } = evaluateGate(gate, context.now());
   const { held: count, heldObjects = [], observedGeneration = 0 } = gate.status ?? {};
   const { held: selected } = await readSelected(client, gate);
@@ -79,15 +81,15 @@ async function look(client: KubeClient, gate: Gate, settled: Settled, context: C
     followed.map(async (requirer) => {
       const name = requirerText(requirer);
       if (settled.has(name)) return;
-      const standing = await standingNow(client, requirer, gate, opened);
-      if (standing === 'moving') return;
-      settled.set(name, standing);
-      if (standing !== 'unseen')
-        context.terminal.note(`${name} ${standing === 'held' ? 'is held' : opened ? 'goes on' : 'goes past it'}`);
+      const effect = await effectNow(client, requirer, gate, opened);
+      if (effect === 'moving') return;
+      settled.set(name, effect);
+      if (effect !== 'unseen')
+        context.terminal.note(`${name} ${effect === 'held' ? 'is held' : opened ? 'is released' : 'bypasses it'}`);
     }),
   );
-  const of = (standing: Standing | 'unseen') =>
-    followed.filter((each) => (settled.get(requirerText(each)) ?? 'moving') === standing);
+  const of = (effect: Effect | 'unseen') =>
+    followed.filter((each) => (settled.get(requirerText(each)) ?? 'moving') === effect);
   return {
     opened,
     isCounted: count !== undefined && observedGeneration >= (gate.metadata.generation ?? 0),
@@ -98,23 +100,26 @@ async function look(client: KubeClient, gate: Gate, settled: Settled, context: C
   };
 }
 
-async function standingNow(
+async function effectNow(
   client: KubeClient,
   { kind, namespace, name }: Requirer,
   gate: Gate,
   opened: boolean,
-): Promise<Standing | 'unseen'> {
+): Promise<Effect | 'unseen'> {
   const from = { ...resourceOf(KINDS[kind as KindName]), namespace, name };
   const object = await unlessRefused(client.get<KubeObject<any, any>>(from), 403);
-  return object ? standingOf(object, refKey(identityOf(gate)), opened) : 'unseen';
+  return object ? effectOn(object, refKey(identityOf(gate)), opened) : 'unseen';
 }
 
 /** `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)` */
 function lineOf(gate: Gate, { opened, held, free, unseen }: Seen, context: Context): string {
   const parts = opened
-    ? [`go on: ${textOf(free)}`, ...(held.length > 0 ? [`still held, by something else: ${heldText(held)}`] : [])]
-    : [`held: ${textOf(held)}`, ...(free.length > 0 ? [`go past it: ${heldText(free)}`] : [])];
-  const rest = unseen > 0 ? `; not looked at: ${unseen}` : '';
+    ? [
+        `released: ${textOf(free)}`,
+        ...(held.length > 0 ? [`still held, by another Gate or manually: ${heldText(held)}`] : []),
+      ]
+    : [`held: ${textOf(held)}`, ...(free.length > 0 ? [`bypass it: ${heldText(free)}`] : [])];
+  const rest = unseen > 0 ? `; not checked: ${unseen}` : '';
   return styleOf(context).text(
     `${refKey(identityOf(gate))}: ${gateText(gate, context.now())}; ${parts.join('; ')}${rest}`,
   );
@@ -122,4 +127,37 @@ function lineOf(gate: Gate, { opened, held, free, unseen }: Seen, context: Conte
 
 function textOf(requirers: readonly Requirer[]): string {
   return requirers.length === 0 ? 'nothing' : heldText(requirers);
+}
+
+/** Whether the object is `held`, `free`, or `moving`, which is neither yet. Held by another Gate, or suspended manually, is held too. */
+export type Effect = 'held' | 'free' | 'moving';
+
+/** The effect of a Gate on an object. `gate`: `namespace/name`. `opened`: the Gate's state. */
+export function effectOn(object: KubeObject<any, any>, gate: string, opened: boolean): Effect {
+  return object.kind === KINDS.Rollout.kind
+    ? effectOnRollout(object as Rollout, gate, opened)
+    : effectOnFlux(object as FluxObject, gate, opened);
+}
+
+function effectOnRollout({ status }: Rollout, gate: string, opened: boolean): Effect {
+  const closed = (status?.gates ?? []).filter(({ kind, passing }) => kind === KINDS.Gate.kind && passing === false);
+  const isNamed = closed.some(({ name }) => name === gate);
+  if (!opened) return isNamed ? 'held' : 'moving';
+  if (isNamed) return 'moving';
+  return closed.length > 0 ? 'held' : 'free';
+}
+
+function effectOnFlux({ metadata, spec }: FluxObject, gate: string, opened: boolean): Effect {
+  const state = parseState(metadata.annotations?.[GATE_STATE]);
+  const isSuspended = spec?.suspend === true;
+  // A bypass names the closing that it is for as well.
+  const gates = state && 'gates' in state ? state.gates.map((each) => each.replace(/@.*/, '')) : [];
+  const isNamed = gates.includes(gate);
+  if (!opened) {
+    if (isNamed && state?.is === 'closed') return isSuspended ? 'held' : 'moving';
+    return isNamed ? 'free' : 'moving';
+  }
+  if (!isSuspended) return 'free';
+  if (state?.is === 'closed') return isNamed ? 'moving' : 'held';
+  return metadata.annotations?.[SUSPENDED] === undefined ? 'held' : 'moving';
 }

@@ -1,17 +1,17 @@
-/** Where several things could be meant: says which, and asks. */
+/** A choice between several objects that the user could mean. */
 import { oneLine } from '../../core/text/oneLine.ts';
 import type { Context } from '../command/command.ts';
 import { Problem } from '../terminal/exit.ts';
 
 export interface Choice<T> {
-  /** As it is shown: `RolloutGate qa, which does not allow 1.2.0`. */
+  /** The text that is shown: `RolloutGate qa, which does not allow 1.2.0`. */
   text: string;
-  /** What chooses it on the command line: `approve rolloutgate/qa 1.2.0`. */
+  /** The command line that chooses it: `approve rolloutgate/qa 1.2.0`. */
   command: string;
   value: T;
 }
 
-/** @throws Problem where nobody can be asked, with what to type instead. */
+/** Asks the user. @throws Problem without a terminal, with the commands to use instead. */
 export async function choose<T>(
   { terminal, program }: Context,
   question: string,

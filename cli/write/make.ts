@@ -1,4 +1,4 @@
-/** Makes a request: asks where it has to, sends it, and says what the API server said. */
+/** Makes a write: asks for confirmation if needed, sends it, and prints the API server's answer. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import {
   basisProblem,
@@ -6,19 +6,19 @@ import {
   kubectlOf,
   type PlannedWrite,
   type WriteRequest,
-} from '../../client/actions/writes/write.ts';
+} from '../../client/actions/writes/plannedWrite.ts';
 import { ended } from '../../core/text/commands.ts';
 import type { Context, Invocation } from '../command/command.ts';
-import { isApiError, type KubeClient } from '../kube/client.ts';
+import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
-import { structured } from '../view/structured.ts';
-import { styleOf } from '../view/style.ts';
+import { structured } from '../terminal/structured.ts';
+import { styleOf } from '../terminal/style.ts';
 
 export interface Made {
-  /** As the API server has stored it, or would have. */
+  /** The object that the API server has stored, or would store. */
   object: KubeObject<any, any>;
-  /** The request itself; undefined where there was nothing to ask for. */
+  /** The write that was made. */
   request: WriteRequest;
   isDryRun: boolean;
 }
@@ -27,8 +27,8 @@ export interface Made {
 export const ATTEMPTS = 5;
 
 /**
- * `asked` is computed anew from what is there when the object has changed since. undefined: there was nothing to ask for, which was said.
- * @throws Problem for what makes no sense, and where the answer was no.
+ * The write is planned again if the object has changed since. undefined: there was nothing to write, and a note says so.
+ * @throws Problem for a request that makes no sense, and if the user does not confirm.
  */
 export async function make(
   context: Context,
@@ -61,7 +61,7 @@ export async function make(
   }
 }
 
-/** @throws Problem unless somebody at a terminal says yes. */
+/** @throws Problem unless the user confirms at a terminal. */
 export async function agree(context: Context, concerns: readonly string[]): Promise<void> {
   const { terminal, signal } = context;
   for (const concern of concerns) {
@@ -93,7 +93,7 @@ async function send(
   return answer.object;
 }
 
-/** The write, as the API server takes it. */
+/** Sends the write to the API server. */
 export function sent(client: KubeClient, { apiVersion, object, body, creates }: WriteRequest, dryRun = false) {
   const { resource, namespace, name } = object;
   const to = { apiVersion, resource, namespace: namespace || undefined };

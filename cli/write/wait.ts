@@ -1,48 +1,52 @@
-/** `--wait`: what came of a write, until it has come true. Each function answers the exit code, those of `status`. */
+/** `--wait` and `status --until`: wait until a request has taken effect. Each function returns the exit code. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import { named, type Reached } from '../../client/actions/writes/write.ts';
+import { named, type Reached } from '../../client/actions/writes/plannedWrite.ts';
+import type { Application } from '../../client/explain/application.ts';
+import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { type Progress, progressSince, type Since } from '../../client/explain/rollout/reached.ts';
+import { parseDuration } from '../../core/kube/duration.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import type { Context, Invocation } from '../command/command.ts';
-import { findRollout } from '../read/gate.ts';
+import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { Live } from '../read/live.ts';
+import { find } from '../read/namedObjects.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { styleOf } from '../view/style.ts';
-import { timeoutOf, type Wanted, waitFor } from '../view/waitFor.ts';
+import { type Style, styleOf } from '../terminal/style.ts';
+import { changeLines } from '../terminal/tree.ts';
 import type { Made } from './make.ts';
 
 type Given = Pick<Invocation, 'options'>;
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 const STOPPED = 'Stopped waiting. The request is still in effect.';
 
 export function isWaitedFor({ options }: Given, made: Made | undefined): made is Made {
   return Boolean(options.wait) && made !== undefined && !made.isDryRun;
 }
 
-/** Looks every second, until `look` answers the exit code. `isLate`: it is the last time. */
+/** Polls every second until `poll` returns the exit code. `isLate`: it is the last time. */
 export async function pollUntil(
   context: Context,
   { options }: Given,
-  look: (isLate: boolean) => Promise<number | undefined>,
+  poll: (isLate: boolean) => Promise<number | undefined>,
 ): Promise<number> {
   const { signal } = context;
   const timeoutMs = timeoutOf(options.timeout);
   const endsAt = timeoutMs > 0 ? context.now() + timeoutMs : Number.POSITIVE_INFINITY;
   for (;;) {
     const isLate = context.now() >= endsAt;
-    const code = await look(isLate);
+    const code = await poll(isLate);
     if (code !== undefined || isLate) return code ?? EXIT.timeout;
-    await pause(Math.min(LOOK_MS, Math.max(endsAt - context.now(), 0)), undefined, { signal }).catch(() => {});
+    await pause(Math.min(POLL_MS, Math.max(endsAt - context.now(), 0)), undefined, { signal }).catch(() => {});
     if (!signal.aborted) continue;
     context.terminal.note(STOPPED);
     return EXIT.interrupted;
   }
 }
 
-/** Of an object that says itself how far it is. */
+/** Waits for an object whose own status reports its progress. */
 export async function awaitObject<T extends KubeObject<any, any>>(
   context: Context,
   invocation: Given,
@@ -61,7 +65,7 @@ export async function awaitObject<T extends KubeObject<any, any>>(
     if (!object) throw new Problem(`${title} has been deleted.`);
     const { is, text } = progress(object);
     if (is !== 'under way' || isLate) {
-      context.terminal.print(say(is === 'under way' ? `not in time; ${text}` : text));
+      context.terminal.print(say(is === 'under way' ? `timed out; ${text}` : text));
       return is === 'reached' ? EXIT.ok : is === 'failed' ? EXIT.failed : EXIT.timeout;
     }
     if (text !== last) context.terminal.note(say(text));
@@ -70,7 +74,7 @@ export async function awaitObject<T extends KubeObject<any, any>>(
   });
 }
 
-/** Of a request on a Rollout. `before`: the Rollout as it was when the request was computed. */
+/** Waits for the effect of a request on a Rollout. `before`: the Rollout as it was when the request was computed. */
 export async function awaitRollout(
   context: Context,
   invocation: Given,
@@ -80,7 +84,7 @@ export async function awaitRollout(
   if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const { brings } = made.request;
   if (!before || !brings) {
-    context.terminal.note('Nothing is waited for: no version of a Rollout is deployed by that alone.');
+    context.terminal.note('Not waiting: this request alone deploys no version of a Rollout.');
     return EXIT.ok;
   }
   const { version } = brings;
@@ -97,7 +101,7 @@ function since({ status }: Rollout, version: string | undefined): Since {
   return { id: (head?.id ?? 0) - (isThere ? 1 : 0), retriedAt: head?.lastRetryTimestamp };
 }
 
-/** Of what changes a RolloutGate: its Rollout goes by it. `version`: one that was rejected. */
+/** Waits until the Rollout of a RolloutGate follows a change of it. `version`: one that was rejected. */
 export async function awaitRolloutGate(
   context: Context,
   invocation: Given,
@@ -108,7 +112,7 @@ export async function awaitRolloutGate(
   const { client } = await context.cluster();
   const { spec, metadata } = made.object as RolloutGate;
   const ref = { namespace: metadata.namespace ?? '', name: spec?.rolloutRef.name ?? '' };
-  if (!(await findRollout(client, ref))) {
+  if (!(await find(client, 'Rollout', ref))) {
     context.terminal.note(`There is no Rollout ${refKey(ref)}: the gate holds nothing.`);
     return EXIT.ok;
   }
@@ -147,4 +151,62 @@ async function ofRollout(
   });
   if (code === EXIT.interrupted) context.terminal.note(STOPPED);
   return code;
+}
+
+export const WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
+  [EXIT.failed, 'the deployment has failed'],
+  [EXIT.timeout, 'timed out: the line says what it is waiting for'],
+];
+
+export interface Wanted {
+  /** `1.2.0 baked`. */
+  what: string;
+  progress(app: Application, rollout: Rollout): Progress;
+  /** 0: no limit. */
+  timeoutMs: number;
+}
+
+export async function waitFor(
+  context: Context,
+  { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
+  name: string,
+  { what, progress, timeoutMs }: Wanted,
+): Promise<number> {
+  const { terminal, signal } = context;
+  const ended = new AbortController();
+  const timer = timeoutMs > 0 ? setTimeout(() => ended.abort(), timeoutMs) : undefined;
+  const live = new Live({ client, namespace, names: [name], signal: AbortSignal.any([signal, ended.signal]) });
+  let last: Application | undefined;
+  try {
+    for await (const _ of live.updates(60_000)) {
+      const [rollout] = live.rollouts;
+      if (!rollout) throw new Problem(`Rollout '${name}' in namespace '${namespace}' has been deleted.`);
+      const app = explainRollout(rollout, live.around, context.now());
+      const style = styleOf(context);
+      for (const line of changeLines(last, app)) terminal.note(style.text(line));
+      last = app;
+      const seen = progress(app, rollout);
+      if (seen === 'under way') continue;
+      terminal.print(lineOf(app, style));
+      return seen === 'reached' ? EXIT.ok : EXIT.failed;
+    }
+    if (signal.aborted) return EXIT.interrupted;
+    terminal.print(last ? `${what}: timed out; ${lineOf(last, styleOf(context))}` : `${what}: timed out`);
+    return EXIT.timeout;
+  } finally {
+    clearTimeout(timer);
+    ended.abort();
+  }
+}
+
+/** `shop/my-app: 1.1.0 waits, 1.0.0 runs: Gate shop/freeze is closed by sre: INC-7` */
+export function lineOf({ namespace, name, headline, state, causes }: Application, style: Style): string {
+  const why = state === 'done' ? undefined : causes[0]?.text;
+  return style.text(`${namespace}/${name}: ${headline}${why ? `: ${why}` : ''}`);
+}
+
+export function timeoutOf(text: string): number {
+  const ms = text === '0' ? 0 : parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new Problem(`--timeout: '${text}' is not a time such as 90s, 10m or 1h.`, EXIT.usage);
 }

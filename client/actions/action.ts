@@ -1,9 +1,9 @@
-/** An action: one write that a user can make, with its label, what comes of it and the rights that it takes. */
+/** An action: one write that a user can make, with its label, its effect and the rights that it requires. */
 import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 
-/** Its verb: that of its command, where there is one. */
+/** The verb of an action: its command's name if there is one. */
 export type ActionType =
   | 'deploy'
   | 'pin'
@@ -23,7 +23,7 @@ export type ActionType =
   | 'create'
   | 'unrequire';
 
-/** For a SelfSubjectAccessReview. */
+/** A right, as a SelfSubjectAccessReview takes it. */
 export interface Right {
   verb: string;
   group: string;
@@ -32,7 +32,7 @@ export interface Right {
   name: string;
 }
 
-/** What is posted by the page, and what a command line asks for. Plain JSON. */
+/** A request for an action: posted by the page, or typed as a command. Plain JSON. */
 export interface ActionRequest {
   type: ActionType;
   /** The object that it writes. */
@@ -44,9 +44,9 @@ export interface ActionRequest {
   rollout?: NamespacedName;
   /** In `spec.gates` of a Rollout. */
   gate?: NamespacedName;
-  /** Not now, but then: RFC 3339. */
+  /** Time at which it takes effect, if later: RFC 3339. */
   at?: string;
-  /** Of a freeze: the Gate that it creates. */
+  /** Spec of the Gate that a freeze creates. */
   spec?: Gate['spec'];
   reason?: string;
 }
@@ -56,20 +56,20 @@ export interface Action {
   id: string;
   /** Without the reason. */
   request: ActionRequest;
-  /** Of the button, in the imperative. */
+  /** Label of the button, in the imperative. */
   label: string;
-  /** Of the button that sends it. */
+  /** Label of the button that sends it. */
   submit: string;
-  /** What comes of it, in sentences. */
+  /** Its effect, in sentences. */
   text: string;
   rights: Right[];
-  /** The object that it writes, where that could be read. */
+  /** The object that it writes, if it could be read. */
   found?: KubeObject<any, any>;
-  /** What the user has to type first. */
+  /** The text that the user has to type first. */
   confirm?: string;
   /** The likely one. */
   primary?: true;
-  /** It goes past a closed Gate. */
+  /** It bypasses a closed Gate. */
   danger?: true;
   needsReason?: true;
   /** Id of the step that it removes. */

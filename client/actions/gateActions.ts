@@ -1,23 +1,24 @@
-/** What a user can do about a Gate, and about a Flux object behind one. */
+/** Actions on a Gate, a RolloutGate, a budget, and a Flux object that closed Gates hold. */
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { Budget, Gate } from '../../api/types.ts';
+import type { Budget, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import type { NextDeployment } from '../../core/gate/approved.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { identityOf } from '../../core/kube/names.ts';
+import { requestsOf } from '../../core/rollout/evaluation/requests.ts';
 import type { ObjectRef } from '../explain/application.ts';
-import { approvalsAt } from '../explain/approvals.ts';
+import { approvalsAt } from '../explain/approvalViews.ts';
 import { finder } from '../explain/related.ts';
 import { type Action, rightOn } from './action.ts';
 import { makeable, offer } from './offer.ts';
-import { budgetKind, heldVersions } from './writes/budget.ts';
+import { budgetKind, heldVersions } from './writes/budgetWrites.ts';
 
 /** How many versions are offered for approval. */
 const MOST = 50;
 
-/** `waiting`: the versions that it holds now, where that is known. */
+/** Actions on a Gate. `waiting`: the versions that it holds now, if known. */
 export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): Action[] {
   const object = { kind: KINDS.Gate.kind, ...identityOf(gate) };
   if (evaluateGate(gate, now).opened) return offer({ type: 'close', object }, gate);
@@ -31,7 +32,7 @@ export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now:
   return makeable([...approvals, ...open], now);
 }
 
-/** `closed`: the Gates that hold it, of these. `isByHand`: a user has suspended it. */
+/** Actions on a Flux object. `closed`: the Gates that hold it. `isByHand`: a user has suspended it. */
 export function fluxActions(
   object: FluxObject,
   ref: ObjectRef,
@@ -56,7 +57,7 @@ export function fluxActions(
   ];
 }
 
-/** `gates`: those that a bypass goes past. None of a kind that no Gate can hold. */
+/** Bypass and resume. `gates`: those to bypass. Empty for a kind that no Gate can hold. */
 function ownActions(
   object: FluxObject,
   { kind: name, ...ref }: ObjectRef,
@@ -78,4 +79,47 @@ export function budgetActions(budget: Budget): Action[] {
   return heldVersions(budget).flatMap(({ name, of: { version, image } }) =>
     offer({ type: 'continue', object, version, ...(name !== version && { image }) }, budget),
   );
+}
+
+interface AtRolloutGate {
+  /** Absent where it could not be read. */
+  gate: RolloutGate | undefined;
+  object: NamespacedName;
+  version: string;
+  isClosed: boolean;
+  /** It has spec.approvals. */
+  asks: boolean;
+  step?: string;
+}
+
+export function versionAtRolloutGate({ gate, object, version, isClosed, asks, step }: AtRolloutGate): Action[] {
+  const target = { kind: 'RolloutGate' as const, namespace: object.namespace, name: object.name };
+  const text = asks ? { text: 'Records your approval, which lets the version pass once it has enough.' } : {};
+  return [
+    ...offer({ type: 'approve', object: target, version }, gate, { step, ...text }),
+    ...(isClosed ? offer({ type: 'open', object: target }, gate, { step }) : []),
+  ];
+}
+
+/** Actions at a RolloutGate that holds `version`, or any. `rollout`: the one that it names, if it may be read. */
+export function rolloutGateActions(
+  gate: RolloutGate,
+  rollout: Rollout | undefined,
+  version: string | undefined,
+): Action[] {
+  const { passing, approvals } = gate.spec ?? {};
+  const object = identityOf(gate);
+  const target = { kind: 'RolloutGate' as const, ...object };
+  const isClosed = passing === false;
+  if (version === undefined) return makeable(isClosed ? offer({ type: 'open', object: target }, gate) : [], 0);
+  const isDeployable = rollout && !approvals && requestsOf(rollout).forceDeploy !== version;
+  const byHand = isDeployable
+    ? offer({ type: 'deploy', object: { kind: 'Rollout', ...identityOf(rollout) }, version }, rollout)
+    : [];
+  const all = [
+    ...versionAtRolloutGate({ gate, object, version, isClosed, asks: approvals !== undefined }),
+    ...byHand,
+    ...offer({ type: 'reject', object: target, version }, gate),
+  ];
+  return makeable(all, 0);
 }

@@ -8,9 +8,9 @@ import type { Remedy } from '../explain/application.ts';
 import type { Action, ActionRequest } from './action.ts';
 import { makeable } from './offer.ts';
 import { ACTIONS, takesReason, writeOf } from './table.ts';
-import { isRequest, kubectlOf, PROGRAM, TO_FILL_IN } from './writes/write.ts';
+import { isRequest, kubectlOf, PROGRAM, TO_FILL_IN } from './writes/plannedWrite.ts';
 
-/** As the command of Flux calls them. */
+/** Names of the kinds in Flux's command. */
 const FLUX_NAMES: Record<GovernedKind, string> = {
   Kustomization: 'kustomization',
   HelmRelease: 'helmrelease',
@@ -21,7 +21,7 @@ const FLUX_NAMES: Record<GovernedKind, string> = {
   Bucket: 'source bucket',
 };
 
-/** undefined where only kubectl makes that write. */
+/** Our command line for an action; undefined if only kubectl makes that write. */
 export function commandOf(request: ActionRequest): string | undefined {
   const { type, object } = request;
   const reason = takesReason(request) ? request.reason : undefined;
@@ -49,7 +49,7 @@ export function linesOf(
   return { command: command ?? kubectl, kubectl };
 }
 
-/** Those that can be made now, as `why` lists them, and `-o json`. */
+/** The actions that are possible now, in the form in which `why` and `-o json` list them. */
 export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
   return makeable(actions, now).map(({ request, found, label, rights, step }) => {
     const why = takesReason(request) ? { reason: TO_FILL_IN } : {};
@@ -65,7 +65,7 @@ export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
 }
 
 /**
- * As much of an object that nobody has read as its write depends on: an annotation is removed whether it is there or not. Lists are not made up,
+ * The fields of an unread object that its write depends on: an annotation is removed whether it is there or not. Lists are not made up,
  * since the write replaces them. A Gate that is to be created is not there.
  */
 function sketchOf({ type, object, version, image }: ActionRequest): KubeObject<any, any> | undefined {

@@ -5,11 +5,11 @@ import { isLegalTag } from '../../core/kube/tag.ts';
 import { nameWord } from '../../core/text/shell.ts';
 import { type Action, type ActionRequest, rightOn } from './action.ts';
 import { ACTIONS, writeOf } from './table.ts';
-import { isRequest } from './writes/write.ts';
+import { isRequest } from './writes/plannedWrite.ts';
 
 type Given = Partial<Omit<Action, 'id' | 'request' | 'found' | 'step'>> & { step?: string | undefined };
 
-/** None where a name or the version is not one: a reference may hold anything, and a command gets pasted into a shell. */
+/** The action, or none if a name or the version is invalid: a reference may hold anything, and a command gets pasted into a shell. */
 export function offer(request: ActionRequest, found?: KubeObject<any, any>, { step, ...given }: Given = {}): Action[] {
   const { type, object, version, image, rollout, gate } = request;
   const names = [object, rollout, gate].flatMap((ref) =>
@@ -23,7 +23,7 @@ export function offer(request: ActionRequest, found?: KubeObject<any, any>, { st
       id: [type, object.kind, ...names, image, version].filter(Boolean).join('/'),
       request,
       label: label(request),
-      submit: submit(request),
+      submit: submit?.(request) ?? type.charAt(0).toUpperCase() + type.slice(1),
       text: text(request, found),
       rights: [rightOn('patch', object.kind, object)],
       ...(found && { found }),
@@ -36,7 +36,7 @@ export function offer(request: ActionRequest, found?: KubeObject<any, any>, { st
   ];
 }
 
-/** Those that make a write now: a request that the object refuses is not offered. */
+/** The actions that would make a write now: a request that the object refuses is not offered. */
 export function makeable(actions: readonly Action[], now: EpochMs): Action[] {
   return actions.filter(
     ({ request, found }) => !found || isRequest(writeOf({ ...request, reason: 'why' }, found, now)),

@@ -1,24 +1,26 @@
-/** What a user can do about a Rollout: by its steps, its pin, its failure and what is requested. */
+/** Actions on a Rollout: from its steps, its pin, its failure and its requests; and on one of its versions. */
 
+import { DEPLOY_MESSAGE } from '../../api/annotations.ts';
+import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { neverSeen } from '../../core/rollout/evaluation/gatesToPass.ts';
 import { requestsOf } from '../../core/rollout/evaluation/requests.ts';
-import type { Application, ObjectRef, Step } from '../explain/application.ts';
+import type { Application, DeploymentView, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';
 import { kindsThat } from '../explain/stepKinds.ts';
 import { type Action, type ActionType, rightOn } from './action.ts';
+import { versionAtRolloutGate } from './gateActions.ts';
 import { makeable, offer } from './offer.ts';
-import { versionAtRolloutGate } from './rolloutGateActions.ts';
-import { scheduleOf } from './writes/rolloutGate.ts';
+import { scheduleOf } from './writes/rolloutGateWrites.ts';
 
 type Explained = Pick<Application, 'steps' | 'waiting' | 'failure' | 'causes'>;
 type ClosedGate = { object: ObjectRef; missing?: true | undefined };
 type Around = Pick<RelatedObjects, 'gates' | 'rolloutGates'>;
 
-/** What removes the cause comes first. */
+/** Actions on a Rollout; those that remove the cause come first. */
 export function rolloutActions(rollout: Rollout, explained: Explained, around: Around, now: EpochMs): Action[] {
   const { steps, waiting, failure, causes } = explained;
   const version = waiting?.version;
@@ -92,7 +94,7 @@ function gateStepActions(
   ];
 }
 
-/** None where a bound object requires it, and not the Rollout. */
+/** Removes a missing Gate from the Rollout; empty if only a bound object requires it. */
 function unrequired(rollout: Rollout, gate: NamespacedName, step: string): Action[] {
   if (!gateRefsOf(rollout).some((ref) => refKey(ref) === refKey(gate))) return [];
   const isFree = neverSeen(rollout).has(refKey(gate));
@@ -142,7 +144,7 @@ function failureActions(
 
 const HOLD_AUTOMATION = kindsThat('holdsAutomation');
 
-/** Where that would end the wait: not behind a closed Gate, nor where approvals are missing. */
+/** Whether a manual deployment would end the wait: not behind a closed Gate, nor if approvals are missing. */
 function isDeployable(rollout: Rollout, version: string, steps: readonly Step[]): boolean {
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const isRequested = requestsOf(rollout).forceDeploy === version;
@@ -166,7 +168,7 @@ function rejections(blocking: readonly Step[], version: string, { rolloutGates }
   );
 }
 
-/** Not where only missing Gates are in the way: creating one, or no longer requiring it, removes the cause. */
+/** A bypass; empty if only missing Gates block the version: creating one, or no longer requiring it, removes the cause. */
 function bypassActions(rollout: Rollout, version: string, closed: readonly ClosedGate[]): Action[] {
   const first = closed.find(({ missing }) => !missing)?.object;
   if (!first) return [];
@@ -193,4 +195,47 @@ function on(rollout: Rollout, type: ActionType, given: { version?: string }, ste
 
 function refOf({ kind, namespace, name }: ObjectRef) {
   return { kind: kind as Action['request']['object']['kind'], namespace, name };
+}
+
+type Known = Pick<Application, 'namespace' | 'name' | 'pinned' | 'runs' | 'history'>;
+
+/** What ran before is gone back to: deployed by hand, it would give way to the newer one at once. */
+export function versionActions(application: Known, version: string): Action[] {
+  const { namespace, name, runs, history } = application;
+  const object = { kind: 'Rollout' as const, namespace, name };
+  const found = rolloutSketch(application);
+  if (runs?.version === version) {
+    const text = `Stays on ${version}: nothing newer is deployed until you unpin.`;
+    return makeable(offer({ type: 'pin', object, version }, found, { text }), 0);
+  }
+  const ran = history.some((each) => each.version === version && each.outcome === 'Succeeded');
+  const back = ran ? makeable(offer({ type: 'rollback', object, version }, found), 0) : [];
+  if (back.length > 0) return back;
+  const deploy = offer({ type: 'deploy', object, version }, found, {
+    label: `Deploy ${version}`,
+    submit: 'Deploy',
+    text: `Deploys ${version} manually. Newer versions are candidates again afterwards: pin it to stay.`,
+  });
+  return makeable([...deploy, ...offer({ type: 'pin', object, version }, found)], 0);
+}
+
+/** The Rollout with the fields that the application has. */
+function rolloutSketch({ namespace, name, pinned, history }: Known): Rollout {
+  return {
+    apiVersion: apiVersionOf(KINDS.Rollout),
+    kind: 'Rollout',
+    metadata: { namespace, name, annotations: { [DEPLOY_MESSAGE]: '' } },
+    spec: pinned === undefined ? {} : { wantedVersion: pinned },
+    status: { history: history.map(entryOf) },
+  } as unknown as Rollout;
+}
+
+function entryOf({ id, version, at, outcome, rolledBackFrom }: DeploymentView) {
+  return {
+    id,
+    version: { tag: version },
+    timestamp: at,
+    bakeStatus: outcome,
+    ...(rolledBackFrom && { rolledBackFrom }),
+  };
 }

@@ -5,11 +5,20 @@ import { parseDuration } from '../../core/kube/duration.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { ActionRequest, ActionType } from './action.ts';
-import { continueVersion } from './writes/budget.ts';
-import { bypassObject, resumeObject } from './writes/fluxObject.ts';
-import { type Freeze, freeze } from './writes/freeze.ts';
-import { approveAtGate, closeGate, createGate, openGate, withdrawAtGate } from './writes/gate.ts';
-import { rollback } from './writes/rollback.ts';
+import { continueVersion } from './writes/budgetWrites.ts';
+import { bypassObject, resumeObject } from './writes/fluxObjectWrites.ts';
+import {
+  approveAtGate,
+  closeGate,
+  createGate,
+  type Freeze,
+  freeze,
+  openGate,
+  withdrawAtGate,
+} from './writes/gateWrites.ts';
+import { existsText, named, type PlannedWrite, wrong } from './writes/plannedWrite.ts';
+import { rollback } from './writes/rollbackWrite.ts';
+import { approve, reject, setPassing, withdraw } from './writes/rolloutGateWrites.ts';
 import {
   bypass,
   deploy,
@@ -20,9 +29,7 @@ import {
   unpin,
   unrequire,
   withdrawRequest,
-} from './writes/rollout.ts';
-import { approve, reject, setPassing, withdraw } from './writes/rolloutGate.ts';
-import { existsText, named, type PlannedWrite, wrong } from './writes/write.ts';
+} from './writes/rolloutWrites.ts';
 
 /** Filled in from a request. `found`: the object that it writes, where that could be read. */
 type Text = (request: ActionRequest, found?: KubeObject<any, any>) => string;
@@ -38,7 +45,8 @@ interface Definition {
   /** After the program's name. Absent: there is no command of ours. */
   words?(request: ActionRequest): string[];
   label: Text;
-  submit: Text;
+  /** Absent: its verb. */
+  submit?: Text;
   text: Text;
   /** The user types the version first. */
   confirm?: true;
@@ -48,6 +56,7 @@ interface Definition {
 const OF_FLUX: readonly GovernedKind[] = GOVERNED_KINDS.map(({ kind }) => kind);
 const BUDGETS = ['RolloutBudget', 'ClusterRolloutBudget'] as const;
 
+const isOn = ({ object }: ActionRequest, kind: KindName) => object.kind === kind;
 const version = ({ version: tag = '' }: ActionRequest) => tag;
 const reason = ({ reason: text }: ActionRequest) => text || undefined;
 const nameOf = ({ object }: ActionRequest) => `${object.kind} ${object.name}`;
@@ -82,7 +91,6 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found) => pin(found, version(request), reason(request)),
     words: onVersion,
     label: (request) => `Pin ${version(request)}`,
-    submit: () => 'Pin',
     text: stays,
   },
   unpin: {
@@ -90,7 +98,6 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found) => unpin(found, reason(request)),
     words: onObject,
     label: (request) => `Unpin ${request.object.name}`,
-    submit: () => 'Unpin',
     text: () => 'Resumes automation: the newest version that nothing holds is deployed at once.',
   },
   rollback: {
@@ -108,7 +115,6 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found) => retry(found, reason(request)),
     words: onObject,
     label: (request) => `Retry ${version(request)}`,
-    submit: () => 'Retry',
     text: () => 'Starts the failed deployment again: it must be applied, become healthy and bake.',
   },
   unblock: {
@@ -116,25 +122,23 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found) => unblock(found, reason(request)),
     words: onObject,
     label: () => 'Unblock the next version',
-    submit: () => 'Unblock',
     text: () => 'The failed deployment stays failed. Automation continues with the next version.',
   },
   withdraw: {
     kinds: ['Rollout', 'RolloutGate', 'Gate'],
     write: (request, found) =>
-      request.object.kind === 'Rollout'
+      isOn(request, 'Rollout')
         ? withdrawRequest(found, reason(request))
-        : request.object.kind === 'Gate'
+        : isOn(request, 'Gate')
           ? withdrawAtGate(found, ofRollout(request))
           : withdraw(found, version(request)),
-    words: (request) => [...onObject(request), ...(request.object.kind === 'Rollout' ? [] : [ofRollout(request)])],
+    words: (request) => [...onObject(request), ...(isOn(request, 'Rollout') ? [] : [ofRollout(request)])],
     label: (request) =>
-      request.object.kind === 'Rollout'
+      isOn(request, 'Rollout')
         ? `Withdraw the request for ${version(request)}`
         : `Withdraw your approval of ${version(request)} at ${request.object.name}`,
-    submit: () => 'Withdraw',
     text: (request) =>
-      request.object.kind === 'Rollout'
+      isOn(request, 'Rollout')
         ? `Cancels the request for ${version(request)}. Automation resumes.`
         : 'Your approval no longer counts. You can give it again.',
   },
@@ -142,21 +146,21 @@ export const ACTIONS: Record<ActionType, Definition> = {
     kinds: ['RolloutGate', 'Gate', 'Rollout'],
     takes: ['version'],
     write: (request, found, now) =>
-      request.object.kind === 'Rollout'
+      isOn(request, 'Rollout')
         ? passRolloutGates(found, version(request), reason(request))
-        : request.object.kind === 'Gate'
+        : isOn(request, 'Gate')
           ? approveAtGate(found, version(request), { reason: reason(request), rollout: request.rollout }, now)
           : approve(found, version(request), reason(request)),
     words: (request) => [...onObject(request), ofRollout(request)],
     label: (request) =>
-      request.object.kind === 'Rollout'
+      isOn(request, 'Rollout')
         ? `Bypass every RolloutGate for ${version(request)}`
         : `Approve ${version(request)}${request.rollout ? ` of ${request.rollout.name}` : ''} at ${request.object.name}`,
-    submit: (request) => (request.object.kind === 'Rollout' ? 'Bypass' : 'Approve'),
+    submit: (request) => (isOn(request, 'Rollout') ? 'Bypass' : 'Approve'),
     text: (request) =>
-      request.object.kind === 'Rollout'
+      isOn(request, 'Rollout')
         ? 'Lets this version pass every RolloutGate, those of schedules too. Closed Gates still block it.'
-        : request.object.kind === 'Gate'
+        : isOn(request, 'Gate')
           ? 'Records your approval of this version. Other versions stay blocked.'
           : 'Lets this version pass. Other versions stay blocked.',
   },
@@ -166,7 +170,6 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found) => reject(found, version(request), reason(request)),
     words: (request) => [...onObject(request), version(request)],
     label: (request) => `Reject ${version(request)} at ${request.object.name}`,
-    submit: () => 'Reject',
     text: (request) =>
       `${version(request)} won't be deployed, not even manually, until you remove it from rejectedVersions.`,
   },
@@ -176,16 +179,13 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found, now) => {
       const why = reason(request);
       if (!why) return wrong('A bypass needs a reason, which is recorded.');
-      return request.object.kind === 'Rollout'
-        ? bypass(found, version(request), why, now)
-        : bypassObject(found, why, now);
+      return isOn(request, 'Rollout') ? bypass(found, version(request), why, now) : bypassObject(found, why, now);
     },
-    words: (request) => [...onObject(request), ...(request.object.kind === 'Rollout' ? [version(request)] : [])],
-    label: (request) =>
-      `Bypass closed Gates for ${request.object.kind === 'Rollout' ? version(request) : nameOf(request)}`,
-    submit: (request) => (request.object.kind === 'Rollout' ? `Deploy ${version(request)}` : 'Bypass'),
+    words: (request) => [...onObject(request), ...(isOn(request, 'Rollout') ? [version(request)] : [])],
+    label: (request) => `Bypass closed Gates for ${isOn(request, 'Rollout') ? version(request) : nameOf(request)}`,
+    submit: (request) => (isOn(request, 'Rollout') ? `Deploy ${version(request)}` : 'Bypass'),
     text: (request) =>
-      request.object.kind === 'Rollout'
+      isOn(request, 'Rollout')
         ? `Only ${version(request)} bypasses the closed Gates, once. Your name and reason are recorded.`
         : 'It runs until one of these Gates closes again. Your name and reason are recorded.',
     confirm: true,
@@ -197,11 +197,10 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found) => continueVersion(found, ofImage(request), reason(request)),
     words: (request) => [
       request.type,
-      request.object.kind === 'RolloutBudget' ? request.object.name : target(request),
+      isOn(request, 'RolloutBudget') ? request.object.name : target(request),
       ofImage(request),
     ],
     label: (request) => `Continue ${ofImage(request)} despite its failures`,
-    submit: () => 'Continue',
     text: (request) =>
       `${nameOf(request)} excuses the failures so far. It stops the version again after as many new failures.`,
   },
@@ -211,13 +210,12 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found, now) => freeze(freezeOf(request, now), found, now),
     words: freezeWords,
     label: (request) => `Freeze by ${nameOf(request)}`,
-    submit: () => 'Freeze',
     text: () => 'Blocks all changes to the objects that it selects.',
   },
   open: {
     kinds: ['Gate', 'RolloutGate'],
     write: (request, found, now) =>
-      request.object.kind === 'Gate'
+      isOn(request, 'Gate')
         ? openGate(found, { reason: reason(request), at: parseTime(request.at), version: request.version }, now)
         : setPassing(found, true, reason(request)),
     words: (request) => [
@@ -228,7 +226,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     label: (request) => `Open ${nameOf(request)}`,
     submit: (request) => `Open ${request.object.name}`,
     text: (request, found) => {
-      if (request.object.kind === 'RolloutGate') return 'Every version passes it.';
+      if (isOn(request, 'RolloutGate')) return 'Every version passes it.';
       return found?.spec?.approvals
         ? 'Ends the close request. Versions still need approvals.'
         : 'It opens for everything that it holds.';
@@ -237,21 +235,19 @@ export const ACTIONS: Record<ActionType, Definition> = {
   close: {
     kinds: ['Gate', 'RolloutGate'],
     write: (request, found, now) =>
-      request.object.kind === 'Gate'
+      isOn(request, 'Gate')
         ? closeGate(found, { reason: reason(request), at: parseTime(request.at) }, now)
         : setPassing(found, false, reason(request)),
     words: (request) => [...openOrClose(request), ...at(request)],
     label: (request) => `Close ${nameOf(request)}`,
     submit: (request) => `Close ${request.object.name}`,
-    text: (request) =>
-      request.object.kind === 'Gate' ? 'It closes for everything that requires it.' : 'No version passes it.',
+    text: (request) => (isOn(request, 'Gate') ? 'It closes for everything that requires it.' : 'No version passes it.'),
   },
   resume: {
     kinds: OF_FLUX,
     reason: 'none',
     write: (request) => resumeObject(request.object.kind as GovernedKind, request.object),
     label: (request) => `Resume ${nameOf(request)}`,
-    submit: () => 'Resume',
     text: () => 'Flux reconciles it again.',
   },
   create: {
@@ -259,7 +255,6 @@ export const ACTIONS: Record<ActionType, Definition> = {
     reason: 'none',
     write: (request, found) => (found ? wrong(existsText(request.object)) : createGate(request.object)),
     label: (request) => `Create ${nameOf(request)}, open`,
-    submit: () => 'Create',
     text: () => 'A Gate that does not exist counts as closed. The new one is open.',
   },
   unrequire: {
@@ -275,7 +270,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
 /** A Gate by its name alone. */
 const openOrClose = (request: ActionRequest) => [
   request.type,
-  request.object.kind === 'Gate' ? request.object.name : target(request),
+  isOn(request, 'Gate') ? request.object.name : target(request),
 ];
 const at = (request: ActionRequest) => (request.at ? ['--at', request.at] : []);
 

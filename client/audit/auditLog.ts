@@ -3,7 +3,7 @@ import * as annotation from '../../api/annotations.ts';
 import { GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import { isMap } from '../../core/kube/json.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { defined } from '../explain/defined.ts';
+import { defined } from '../explain/application.ts';
 import type { AuditAction, AuditGap, AuditRecord } from './auditRecord.ts';
 
 /** Kinds that set rules; of the governed kinds of Flux only what concerns Gates counts. */

@@ -8,7 +8,7 @@ import { type FieldChange, parseApprovals } from '../../core/approval/record.ts'
 import { givenReason } from '../../core/gate/bypass.ts';
 import { type GateRequest, parseAcceptedRequests } from '../../core/gate/requests.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
-import { defined } from '../explain/defined.ts';
+import { defined } from '../explain/application.ts';
 import type { AuditGap, AuditObject, AuditRecord } from './auditRecord.ts';
 
 export type AuditedObject = KubeObject<any, any>;

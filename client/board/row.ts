@@ -1,19 +1,19 @@
-/** One application as the Board shows it: what runs, what is on its way and how far, why it waits, how the last deployments went. */
+/** One application as the Board shows it: what runs, what is rolling out and how far, why it waits, how the last deployments went. */
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { Application, ApplicationState, Cause, DeploymentView, Outcome, Step } from '../explain/application.ts';
-import { isFailedObject } from '../explain/step.ts';
+import { isFailedObject } from '../explain/application.ts';
 import { kindsThat } from '../explain/stepKinds.ts';
 
-/** Where a version is on its way, in the order in which it gets there. */
+/** The points that a version passes, in their order. */
 export const TRACK = ['waits', 'gates', 'deploying', 'baking', 'done'] as const;
 export type TrackPoint = (typeof TRACK)[number];
 
 export interface Track {
   version: string;
   at: TrackPoint;
-  /** Something stands in its way that does not pass by itself; or it has failed. */
+  /** It is blocked until a user acts; or it has failed. */
   halted: boolean;
   /** It is halted because it has failed, and not by a gate. */
   failed?: true;
@@ -32,16 +32,16 @@ export interface Row {
   state: ApplicationState;
   headline: string;
   runs?: Pick<DeploymentView, 'version' | 'outcome' | 'at'> & { endedAt?: string };
-  /** The version on its way; absent where nothing is. */
+  /** The version that is waiting or rolling out. */
   track?: Track;
   pinned?: string;
   /** The cause; what else stands in the way, by title. */
   why?: string;
   /** Since when the version waits. */
   since?: string;
-  /** When that changes by itself. */
+  /** When that changes automatically. */
   until?: string;
-  /** What stands in the way, by title, at most three. */
+  /** Titles of what blocks it, at most three. */
   blockers: string[];
   /** The last deployments, oldest first. */
   strip: { id: number; version: string; outcome: Outcome; at: string }[];
@@ -107,7 +107,7 @@ function blocking(steps: readonly Step[]): Step[] {
 
 /** A deployment that is under way comes before the version that waits behind it. */
 export function trackOf({ runs, waiting, steps, state }: Application): Track | undefined {
-  // What does not bake gives way: then the version that waits is the one on its way.
+  // A deployment without a bake gives way to the waiting version.
   if (runs && state !== 'waits' && (runs.outcome === 'Deploying' || runs.outcome === 'InProgress')) {
     const bake = steps.find(({ kind }) => kind === 'bake');
     const isBaking = runs.outcome === 'InProgress';

@@ -1,8 +1,10 @@
 /**
- * What there is to say about one Rollout: what runs, what waits, everything in its way, what happens by itself, and what a person can do.
+ * The explanation of one Rollout: what runs, what waits, everything that blocks it, what happens automatically, and what a user can do.
  * Plain JSON, for the command and the page alike. Times are RFC 3339, whole seconds, as the API server stores them.
  */
 
+import { KINDS, type KindName } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { StepKind } from './stepKinds.ts';
 
 /** An object of the cluster, as much as it takes to name it and to ask who may do what with it. */
@@ -18,7 +20,7 @@ export interface ObjectRef {
 }
 
 /**
- * `blocks`: somebody or the calendar has to act. `waits`: under way, goes on by itself. `failed`: a bake that has failed, or a Flux object that
+ * `blocks`: a user or the calendar has to act. `waits`: in progress, ends without an action. `failed`: a bake that has failed, or a Flux object that
  * Flux reports as failed, or a RolloutGate that rejects the version; whether a failed bake holds the next version, the step `failure` says. `unknown`: it could not be read.
  */
 export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
@@ -39,7 +41,7 @@ export interface MetricView {
   measurements: MeasurementView[];
 }
 
-/** One thing on the way of a version, in the order in which versions pass them. */
+/** One thing that a version has to pass, in the order in which versions pass them. */
 export interface Step {
   /** Unique within the Application and stable over time: `gate/flux-system/year-end`. */
   id: string;
@@ -47,24 +49,24 @@ export interface Step {
   state: StepState;
   /** `Gate flux-system/year-end`. */
   title: string;
-  /** What it says, without the title: `closed by alice: freeze`. */
+  /** Its state in words, without the title: `closed by alice: freeze`. */
   detail?: string;
   /** The version on this step. */
   version?: string;
   object?: ObjectRef;
   since?: string;
-  /** When it changes by itself. */
+  /** When it changes automatically. */
   until?: string;
-  /** Who made it so, where somebody did, and why. */
+  /** The user who made it so, and why. */
   by?: string;
   reason?: string;
-  /** A gate that people approve versions at: nobody's request opens it. */
+  /** A gate with approvals: no request opens it. */
   asksApproval?: true;
-  /** A gate that does not exist, which counts as closed: nobody can open it. */
+  /** A gate that does not exist, which counts as closed: it can't be opened. */
   missing?: true;
   /** A gate that could not be read: the detail is what the status of the Rollout says of it. */
   unread?: true;
-  /** Of a HealthCheck of class prometheus that has been measured. */
+  /** Measurements of a HealthCheck of class prometheus. */
   metric?: MetricView;
 }
 
@@ -85,7 +87,7 @@ export interface DeploymentView {
   detail?: string;
   /** Why it was deployed: `Automatic deployment`, or what the person wrote. */
   message?: string;
-  /** Who asked for it, or that nobody did. */
+  /** The user who requested it, or the system. */
   by: { kind: 'User' | 'System'; name: string };
   reason?: string;
   /** When it was committed, when Flux had applied it everywhere, when its bake started and ended; when it was tried again. */
@@ -94,9 +96,9 @@ export interface DeploymentView {
   bakeStartedAt?: string;
   endedAt?: string;
   retriedAt?: string;
-  /** Held by a closed gate on its way, since then. */
+  /** Time since which a closed gate blocks it while rolling out. */
   heldSince?: string;
-  /** Seconds that closed gates held it on its way. */
+  /** Seconds for which closed gates blocked it while rolling out. */
   heldSeconds?: number;
   rolledBackFrom?: string;
   /** `kind` of a RolloutGate, which does not open but lets this version through. */
@@ -114,21 +116,21 @@ export interface PinView {
   reason?: string;
 }
 
-/** Of a newest deployment that failed. */
+/** A newest deployment that failed. */
 export interface FailureView {
   /** The newest version of the history that succeeded, and its deployment. */
   lastGood?: string;
   lastGoodId?: number;
   /** Where `rollback` goes; absent where it refuses. */
   wayBack?: string;
-  /** A failure holds the next version, until somebody lets it through. */
+  /** A failure blocks the next version until a user unblocks it. */
   unblocks: boolean;
 }
 
 /** The version that is to come next. */
 export interface WaitingVersion {
   version: string;
-  /** Asked for by a person: who, when and what for, where that is known. */
+  /** The user's request: who, when and why, if known. */
   requested?: { by?: string; at?: string; reason?: string };
   /** When it was first seen here. */
   firstSeen?: string;
@@ -143,7 +145,7 @@ export interface Cause {
   step?: string;
 }
 
-/** What happens without anybody: `at` absent where only other things decide when. */
+/** What happens automatically. `at`: absent if the time depends on other things. */
 export interface Next {
   text: string;
   at?: string;
@@ -151,11 +153,11 @@ export interface Next {
 
 /** An action as command lines (client/actions): what a user can do about it. */
 export interface Remedy {
-  /** What comes of it: `open the Gate, for everything it holds`. */
+  /** Its effect: `open the Gate, for everything it holds`. */
   text: string;
   /** `kubectl rollouts open year-end -n flux-system --reason '…'`. */
   command: string;
-  /** The same with kubectl alone; `command` again where the object that it depends on could not be read. */
+  /** The kubectl command; `command` again if the object that it depends on could not be read. */
   kubectl: string;
   /** The right that it takes, for a SelfSubjectAccessReview. */
   verb: string;
@@ -164,11 +166,11 @@ export interface Remedy {
   subresource?: string;
   namespace: string;
   name: string;
-  /** Further rights, where it takes more than one. */
+  /** Further required rights. */
   needs?: { verb: string; group: string; resource: string; subresource?: string; namespace: string; name: string }[];
   /** Id of the step it removes. */
   step?: string;
-  /** Whether the reader has the right; absent where nobody has asked. Filled in by the command and the page. */
+  /** Whether the user has the right; absent if unknown. Filled in by the command and the page. */
   allowed?: boolean;
 }
 
@@ -212,4 +214,45 @@ export interface Application {
   unread: string[];
   /** How many releases are known. */
   releases: number;
+}
+
+/** The reference of an object by its kind: group and resource come from the table of kinds. */
+export function objectRef(kind: KindName, { namespace, name }: NamespacedName): ObjectRef {
+  const { group, resource } = KINDS[kind];
+  return { group, kind, resource, namespace, name };
+}
+
+/** The reference of an object of any kind; undefined for a kind that is not in the table. */
+export function targetRef(kind: string, ref: NamespacedName): ObjectRef | undefined {
+  return Object.hasOwn(KINDS, kind) ? objectRef(kind as KindName, ref) : undefined;
+}
+
+/** `Pinned to 1.0.0 by sre at 2026-03-01T12:00:00Z: leaks memory`. */
+export function pinText({ version, from, by, at, reason }: PinView): string {
+  const what = version === undefined ? `Unpinned from ${from}` : `Pinned to ${version}`;
+  return `${what} by ${by} at ${at}${reason ? `: ${reason}` : ''}`;
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The record without fields that are undefined or empty: JSON that is compared and printed has no holes. */
+export function defined<T extends object>(record: T): Defined<T> {
+  return Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== undefined && value !== ''),
+  ) as Defined<T>;
+}
+
+/** A list with one cause; empty without a text. */
+export function causeIf(code: string, text: string | false | undefined): Cause[] {
+  return text ? [{ code, text }] : [];
+}
+
+/** Whether the step is passed for the deployed version, and not yet reached by the waiting one. */
+export function isOfEarlier({ kind, state }: Step, waiting: string | undefined): boolean {
+  return waiting !== undefined && state === 'passed' && (kind === 'binding' || kind === 'bake');
+}
+
+/** Whether the step is a bound object that Flux reports as failed. */
+export function isFailedObject({ kind, state }: Step): boolean {
+  return kind === 'binding' && state === 'failed';
 }

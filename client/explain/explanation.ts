@@ -1,16 +1,15 @@
-/** Why an object is as it is: the cause first, what happens by itself, what a person can do. The same shape for every kind. */
-import type { Application, Cause, Next, ObjectRef, Remedy } from './application.ts';
-import { objectRef } from './objectRef.ts';
+/** The explanation of any object: the cause first, what happens automatically, what a user can do. One shape for every kind. */
+import { type Application, type Cause, type Next, type ObjectRef, objectRef, type Remedy } from './application.ts';
 import { kindsThat } from './stepKinds.ts';
 
-/** `held`: a gate, a budget or a person has to let it go on. `failed`: Flux or its own controller reports a failure. `underWay`: it goes on by itself. */
+/** `held`: a gate, a budget or a user has to release it. `failed`: Flux or its own controller reports a failure. `underWay`: in progress. */
 export type ExplainedState = 'free' | 'held' | 'underWay' | 'failed';
 
 export interface Explanation {
   object: ObjectRef;
   /** One line: `closed by alice: freeze`. */
   headline: string;
-  /** Of a Gate or a budget: `held` where it holds something. */
+  /** `held` for a Gate or a budget that holds something. */
   state: ExplainedState;
   causes: Cause[];
   next?: Next;

@@ -16,12 +16,12 @@ const MAX_MESSAGE = 1000;
 /** A wait for another object (`spec.dependsOn`), which Flux reports in the same way. */
 const WAITS = 'DependencyNotReady';
 
-/** Of the spec as it is now; undefined for a suspended object, which Flux leaves alone. */
+/** The failure of the current spec; undefined for a suspended object, which Flux leaves alone. */
 export function fluxFailure(object: FluxObject): FluxFailure | undefined {
   return isOlder(object) ? undefined : reportedFailure(object);
 }
 
-/** Of the spec as it was before its last change: Flux has not tried the new one yet. */
+/** The failure of the spec before its last change: Flux has not tried the new one yet. */
 export function earlierFailure(object: FluxObject): FluxFailure | undefined {
   return isOlder(object) ? reportedFailure(object) : undefined;
 }

@@ -5,8 +5,7 @@ import { scheduledBy } from '../../core/approval/pinRecord.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { requestText } from '../../core/gate/evaluateGates.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import type { Step } from './application.ts';
-import { defined } from './defined.ts';
+import { defined, type Step } from './application.ts';
 
 /** `closed by alice: freeze`, `closed by its schedule`, `open by default`, `open for version 1.2.0 only`. */
 export function gateText(gate: Gate, now: EpochMs): string {

@@ -1,4 +1,4 @@
-/** What an explanation is made from: the objects, as far as the reader may read them. */
+/** The objects that an explanation depends on, as far as the user may read them. */
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
@@ -13,7 +13,7 @@ export interface Unread {
   why: string;
 }
 
-/** Objects of other Rollouts are ignored: whoever has read whole namespaces passes them as they are. */
+/** The objects around a Rollout. Those of other Rollouts are ignored, so whole namespaces may be passed. */
 export interface RelatedObjects {
   gates: readonly Gate[];
   rolloutGates: readonly RolloutGate[];
@@ -28,7 +28,7 @@ export interface RelatedObjects {
   unread: readonly Unread[];
 }
 
-export const NO_SURROUNDINGS: RelatedObjects = {
+export const NO_RELATED: RelatedObjects = {
   gates: [],
   rolloutGates: [],
   bindings: [],

@@ -1,8 +1,8 @@
-/** Every kind of thing in the way of a version, once: the causes, the steps, the actions and the rows of the Board derive from this table. */
+/** Every kind of thing that a version may wait for: causes, steps, actions and rows of the board derive from this table. */
 import type { Blocker } from '../../api/types.ts';
 
 interface StepKindRow {
-  /** Its types in `status.blockers`. */
+  /** Types in `status.blockers`. */
   blockers: readonly Blocker['type'][];
   /** Reasons of conditions that are about it. */
   reasons: readonly string[];
@@ -10,11 +10,11 @@ interface StepKindRow {
   hasCondition?: true;
   /** What the newest deployment passes, and not the version that waits. */
   ofDeployment?: true;
-  /** The Board draws a version at its gates while it is in the way. */
+  /** The board draws a version at its gates while this blocks it. */
   isGateLike?: true;
   /** Automation waits for it, and a deployment by hand does not. */
   holdsAutomation?: true;
-  /** Of the page. */
+  /** Icon on the page. */
   icon: string;
 }
 

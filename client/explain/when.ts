@@ -1,10 +1,10 @@
-/** Times as people read them, in their own time zone; ages as kubectl prints them. */
+/** Readable times, in the user's time zone; ages as kubectl prints them. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { DAY_MS, parseTime } from '../../core/kube/time.ts';
 
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
 
-/** As kubectl's AGE: two units at most, none of them exact where it does not matter: `45s`, `3m20s`, `5h12m`, `12d`. */
+/** An age like in kubectl's AGE: two units at most, none of them exact where it does not matter: `45s`, `3m20s`, `5h12m`, `12d`. */
 export function ageText(ms: number): string {
   const span = Math.max(0, ms);
   const [seconds, minutes, hours, days] = [SECOND, MINUTE, HOUR, DAY_MS].map((unit) => Math.floor(span / unit)) as [
@@ -32,7 +32,7 @@ export function relativeText(at: EpochMs, now: EpochMs): string {
   return span > 0 ? `in ${ageText(span)}` : `${ageText(-span)} ago`;
 }
 
-/** As short as it is clear: `14:30` today, `Mon 08:00` within six days, `24 Dec 2026 08:00` beyond. */
+/** A time, as short as is clear: `14:30` today, `Mon 08:00` within six days, `24 Dec 2026 08:00` beyond. */
 export function whenText(at: EpochMs, now: EpochMs, timeZone: string): string {
   const there = partsOf(at, timeZone);
   const here = partsOf(now, timeZone);
@@ -44,7 +44,7 @@ export function whenText(at: EpochMs, now: EpochMs, timeZone: string): string {
 
 const RFC3339 = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})/g;
 
-/** A sentence with its RFC 3339 times as people read them. */
+/** The sentence with readable times in place of RFC 3339. */
 export function withReadableTimes(text: string, now: EpochMs, timeZone: string): string {
   return text.replace(RFC3339, (found) => {
     const at = parseTime(found);

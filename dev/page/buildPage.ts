@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import type { Assets } from '../../cli/ui/assets.ts';
-import { typeOf } from '../../cli/ui/assets.ts';
+import { type Assets, typeOf } from '../../cli/ui/server.ts';
 import { REPOSITORY } from '../repository.ts';
 
 const UI = join(REPOSITORY, 'ui');

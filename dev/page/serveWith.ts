@@ -1,10 +1,9 @@
 /** The page on a cluster, from the sources: what `kubectl rollouts ui` does from its package. */
 import { randomBytes } from 'node:crypto';
-import { createClient } from '../../cli/kube/client.ts';
+import { createClient } from '../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
-import type { Assets } from '../../cli/ui/assets.ts';
 import { openPage } from '../../cli/ui/page.ts';
-import type { PageServer } from '../../cli/ui/server.ts';
+import type { Assets, PageServer } from '../../cli/ui/server.ts';
 
 interface ServeOptions {
   port?: number;

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { run } from '../../cli/run.ts';
+import { run } from '../../cli/runCommand.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { firstVersion, heldVersion, type Stage } from '../local/demo/chapters.ts';
 import { withFlux } from '../local/demo/flux.ts';

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ActionRequest, ActionType } from '../../client/actions/action.ts';
 import { commandOf, linesOf } from '../../client/actions/lines.ts';
 import { ACTIONS, writeOf } from '../../client/actions/table.ts';
-import { isRequest } from '../../client/actions/writes/write.ts';
+import { isRequest } from '../../client/actions/writes/plannedWrite.ts';
 import { call } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { words } from '../support/words.ts';

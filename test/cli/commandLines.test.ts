@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../cli/commands/index.ts';
 import { commandFirst, createProgram } from '../../cli/program.ts';
-import { PROGRAM } from '../../client/actions/writes/write.ts';
+import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
 
 /** Which command runs with which arguments. @throws where the line is not taken. */
 async function taken(shown: string): Promise<string> {

@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../api/types.ts';
-import { createClient } from '../../cli/kube/client.ts';
 import { type Change, follow } from '../../cli/kube/follow.ts';
+import { createClient } from '../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from './apiServer.ts';
 

@@ -1,7 +1,7 @@
 /** Many watches end with one signal: each leaves it as it was. */
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createClient } from '../../cli/kube/client.ts';
+import { createClient } from '../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { Live } from '../../cli/read/live.ts';
 import { Feed } from '../../cli/ui/feed.ts';
@@ -38,7 +38,7 @@ it('of get --watch, however often it draws', async () => {
   const ended = new AbortController();
   const live = new Live({ client, namespace: 'shop', names: [], signal: ended.signal });
   let looks = 0;
-  for await (const _ of live.looks(1)) if (++looks === 15) ended.abort();
+  for await (const _ of live.updates(1)) if (++looks === 15) ended.abort();
   // Five watches, with one or two each.
   expect(most).toBeLessThanOrEqual(10);
 });

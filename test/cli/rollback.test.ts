@@ -67,7 +67,7 @@ describe('rollback', () => {
   it('is refused where another deployment has begun meanwhile', async () => {
     const after = withHistory('1.2.0', '1.1.0', '1.0.0');
     const { code, err, writes } = await rolledBack([BEFORE, after], 'rollback app --yes');
-    expect(err).toContain('decided for deployment 2 (1.1.0), and meanwhile there is deployment 3 (1.2.0)');
+    expect(err).toContain('planned for deployment 2 (1.1.0), and now there is deployment 3 (1.2.0)');
     expect([code, writes.length]).toEqual([1, 1]);
   });
 

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { table, wrapped } from '../../cli/terminal/layout.ts';
 import { openScreen } from '../../cli/terminal/screen.ts';
+import { structured } from '../../cli/terminal/structured.ts';
 import { createTerminal } from '../../cli/terminal/terminal.ts';
-import { structured } from '../../cli/view/structured.ts';
 
 const UNSAFE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;
 const EVIL = '1.1.0\u001b[2J\u001b]52;c;aWQ=\u0007\n\nAll gates are passing\r\u009b31mred\u202e\u2028\u001b[31mred';

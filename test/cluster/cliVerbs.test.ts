@@ -114,7 +114,7 @@ describe('a version at its gates', () => {
 
   it('approve of what is no release says so', async () => {
     const { err } = await as('sre', words('approve app 1.2.l --dry-run=server'));
-    expect(err).toContain('1.2.l is no release that this Rollout knows (it has 1.2.0, 1.1.0, 1.0.0).');
+    expect(err).toContain('1.2.l is not a release that this Rollout knows (it has 1.2.0, 1.1.0, 1.0.0).');
   });
 
   it('reject', async () => {
@@ -154,7 +154,7 @@ describe('a freeze', () => {
   it('a version that is asked for waits, and --wait says for what', async () => {
     await story.publish('1.4.0');
     const called = await as('developer', words('deploy app 1.4.0 --wait --timeout 2s --yes'));
-    expect([called.code, called.out]).toEqual([4, expect.stringContaining('1.4.0 baked: not in time;')]);
+    expect([called.code, called.out]).toEqual([4, expect.stringContaining('1.4.0 baked: timed out;')]);
     expect(called.err).toContain(`Warning: version 1.4.0 waits: gate ${story.ns}/incident is closed`);
   });
 

@@ -168,9 +168,9 @@ describe('a Gate that lets one version through', () => {
     };
     expect(await approve('1.1.0')).toEqual([
       0,
-      `Nothing is waited for: 1.1.0 waits in more than one Rollout (${ns}/eu, ${ns}/us): name one of them.`,
+      `Not waiting: 1.1.0 is waiting in more than one Rollout (${ns}/eu, ${ns}/us): name one of them.`,
     ]);
-    expect(await approve('9.0.0')).toEqual([0, 'Nothing is waited for: 9.0.0 waits in no Rollout that is held there.']);
+    expect(await approve('9.0.0')).toEqual([0, 'Not waiting: this gate holds no Rollout with 9.0.0.']);
   });
 });
 

@@ -7,8 +7,6 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { ClusterRolloutSchedule, Rollout } from '../../api/types.ts';
 import { pinFields } from '../../core/admission/managedFields/mutate.ts';
 import { planSchedule } from '../../core/schedule/schedulePlan.ts';
-import { ROOT, readPage, rowsOf } from './tables.ts';
-import { planSchedule } from '../../core/schedule/plan.ts';
 import { ROOT } from './tables.ts';
 
 /** Test file → its cases. */

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { CONTROLLERS } from '../../cli/doctor/controllers.ts';
-import { WEBHOOKS } from '../../cli/doctor/webhooks.ts';
+import { CONTROLLERS } from '../../cli/doctor/checkMetacontroller.ts';
+import { WEBHOOKS } from '../../cli/doctor/checkWebhooks.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 
 const read = (path: string) => readFileSync(join(REPOSITORY, 'manifests', path), 'utf8');

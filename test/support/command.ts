@@ -1,6 +1,6 @@
 /** Calls the command as a shell would, in this process: its two streams, its exit code. */
 import { PassThrough, Writable } from 'node:stream';
-import { run } from '../../cli/run.ts';
+import { run } from '../../cli/runCommand.ts';
 
 export interface Called {
   code: number;

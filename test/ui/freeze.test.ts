@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commandOf } from '../../client/actions/lines.ts';
-import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
+import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { type Freeze, freezeOf, lacking, plannedFreeze, presets, queryOf, requestOf } from '../../ui/gates/freeze.ts';
 import { formatAddress, parseAddress } from '../../ui/state/address.ts';

@@ -1,6 +1,6 @@
 /** One object to be put under a Rollout: what would be written, as a diff; what may be chosen; then the writes. */
 import { useEffect, useState } from 'preact/hooks';
-import type { TakeOverLook, TakeOverRequest } from '../../client/board/takeOver.ts';
+import type { AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
 import { inFull } from '../../core/text/commands.ts';
 import { Commands } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
@@ -11,10 +11,10 @@ import { api } from '../state/session.ts';
 
 const READ_MS = 250;
 
-type Choices = TakeOverRequest['choices'];
+type Choices = AdoptRequest['choices'];
 
 interface AdoptDialogProps {
-  object: Omit<TakeOverRequest, 'choices'>;
+  object: Omit<AdoptRequest, 'choices'>;
   onClose: () => void;
 }
 
@@ -26,8 +26,8 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
     ...(rollout && { rollout }),
     ...(runs && { runs }),
   };
-  const [plans, setPlans] = useState<TakeOverLook | undefined>();
-  const requested: TakeOverRequest = { ...object, choices };
+  const [plans, setPlans] = useState<AdoptPreview | undefined>();
+  const requested: AdoptRequest = { ...object, choices };
   useEffect(() => {
     const failed = ({ message }: Error) => setPlans({ problem: message, rights: {}, policies: [], variables: [] });
     let isOld = false;
@@ -96,9 +96,9 @@ function lineClass(line: string): string | undefined {
 }
 
 interface ChooseProps {
-  plans: TakeOverLook;
+  plans: AdoptPreview;
   choices: Choices;
-  kind: TakeOverRequest['kind'];
+  kind: AdoptRequest['kind'];
 }
 
 /** What `adopt` takes as options. Open where nothing was found without. */

@@ -1,9 +1,9 @@
 /** Every deployment that is remembered: how it went, who asked for it and why, how long each part took. */
 import { useEffect, useRef } from 'preact/hooks';
-import { versionActions } from '../../client/actions/versionActions.ts';
-import type { Rights } from '../../client/board/messages.ts';
+import { versionActions } from '../../client/actions/rolloutActions.ts';
+import type { Rights } from '../../client/board/pageMessages.ts';
 import type { Application, DeploymentView } from '../../client/explain/application.ts';
-import { pinText } from '../../client/explain/pinText.ts';
+import { pinText } from '../../client/explain/application.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { Badge } from '../look/Badge.tsx';
 import { OUTCOMES } from '../look/words.ts';

@@ -1,6 +1,6 @@
 /** The path of a release: the release, what stands between, the Flux objects that take it, their health. Left to right, or down on a phone. */
 import type { Application, Step } from '../../client/explain/application.ts';
-import { isOfEarlier } from '../../client/explain/step.ts';
+import { isOfEarlier } from '../../client/explain/application.ts';
 import { kindsThat, STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
 import { Icon, type IconName } from '../look/Icon.tsx';
 import { STEPS, type Tone } from '../look/words.ts';

@@ -1,6 +1,6 @@
 /** Every release that is known, also those that no deployment has had: to deploy one manually, or to pin it. */
-import { versionActions } from '../../client/actions/versionActions.ts';
-import type { ReleaseView, Rights } from '../../client/board/messages.ts';
+import { versionActions } from '../../client/actions/rolloutActions.ts';
+import type { ReleaseView, Rights } from '../../client/board/pageMessages.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { Panel } from '../look/Panel.tsx';
 import { open } from '../parts/ActionDialog.tsx';

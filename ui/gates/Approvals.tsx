@@ -1,5 +1,5 @@
 /** Versions at a Gate that people approve: who has, who does not count, what is missing. */
-import type { ApprovalView } from '../../client/board/messages.ts';
+import type { ApprovalView } from '../../client/explain/approvalViews.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Panel } from '../look/Panel.tsx';
 import { Sentence } from '../parts/Sentence.tsx';

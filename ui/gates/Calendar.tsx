@@ -1,8 +1,7 @@
 /** Gates over the coming days: a band where one is closed, dashed where somebody has planned it. Dragging over the first line plans a freeze. */
 import { scaleTime } from 'd3-scale';
 import { useRef, useState } from 'preact/hooks';
-import type { Band, GateView } from '../../client/board/bands.ts';
-import type { ScheduleView } from '../../client/board/schedules.ts';
+import type { Band, GateView, ScheduleView } from '../../client/board/planViews.ts';
 import { Icon } from '../look/Icon.tsx';
 import { clockText, dayName, monthDay, now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';

@@ -1,7 +1,7 @@
 /** A freeze, from scratch: what, when, why; what it would hold; then the request. All but the reason is in the address. */
 import { useEffect, useState } from 'preact/hooks';
-import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
-import type { Preview } from '../../client/board/messages.ts';
+import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
+import type { Preview } from '../../client/board/pageMessages.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { Commands, commandsOf } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';

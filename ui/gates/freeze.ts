@@ -1,8 +1,8 @@
 /** A freeze in the making: what is filled in, as the address has it, and the Gate that comes of it. */
 import type { Gate } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
-import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
-import { parseHours } from '../../client/actions/writes/when.ts';
+import { parseHours } from '../../client/actions/userInput.ts';
+import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { formatDuration, parseDuration } from '../../core/kube/duration.ts';
 import type { Query } from '../state/address.ts';

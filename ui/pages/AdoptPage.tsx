@@ -1,6 +1,6 @@
 /** What runs without a Rollout in charge: each Kustomization, OCIRepository and HelmRelease, with what would put it under one. */
 import { useMemo, useState } from 'preact/hooks';
-import type { TakeOverList, Ungoverned } from '../../client/board/takeOver.ts';
+import type { AdoptList, Ungoverned } from '../../client/board/adoptViews.ts';
 import { AdoptDialog } from '../adopt/AdoptDialog.tsx';
 import { Message } from '../look/Message.tsx';
 import { Loading } from '../parts/Item.tsx';
@@ -48,12 +48,12 @@ export function AdoptPage() {
   );
 }
 
-function sumOf({ objects, count }: TakeOverList): string {
+function sumOf({ objects, count }: AdoptList): string {
   const ready = objects.filter(({ found }) => found).length;
   return count === 0 ? '' : `${ready} of ${count} can be adopted as they are; nothing that runs changes by it`;
 }
 
-function List({ list: { objects, count, unread } }: { list: TakeOverList }) {
+function List({ list: { objects, count, unread } }: { list: AdoptList }) {
   const { q = '' } = query.value;
   const shown = useMemo(
     () => objects.filter((each) => keyOf(each).toLowerCase().includes(q.toLowerCase())),

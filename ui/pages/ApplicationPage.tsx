@@ -1,8 +1,8 @@
 /** One application: what waits and why, who can do what about it, the path of a release, and every deployment. */
 import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { versionActions } from '../../client/actions/versionActions.ts';
-import type { ApplicationPage as Data } from '../../client/board/messages.ts';
+import { versionActions } from '../../client/actions/rolloutActions.ts';
+import type { ApplicationPage as Data } from '../../client/board/pageMessages.ts';
 import { trackOf } from '../../client/board/row.ts';
 import { History } from '../application/History.tsx';
 import { Path } from '../application/Path.tsx';

@@ -1,6 +1,7 @@
 /** One Gate: is it open, who made it so and why, until when, what it holds, and the coming weeks. */
-import type { GateView } from '../../client/board/bands.ts';
-import type { GatePage as Data } from '../../client/board/messages.ts';
+
+import type { GatePage as Data } from '../../client/board/pageMessages.ts';
+import type { GateView } from '../../client/board/planViews.ts';
 import { Approvals } from '../gates/Approvals.tsx';
 import { Calendar, gateLine } from '../gates/Calendar.tsx';
 import { Panel } from '../look/Panel.tsx';

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Action } from '../../client/actions/action.ts';
 import { takesReason } from '../../client/actions/table.ts';
-import type { Answer, Rights } from '../../client/board/messages.ts';
+import type { Answer, Rights } from '../../client/board/pageMessages.ts';
 import { query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { Commands, commandsOf } from './Commands.tsx';

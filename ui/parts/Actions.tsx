@@ -1,6 +1,6 @@
 /** A button for what the reader may do; for the rest, the rights that it takes. */
 import type { Action } from '../../client/actions/action.ts';
-import type { Rights } from '../../client/board/messages.ts';
+import type { Rights } from '../../client/board/pageMessages.ts';
 import { open } from './ActionDialog.tsx';
 import { lackingText, mayDo, primaryOf } from './rights.ts';
 

@@ -1,6 +1,6 @@
 /** A dialog over the page, closed by Escape too. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Answer } from '../../client/board/messages.ts';
+import type { Answer } from '../../client/board/pageMessages.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Sentence } from './Sentence.tsx';
 

@@ -1,6 +1,6 @@
 /** What the reader may do, and which of it stands out. */
 import { type Action, type ActionType, type Right, rightKey } from '../../client/actions/action.ts';
-import type { Rights } from '../../client/board/messages.ts';
+import type { Rights } from '../../client/board/pageMessages.ts';
 
 /** `patch on rollouts shop/web`; empty where the reader may. */
 export function lackingText({ rights: needed }: { rights: readonly Right[] }, rights: Rights): string {

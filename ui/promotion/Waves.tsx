@@ -1,5 +1,5 @@
 /** A budget: how wide it is, and how far each version has come in its waves. */
-import type { BudgetVersionView, BudgetView, WaveState, WaveView } from '../../client/board/budgets.ts';
+import type { BudgetVersionView, BudgetView, WaveState, WaveView } from '../../client/board/budgetView.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Icon, type IconName } from '../look/Icon.tsx';
 import type { Tone } from '../look/words.ts';

@@ -1,5 +1,5 @@
 /** The server's stream, read by fetch, because EventSource sends no key. */
-import type { StreamEvents } from '../../client/board/messages.ts';
+import type { StreamEvents } from '../../client/board/pageMessages.ts';
 import { Refused, request } from './session.ts';
 
 export type StreamEvent = {

@@ -1,7 +1,7 @@
 /** The key to the server, and requests with it. It comes in the address, behind the #, which no server is ever sent. */
 import type { ActionRequest } from '../../client/actions/action.ts';
-import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/messages.ts';
-import type { TakeOverList, TakeOverLook, TakeOverRequest } from '../../client/board/takeOver.ts';
+import type { AdoptList, AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
+import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/pageMessages.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 
 const KEY = 'rollouts-token';
@@ -58,9 +58,8 @@ export const api = {
   dryRun: (action: ActionRequest) => post<Answer>('/api/act', { action, dryRun: true }),
   /** `basis`: that of the answer to the dry run. */
   act: (action: ActionRequest, basis?: string) => post<Answer>('/api/act', { action, basis }),
-  takeOvers: (signal: AbortSignal) => get<TakeOverList>('/api/take-over', signal),
-  takeOverLook: (requested: TakeOverRequest) => post<TakeOverLook>('/api/take-over/look', { requested }),
-  takeOverMake: (requested: TakeOverRequest, agreed: string) =>
-    post<Answer>('/api/take-over/make', { requested, agreed }),
+  takeOvers: (signal: AbortSignal) => get<AdoptList>('/api/take-over', signal),
+  takeOverLook: (requested: AdoptRequest) => post<AdoptPreview>('/api/take-over/look', { requested }),
+  takeOverMake: (requested: AdoptRequest, agreed: string) => post<Answer>('/api/take-over/make', { requested, agreed }),
   preview: (action: ActionRequest) => post<Preview>('/api/preview', { action }),
 };

@@ -1,10 +1,9 @@
 /** What the one stream says, as signals: rows, Gates, schedules, budgets and the state of the watches. */
 import { batch, type Signal, signal } from '@preact/signals';
-import type { GateView } from '../../client/board/bands.ts';
-import type { BudgetView } from '../../client/board/budgets.ts';
-import type { Hello, KindState, StreamEvents } from '../../client/board/messages.ts';
+import type { BudgetView } from '../../client/board/budgetView.ts';
+import type { Hello, KindState, StreamEvents } from '../../client/board/pageMessages.ts';
+import type { GateView, ScheduleView } from '../../client/board/planViews.ts';
 import type { Row } from '../../client/board/row.ts';
-import type { ScheduleView } from '../../client/board/schedules.ts';
 import { readStream, type StreamEvent } from './reader.ts';
 import { Refused } from './session.ts';
 

@@ -19,9 +19,7 @@ import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import type { Cause, Step } from '../application.ts';
-import { pinText } from '../pinText.ts';
-import { isFailedObject } from '../step.ts';
+import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';
 import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';
 import { blockersOf, ofType } from './blocking.ts';
 
@@ -54,21 +52,21 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
     problems.filter(({ reason }) => reason !== 'BakeTimeFailed'),
     problems.filter(({ reason }) => reason === 'BakeTimeFailed'),
   ];
-  const said = (conditions: readonly Condition[]) =>
+  const causesFrom = (conditions: readonly Condition[]) =>
     conditions
       .filter(({ message }) => message !== '')
       .flatMap((condition) => gateCauses(rollout, condition, steps) ?? [causeOf(condition, steps)]);
   const ofFlux = fluxCauses(steps);
-  // Behind a failed object nothing of its deployment goes on; what waits for something else waits for that first.
+  // A failed object stops its deployment; what waits for something else waits for that first.
   const isFirst = isBaking(head) || status?.pendingVersion === undefined;
   const causes = [
-    ...said(broken),
+    ...causesFrom(broken),
     ...(isFirst ? ofFlux : []),
-    ...said([...waits, ...failed]),
+    ...causesFrom([...waits, ...failed]),
     ...(isFirst ? [] : ofFlux),
     ...(status?.pendingVersion === undefined ? lasting(rollout, steps) : []),
     ...(isBaking(head) || status?.pendingVersion !== undefined ? [] : heldObjects(steps)),
-    ...said([...idle, ...notes]),
+    ...causesFrom([...idle, ...notes]),
   ];
   return causes.flatMap((cause) => (cause.code === 'WantedVersion' ? [cause, ...pinner(rollout)] : [cause]));
 }

@@ -4,8 +4,7 @@ import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import type { Step } from '../application.ts';
-import { defined } from '../defined.ts';
+import { defined, type Step } from '../application.ts';
 import { blockersOf, ofType } from './blocking.ts';
 
 export function conditionSteps(rollout: Rollout, version: string | undefined): Step[] {
@@ -56,7 +55,7 @@ function isHeldByPin({ status, spec }: Rollout, version: string | undefined): bo
   return !status?.blockers || ofType(status.blockers, 'PinnedVersion') !== undefined;
 }
 
-/** A status of an older version of this software names it only where it is the first of what is in the way. */
+/** A status of an older version of this software names only the first blocker. */
 function isHeldByFailure({ status }: Rollout, blockers: readonly Blocker[] | undefined): boolean {
   if (blockers) return ofType(blockers, 'Failure')?.effect === 'Blocks';
   const blocked = findCondition(status?.conditions, DEPLOYMENT_BLOCKED);

@@ -9,6 +9,7 @@ import { countedFor } from '../../../core/health/job/checkJob.ts';
 import { MAX_MEASUREMENTS, metricCheckOf } from '../../../core/health/prometheus/measurement.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
+import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { deployDeadline, isBaking } from '../../../core/rollout/deployment/bake.ts';
@@ -16,13 +17,19 @@ import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/heal
 import { deploymentSummary } from '../../../core/rollout/deployment/messages.ts';
 import { hasApplied, targetName } from '../../../core/rollout/deployment/progress.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import type { MeasurementView, MetricView, Step, StepState } from '../application.ts';
-import { defined } from '../defined.ts';
+import {
+  defined,
+  type MeasurementView,
+  type MetricView,
+  objectRef,
+  type Step,
+  type StepState,
+  targetRef,
+} from '../application.ts';
 import { fluxFailure } from '../fluxFailure.ts';
-import { objectRef, targetRef } from '../objectRef.ts';
 import { finder, objectFinder, type RelatedObjects, unreadBecause, watchesElsewhere } from '../related.ts';
 
-/** `objects`: those that the bindings are of, as far as they were read. */
+/** Steps for the Flux objects that take the version. `objects`: as far as they were read. */
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
   const find = objectFinder(objects);
   const { name, namespace = '' } = rollout.metadata;
@@ -67,7 +74,7 @@ function bindingState(isThere: boolean, ready: string | undefined): StepState {
   return ready === 'False' ? 'blocks' : 'waits';
 }
 
-/** Those of its namespace, and of others those that its namespaceSelector finds. */
+/** Steps for the HealthChecks that the Rollout watches: of its namespace, and of those that its namespaceSelector selects. */
 export function checkSteps(rollout: Rollout, around: RelatedObjects): Step[] {
   if (!healthCheckLabels(rollout.spec?.healthCheckSelector)) return [];
   const home = rollout.metadata.namespace ?? '';
@@ -80,7 +87,7 @@ export function checkSteps(rollout: Rollout, around: RelatedObjects): Step[] {
   const watched = around.healthChecks.filter(
     (check) => association(rollout, check, namespaceOf(check)?.metadata.labels ?? {}) === 'watched',
   );
-  // Where nobody is left out, nobody had to be asked.
+  // Consent matters only if the Rollout has left out HealthChecks.
   const asks = findCondition(rollout.status?.conditions, HEALTH_CHECKS_LEFT_OUT)?.status === 'True';
   const isLeftOut = (check: HealthCheck) =>
     asks && check.metadata.namespace !== home && ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
@@ -118,7 +125,7 @@ function checkStep(check: HealthCheck): Step {
   };
 }
 
-/** The newest deployment's own, where it bakes at all. */
+/** The step for the bake of the newest deployment, if it bakes. */
 export function bakeStep(rollout: Rollout, bound: readonly FluxBinding[], now: EpochMs): Step[] {
   const [head] = rollout.status?.history ?? [];
   if (!head?.bakeStatus) return [];
@@ -131,7 +138,7 @@ export function bakeStep(rollout: Rollout, bound: readonly FluxBinding[], now: E
   const waiting = bound.filter((binding) => !hasApplied(binding, rollout, head));
   const detail =
     head.bakeStatus === 'Deploying' && waiting.length > 0 && head.appliedTime === undefined
-      ? `waits for ${waiting.slice(0, 3).map(targetName).join(', ')}${waiting.length > 3 ? ' and more' : ''}`
+      ? `waits for ${few(waiting.map(targetName), 3)}`
       : deploymentSummary(head, rollout);
   return [
     {
@@ -154,13 +161,13 @@ const BAKE_STATES: Record<string, StepState> = {
   Cancelled: 'passed',
 };
 
-// What a HealthCheck of class prometheus measured, as numbers: whoever may write its status may write any text.
+// Measurements of a HealthCheck of class prometheus, as numbers: its status may contain any text.
 
 type Stored = { time?: unknown; result?: unknown; value?: unknown };
 
 const RESULTS: readonly unknown[] = ['InRange', 'OutOfRange', 'Empty', 'Unknown'] satisfies MeasurementView['result'][];
 
-/** As the hook writes numbers. */
+/** The format in which the hook writes numbers. */
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
 const LONGEST = 32;
 /** Differences and shares of smaller numbers are finite. */

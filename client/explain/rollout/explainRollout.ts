@@ -13,35 +13,35 @@ import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/reques
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { rolloutActions } from '../../actions/rolloutActions.ts';
-import { rollback } from '../../actions/writes/rollback.ts';
-import { isRequest } from '../../actions/writes/write.ts';
-import type {
-  Application,
-  ApplicationState,
-  Cause,
-  DeploymentView,
-  FailureView,
-  Next,
-  Step,
-  WaitingVersion,
+import { isRequest } from '../../actions/writes/plannedWrite.ts';
+import { rollback } from '../../actions/writes/rollbackWrite.ts';
+import {
+  type Application,
+  type ApplicationState,
+  type Cause,
+  type DeploymentView,
+  defined,
+  type FailureView,
+  isFailedObject,
+  type Next,
+  type Outcome,
+  type Step,
+  type WaitingVersion,
 } from '../application.ts';
-import { defined } from '../defined.ts';
 import { byNamespace, type RelatedObjects, unreadOf, unreadTexts, watchesElsewhere } from '../related.ts';
-import { isFailedObject } from '../step.ts';
 import { kindsThat } from '../stepKinds.ts';
 import { blockersOf, ofType } from './blocking.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
-import { deploymentView } from './deploymentView.ts';
 import { gateSteps } from './gateSteps.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
 
 /** Many of them, in their order: linear in all that is around them, but for what shares a namespace. */
 export function explainRollouts(rollouts: readonly Rollout[], around: RelatedObjects, now: EpochMs): Application[] {
-  const surroundingsOf = byNamespace(around);
+  const relatedOf = byNamespace(around);
   return rollouts.map((rollout) => {
-    const own = surroundingsOf(rollout.metadata.namespace ?? '');
+    const own = relatedOf(rollout.metadata.namespace ?? '');
     const { healthChecks } = watchesElsewhere(rollout) ? around : own;
     return explainRollout(rollout, { ...own, healthChecks }, now);
   });
@@ -57,8 +57,8 @@ export function explainRollout(rollout: Rollout, around: RelatedObjects, now: Ep
   const steps = stepsOf(rollout, bound, around, waiting?.version, now);
   const state = stateOf(rollout, waiting, steps);
   const failure = failureOf(rollout, steps);
-  const said = causesOf(rollout, steps);
-  const causes = [...said, ...failureCauses(rollout, failure, said)];
+  const known = causesOf(rollout, steps);
+  const causes = [...known, ...failureCauses(rollout, failure, known)];
   const next = nextOf(rollout, steps, waiting?.version);
   const actions = rolloutActions(rollout, { steps, waiting, failure, causes }, around, now);
   return {
@@ -128,7 +128,7 @@ function stateOf(rollout: Rollout, waiting: WaitingVersion | undefined, steps: r
   return head ? 'done' : 'empty';
 }
 
-const SAID: Record<DeploymentView['outcome'], string> = {
+const OUTCOME_TEXTS: Record<DeploymentView['outcome'], string> = {
   Deploying: 'is being deployed',
   InProgress: 'is baking',
   Succeeded: 'runs',
@@ -146,13 +146,12 @@ function headline(
   const current = status?.currentVersion;
   const held = ofType(status?.blockers, 'PinnedVersion')?.version;
   const broken = steps.filter(isFailedObject).map(({ title }) => title);
-  const more = broken.length > 1 ? ` and ${broken.length - 1} more` : '';
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
-    head ? `${head.version} ${SAID[head.outcome]}` : 'nothing is deployed',
+    head ? `${head.version} ${OUTCOME_TEXTS[head.outcome]}` : 'nothing is deployed',
     ...(head && current !== undefined && current !== head.version ? [`${current} runs`] : []),
     ...(!waiting && held !== undefined ? [`the pin on ${spec?.wantedVersion} holds ${held}`] : []),
-    ...(broken.length > 0 ? [`${broken[0]}${more} failed`] : []),
+    ...(broken.length > 0 ? [`${few(broken, 1)} failed`] : []),
   ];
   return parts.join(', ');
 }
@@ -175,11 +174,11 @@ function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | unde
 }
 
 /** What the failed HealthChecks reported, where no condition has it already, and what ran before. */
-function failureCauses({ status }: Rollout, failure: FailureView | undefined, said: readonly Cause[]): Cause[] {
+function failureCauses({ status }: Rollout, failure: FailureView | undefined, known: readonly Cause[]): Cause[] {
   if (!failure) return [];
   const { failedHealthChecks = [], version } = status!.history![0] as HistoryEntry;
   // DeploymentBlocked quotes the first that is unhealthy.
-  const quoted = said.some(({ code }) => code === 'UnhealthyHealthChecks')
+  const quoted = known.some(({ code }) => code === 'UnhealthyHealthChecks')
     ? status?.blockers?.find(({ type }) => type === 'Health')?.object
     : undefined;
   const isSaid = (namespace: string, name: string) => quoted?.namespace === namespace && quoted.name === name;
@@ -195,7 +194,7 @@ function failureCauses({ status }: Rollout, failure: FailureView | undefined, sa
   return [...checks, ...good.map((text) => ({ code: 'LastGoodVersion', text }))];
 }
 
-// What happens without anybody, and when.
+// What happens automatically, and when.
 
 /** What the newest deployment passes, and not the version that waits. */
 const DEPLOYED = kindsThat('ofDeployment');
@@ -206,7 +205,7 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
   const bake = steps.find(({ kind }) => kind === 'bake');
   if (head && isBaking(head) && !(unwatched && version !== undefined)) {
     const { tag } = head.version;
-    const then = version === undefined ? '' : `; then ${version} is looked at again`;
+    const then = version === undefined ? '' : `; then ${version} is evaluated again`;
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
     if (head.bakeStatus === 'InProgress' && unhealthy.length > 0) {
       return {
@@ -217,9 +216,9 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
       const text = `the bake of ${tag} ends, unless a HealthCheck fails${then}`;
       return { text, ...(bake?.until && { at: bake.until }) };
     }
-    if (unwatched) return { text: `${tag} has succeeded once Flux has applied it; nothing else ends this wait` };
-    if (bake?.until) return { text: `${tag} fails if it has not arrived by then${then}`, at: bake.until };
-    return { text: `the bake of ${tag} starts once it is applied and healthy; nothing else ends this wait${then}` };
+    if (unwatched) return { text: `${tag} succeeds once Flux has applied it; there is no timeout` };
+    if (bake?.until) return { text: `${tag} fails if it is not applied by then${then}`, at: bake.until };
+    return { text: `the bake of ${tag} starts once it is applied and healthy; there is no timeout${then}` };
   }
   if (version === undefined) return undefined;
   const inTheWay = steps.filter(
@@ -236,14 +235,14 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
     ...inTheWay.filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined)),
     ...blockers.filter(({ effect }) => effect === 'Blocks').map((each) => ({ title: titleOf(each) })),
   ];
-  if (lasting.length > 0) return { text: `nothing by itself: ${version} waits for ${named(lasting)}` };
+  if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${named(lasting)}` };
   const at = lastOf([...inTheWay, ...blockers]);
-  return { text: `${version} goes by itself`, ...(at && { at }) };
+  return { text: `${version} is deployed automatically`, ...(at && { at }) };
 }
 
 function titleOf({ type, object, reason }: Blocker): string {
   if (object) return `${object.kind} ${object.name}`;
-  return type === 'Problem' ? 'a fix of what its condition Ready says' : reason;
+  return type === 'Problem' ? 'a fix of the problem in its condition Ready' : reason;
 }
 
 /** When the last of them ends, where that is known of all. */
@@ -253,8 +252,38 @@ function lastOf(waits: readonly { until?: string }[]): string | undefined {
 }
 
 function named(steps: readonly Pick<Step, 'title'>[]): string {
-  return few(
-    steps.map(({ title }) => title),
-    3,
-  );
+  const titles = steps.map(({ title }) => title);
+  return few(titles, 3);
+}
+
+const OUTCOMES: readonly string[] = ['Deploying', 'InProgress', 'Succeeded', 'Failed', 'Cancelled'] satisfies Outcome[];
+
+export function deploymentView(entry: HistoryEntry): DeploymentView {
+  const { version, bakeStatus = '', triggeredBy, requestedBy, bypass } = entry;
+  return {
+    id: entry.id ?? 0,
+    version: version.tag,
+    outcome: OUTCOMES.includes(bakeStatus) ? (bakeStatus as Outcome) : 'Unknown',
+    by: requestedBy ? { kind: 'User', name: requestedBy } : (triggeredBy ?? { kind: 'System', name: '' }),
+    at: entry.timestamp,
+    approvals: (entry.approvals ?? []).map((approval) => ({ ...approval })),
+    failedChecks: (entry.failedHealthChecks ?? []).map((check) => ({ ...check })),
+    ...defined({
+      digest: version.digest,
+      revision: version.revision,
+      imageVersion: version.version,
+      created: version.created,
+      detail: entry.bakeStatusMessage,
+      message: entry.message,
+      reason: entry.reason,
+      appliedAt: entry.appliedTime,
+      bakeStartedAt: entry.bakeStartTime,
+      endedAt: entry.bakeEndTime,
+      retriedAt: entry.lastRetryTimestamp,
+      heldSince: entry.waitingSince,
+      heldSeconds: entry.waitedSeconds,
+      rolledBackFrom: entry.rolledBackFrom,
+    }),
+    ...(bypass && { bypass: { ...bypass } }),
+  };
 }

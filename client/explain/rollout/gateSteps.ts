@@ -1,4 +1,4 @@
-/** The Gates in the way of a version, as the Rollout's status has them; live Gates say who, why and until when. */
+/** Steps for the Gates that a version has to pass: from the Rollout's status, and from the live Gates with who, why and until when. */
 
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
@@ -11,10 +11,8 @@ import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/approvals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import type { Step } from '../application.ts';
-import { defined } from '../defined.ts';
+import { defined, objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
-import { objectRef } from '../objectRef.ts';
 import { finder, type RelatedObjects, unreadBecause } from '../related.ts';
 
 /** `version`: the one that waits; without one the steps say what would hold any. */
@@ -25,12 +23,12 @@ export function gateSteps(
   version: string | undefined,
   now: EpochMs,
 ): Step[] {
-  const said = new Map(
+  const reported = new Map(
     (rollout.status?.gates ?? []).filter(({ kind }) => kind === KINDS.Gate.kind).map((gate) => [gate.name, gate]),
   );
   const ofBound = bound.flatMap(({ spec }) => gatesOf(spec));
   const refs = new Map([...gateRefsOf(rollout), ...ofBound].map((ref) => [refKey(ref), ref]));
-  for (const key of said.keys()) if (!refs.has(key)) refs.set(key, namedBy(key));
+  for (const key of reported.keys()) if (!refs.has(key)) refs.set(key, namedBy(key));
   const find = finder(around.gates);
   const [head] = rollout.status?.history ?? [];
   const passes = version === undefined ? new Set<string>() : closingsPassed(rollout, head, version);
@@ -39,7 +37,7 @@ export function gateSteps(
   return [...refs.values()].map((ref) => {
     const isOfObject = version === undefined || bySource.has(refKey(ref));
     const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
-    return gateStep(ref, find(ref), said.get(refKey(ref)), around, { version, wanted, passes }, now);
+    return gateStep(ref, find(ref), reported.get(refKey(ref)), around, { version, wanted, passes }, now);
   });
 }
 
@@ -53,7 +51,7 @@ interface Way {
 function gateStep(
   ref: NamespacedName,
   gate: Gate | undefined,
-  said: GateSummary | undefined,
+  reported: GateSummary | undefined,
   around: RelatedObjects,
   { version, wanted, passes }: Way,
   now: EpochMs,
@@ -65,13 +63,13 @@ function gateStep(
     ...defined({ version }),
     ...(!isTooMany(ref) && { object: objectRef('Gate', ref) }),
   };
-  const saidText = said?.message && withoutCommands(said.message);
+  const reportedText = reported?.message && withoutCommands(reported.message);
   if (isTooMany(ref))
-    return { ...step, title: 'Gates', state: 'blocks', unread: true, ...defined({ detail: saidText }) };
+    return { ...step, title: 'Gates', state: 'blocks', unread: true, ...defined({ detail: reportedText }) };
   const why = gate ? undefined : unreadBecause(around, 'Gate', ref.namespace);
   if (why !== undefined) {
-    const detail = said ? saidText : `the Gate itself could not be read: ${why}`;
-    return { ...step, state: said ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };
+    const detail = reported ? reportedText : `the Gate itself could not be read: ${why}`;
+    return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };
   }
   const [evaluated] = evaluateGates([ref], () => gate, now, wanted).all;
   if (!evaluated || !gate) {
@@ -87,8 +85,9 @@ function gateStep(
     if (!passes.has(closingKey(evaluated))) return { ...step, ...facts, state: 'blocks' };
     return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
   }
-  const isUnseen = said !== undefined && version !== undefined;
-  if (isUnseen) return { ...step, ...facts, state: 'waits', detail: `${facts.detail}; the Rollout is about to see it` };
+  const isUnseen = reported !== undefined && version !== undefined;
+  if (isUnseen)
+    return { ...step, ...facts, state: 'waits', detail: `${facts.detail}; the Rollout has not noticed yet` };
   return { ...step, ...facts, state: 'passed' };
 }
 

@@ -1,11 +1,11 @@
-/** Whether an application has come as far as somebody waits for: of one release, or of whatever comes next. */
+/** Whether an application has reached a goal: with one release, or with whatever comes next. */
 import type { Application, DeploymentView } from '../application.ts';
 
 /** `waiting`: it is to come, or further. `deployed`: applied everywhere, or further. `baked`: its bake has succeeded. */
 export const GOALS = ['waiting', 'deployed', 'baked'] as const;
 export type Goal = (typeof GOALS)[number];
 
-/** `failed`: it will not come by itself any more. */
+/** `failed`: it is not reached without a further action. */
 export type Progress = 'reached' | 'failed' | 'under way';
 
 /** `release`: a tag; without it the newest deployment counts, once nothing newer waits. */
@@ -17,15 +17,15 @@ export function progressTo(goal: Goal, app: Application, release: string | undef
   return entry ? progressOf(goal, entry) : 'under way';
 }
 
-/** Where the history stood when something was asked for. */
+/** The state of the history when a request was made. */
 export interface Since {
-  /** Of the newest deployment; 0 for none. */
+  /** Id of the newest deployment; 0 for none. */
   id: number;
-  /** When that was last tried again. */
+  /** When that was last retried. */
   retriedAt?: string | undefined;
 }
 
-/** Of what has come of a request: a deployment that is newer, or tried again since. `version`: absent for whichever comes. */
+/** Progress since a request: of a deployment that is newer, or was retried since. `version`: absent for whichever comes. */
 export function progressSince(goal: Goal, { history }: Application, since: Since, version?: string): Progress {
   const entry = history.find(
     (each) =>

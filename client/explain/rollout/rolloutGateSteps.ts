@@ -16,9 +16,7 @@ import { listedOn, parseListed } from '../../../core/approval/listRecord.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { approvalEvaluator } from '../../../core/rollout/evaluation/approvals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import type { Step, StepState } from '../application.ts';
-import { defined } from '../defined.ts';
-import { objectRef } from '../objectRef.ts';
+import { defined, objectRef, type Step, type StepState } from '../application.ts';
 import { finder, type RelatedObjects } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
 import { blockersOf, holdOf } from './blocking.ts';
@@ -88,7 +86,7 @@ function whoListed(
   return listed ? defined({ by: listed.by, reason: listed.reason, since: formatTime(listed.at) }) : {};
 }
 
-/** What there is to tell of a RolloutGate and a version. */
+/** The record of a RolloutGate's state or of a listed version. */
 export function listingOf({ metadata, spec }: RolloutGate, isClosed: boolean, version: string | undefined) {
   const record = parseListed(metadata.annotations?.[LISTED]);
   if (version !== undefined && spec?.rejectedVersions?.includes(version))
@@ -124,7 +122,7 @@ function stateOf(
   return KIND_OF[kind] === 'budget' && listed === 'blocks' && !isClosed(rollout) ? 'waits' : listed;
 }
 
-/** Of an older status: a slot comes free by itself; what is held after failures, or by a mistake in a budget, does not. */
+/** Whether a budget is closed, in an older status: a slot becomes free without an action; what is held after failures, or by a mistake in a budget, does not. */
 function isClosed({ status }: Rollout): boolean {
   const waiting = status?.conditions?.find(({ type }) => type === WAITING_FOR_BUDGET);
   return waiting?.status === 'True' && waiting.reason !== 'NoSlot';
@@ -181,12 +179,12 @@ function sayingOf(
   approvals: string | undefined,
 ): string {
   if (state === 'failed') return `rejects ${version}`;
-  const said = message && withoutCommands(message);
-  if (bypassGates && said) return said;
+  const reported = message && withoutCommands(message);
+  if (bypassGates && reported) return reported;
   if (passing === false) return 'not passing';
   if (approvals !== undefined) return approvals;
   // Why a stage or a budget holds it only the Rollout knows.
-  if (kind !== 'RolloutGate' && state !== 'passed' && said) return said;
+  if (kind !== 'RolloutGate' && state !== 'passed' && reported) return reported;
   if (!allowedVersions) return 'passing';
   const isAllowed = version === undefined || allowedVersions.includes(version);
   if (!isAllowed) return `does not allow ${version}`;

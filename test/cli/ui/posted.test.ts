@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actionRequestOf, takeOverRequestOf } from '../../../cli/ui/posted.ts';
+import { actionRequestOf, adoptRequestOf } from '../../../cli/ui/posted.ts';
 
 const at = { namespace: 'shop', name: 'checkout' };
 const rollout = { kind: 'Rollout', ...at };
@@ -62,7 +62,7 @@ describe('what is to be taken over', () => {
   it.each([[{}], [{ policy: 'checkout', variable: 'CHECKOUT_VERSION', rollout: 'checkout', runs: '1.4.0' }]])(
     'is taken with its choices: %j',
     (choices) => {
-      expect(takeOverRequestOf({ ...asked, choices })).toEqual({ ...asked, choices });
+      expect(adoptRequestOf({ ...asked, choices })).toEqual({ ...asked, choices });
     },
   );
 
@@ -75,6 +75,6 @@ describe('what is to be taken over', () => {
     ['a variable that is none', { ...asked, choices: { variable: 'A-B' } }],
     ['a choice that is no text', { ...asked, choices: { policy: ['checkout'] } }],
   ])('is refused: %s', (_, value) => {
-    expect(takeOverRequestOf(value)).toBeUndefined();
+    expect(adoptRequestOf(value)).toBeUndefined();
   });
 });

@@ -8,7 +8,7 @@ const nothing = { get: () => undefined };
 
 let server: PageServer;
 beforeAll(async () => {
-  const options = { feed: {}, desk: nothing, takeOver: nothing, assets: nothing, hello: {}, token: TOKEN, port: 0 };
+  const options = { feed: {}, handlers: nothing, takeOver: nothing, assets: nothing, hello: {}, token: TOKEN, port: 0 };
   server = await servePage(options as unknown as PageServerOptions);
 });
 afterAll(() => server.close());

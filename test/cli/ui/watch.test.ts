@@ -1,7 +1,7 @@
 /** A page that is open for days: what may not be read, a connection that is lost, credentials that expire. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { createClient } from '../../../cli/kube/client.ts';
+import { createClient } from '../../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
 import { keepWatching } from '../../../cli/ui/feed.ts';
 import { apiServer, json, list, rollout, status } from '../apiServer.ts';

@@ -3,8 +3,8 @@ import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
 import { fluxActions } from '../../../client/actions/gateActions.ts';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
-import { objectRef } from '../../../client/explain/objectRef.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { objectRef } from '../../../client/explain/application.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -58,7 +58,7 @@ export function offered({ spec = {}, status = {}, annotations = {}, gates = [], 
     spec,
     status: { observedGeneration: 3, history: RAN, ...status },
   } as never) as Rollout;
-  const around = { ...NO_SURROUNDINGS, gates, rolloutGates };
+  const around = { ...NO_RELATED, gates, rolloutGates };
   return rolloutActions(rollout, explainRollout(rollout, around, NOW), around, NOW);
 }
 

@@ -1,14 +1,14 @@
 /** What can be done with one version of a Rollout. */
 import { describe, expect, it } from 'vitest';
-import { versionActions } from '../../../client/actions/versionActions.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { versionActions } from '../../../client/actions/rolloutActions.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { objectOf } from '../../support/objects.ts';
 import { at, entry, NOW, said } from './offers.ts';
 
 describe('a version of the history, or a release', () => {
   const application = (spec: object, history: object[]) =>
-    explainRollout(objectOf('Rollout', { metadata: at, spec, status: { history } } as never), NO_SURROUNDINGS, NOW);
+    explainRollout(objectOf('Rollout', { metadata: at, spec, status: { history } } as never), NO_RELATED, NOW);
   const FORWARD = [entry('1.1.0', 3, 'Succeeded'), entry('1.0.0', 2, 'Succeeded'), entry('0.9.0', 1, 'Failed')];
   const BACK = [entry('1.0.0', 4, 'Succeeded'), ...FORWARD];
 

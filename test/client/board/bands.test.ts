@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
-import { bandsOf, gateView, ruleText, selectsText } from '../../../client/board/bands.ts';
+import { bandsOf, gateView, ruleText, selectsText } from '../../../client/board/planViews.ts';
 
 const SUNDAY = Date.parse('2026-11-22T08:00:00Z');
 const DAY = 86_400_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Budget, BudgetVersion } from '../../../api/types.ts';
-import { budgetView } from '../../../client/board/budgets.ts';
+import { budgetView } from '../../../client/board/budgetView.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const budget = (version: Partial<BudgetVersion>): Budget =>
@@ -39,9 +39,9 @@ it('a budget says what `why` says, and leaves the waves to the picture', () => {
   expect(budgetView(budget(held))).toMatchObject({
     id: 'shop/fleet',
     isHeld: true,
-    headline: '1 of 5 on their way, 2 waiting, 1 failed',
+    headline: '1 of 5 rolling out, 2 waiting, 1 failed',
     causes: [
-      'RolloutBudget shop/fleet has not been looked at yet',
+      'RolloutBudget shop/fleet has not been reconciled yet',
       'Version 1.0.0 is held: it has failed in 1 Rollout (shop/a)',
     ],
     label: 'wave',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RolloutSchedule } from '../../../api/types.ts';
-import { scheduleView } from '../../../client/board/schedules.ts';
+import { scheduleView } from '../../../client/board/planViews.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-11-26T10:00:00Z');

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { trackOf } from '../../../client/board/row.ts';
+import { isOfEarlier } from '../../../client/explain/application.ts';
 import { explanationOf } from '../../../client/explain/explanation.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { bindingSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { isOfEarlier } from '../../../client/explain/step.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
 import { kustomization, rollout } from '../../core/admission/objects.ts';
 
@@ -52,14 +52,14 @@ it('waits since the deployment that it waits for, however long it has waited for
 
 it('of the version before is no step that the waiting version has passed', () => {
   const waiting = { ...app, status: { ...app.status, pendingVersion: '1.2.0' } };
-  const around = { ...NO_SURROUNDINGS, bindings: [binding(2, 'True', 'applied')] };
+  const around = { ...NO_RELATED, bindings: [binding(2, 'True', 'applied')] };
   const isDone = (of: Rollout) =>
     explainRollout(of, around, 0).steps.map((step) => isOfEarlier(step, of.status?.pendingVersion));
   expect([isDone(waiting), isDone(app)]).toEqual([[true], [false]]);
 });
 
 it('of a reason of its own is a cause although the version runs', () => {
-  const around = { ...NO_SURROUNDINGS, bindings: [binding(2, 'False', "Rollout 'ghost' does not exist")] };
+  const around = { ...NO_RELATED, bindings: [binding(2, 'False', "Rollout 'ghost' does not exist")] };
   const done = explainRollout(app, around, 0);
   const text = "Kustomization shop/web: Rollout 'ghost' does not exist";
   expect(done.causes).toEqual([{ code: 'ObjectNotReady', text, step: 'binding/Kustomization/web' }]);
@@ -71,7 +71,7 @@ it.each<[string, Partial<NonNullable<Rollout['status']>>, 'held' | 'underWay']>(
   ['a closed gate on its way', { history: [{ ...DEPLOYING, waitingSince: '2026-03-04T09:01:00Z' }] }, 'held'],
 ])('a deployment under way and %s', (_, status, state) => {
   const of: Rollout = { ...app, status: { ...app.status, history: [DEPLOYING], blockers: [], ...status } };
-  expect(explanationOf(explainRollout(of, NO_SURROUNDINGS, 0)).state).toBe(state);
+  expect(explanationOf(explainRollout(of, NO_RELATED, 0)).state).toBe(state);
 });
 
 describe('of which Flux reports a failure', () => {
@@ -80,7 +80,7 @@ describe('of which Flux reports a failure', () => {
     status: { conditions: [{ type: 'Ready', status: 'False', reason: 'HealthCheckFailed', message }] },
   });
   const explained = (of: Rollout, bound: FluxBinding, objects = [failed]) =>
-    explainRollout(of, { ...NO_SURROUNDINGS, bindings: [bound], objects }, 0);
+    explainRollout(of, { ...NO_RELATED, bindings: [bound], objects }, 0);
   const baking: Rollout = {
     ...app,
     status: { ...app.status, history: app.status!.history!.map((each) => ({ ...each, bakeStatus: 'Deploying' })) },
@@ -121,7 +121,7 @@ describe('of which Flux reports a failure', () => {
 
   it('could not be read: that is told to whom it matters', () => {
     const unread = [{ kind: 'Kustomization' as const, namespace: 'shop', why: 'you may not read them' }];
-    const around = { ...NO_SURROUNDINGS, unread };
+    const around = { ...NO_RELATED, unread };
     expect(explainRollout(app, { ...around, bindings: [binding(2, 'True', 'applied')] }, 0).unread).toEqual([
       'Kustomizations in shop: you may not read them',
     ]);

@@ -1,7 +1,7 @@
 /** The HealthChecks that a Rollout watches are steps of it, wherever they are; one that is left out, or cannot be seen, is said to be. */
 import { expect, it } from 'vitest';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
-import { NO_SURROUNDINGS, type RelatedObjects } from '../../../client/explain/related.ts';
+import { NO_RELATED, type RelatedObjects } from '../../../client/explain/related.ts';
 import { checkSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
 import { explainRollouts } from '../../../client/explain/rollout/explainRollout.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -31,7 +31,7 @@ const rollout = (namespaceSelector: object | undefined, conditions: object[] = [
   } as never);
 
 const around: RelatedObjects = {
-  ...NO_SURROUNDINGS,
+  ...NO_RELATED,
   healthChecks: [
     check('shop', 'own'),
     check('platform', 'db', CONSENT),

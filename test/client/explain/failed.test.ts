@@ -1,7 +1,7 @@
 /** A deployment that failed: what Flux and its HealthChecks reported, the last good version, and remedies that take effect. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -55,7 +55,7 @@ function failed({ history = HISTORY, spec = {}, pendingVersion, blocked = false 
   } as never);
 }
 
-const explained = (rollout: Rollout) => explainRollout(rollout, NO_SURROUNDINGS, 0);
+const explained = (rollout: Rollout) => explainRollout(rollout, NO_RELATED, 0);
 const RETRY = 'kubectl rollouts retry app -n shop --reason "<why>"';
 const ROLLBACK = 'kubectl rollouts rollback app 1.1.0 -n shop --reason "<why>"';
 const UNBLOCK = 'kubectl rollouts unblock app -n shop --reason "<why>"';

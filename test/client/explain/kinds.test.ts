@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Explanation } from '../../../client/explain/explanation.ts';
-import { explainBudget } from '../../../client/explain/kinds/budget.ts';
-import { explainFluxObject } from '../../../client/explain/kinds/fluxObject.ts';
-import { explainGate } from '../../../client/explain/kinds/gate.ts';
-import { explainByConditions, explainHealthCheck } from '../../../client/explain/kinds/otherKinds.ts';
+import { explainFluxObject } from '../../../client/explain/kinds/explainFluxObject.ts';
+import { explainGate } from '../../../client/explain/kinds/explainGates.ts';
+import { explainBudget, explainByConditions, explainHealthCheck } from '../../../client/explain/kinds/explainOthers.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 

@@ -1,7 +1,7 @@
 /** Thousands of Rollouts are explained in one look: linear in all that is around them. */
 import { expect, it } from 'vitest';
 import type { Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollouts } from '../../../client/explain/rollout/explainRollout.ts';
 import { costInReadings } from '../../support/cost.ts';
 
@@ -26,7 +26,7 @@ function world(many: number) {
     },
   }));
   const around = {
-    ...NO_SURROUNDINGS,
+    ...NO_RELATED,
     rolloutGates: each<RolloutGate>((metadata) => ({
       metadata,
       spec: { rolloutRef: { name: metadata.name }, passing: false },

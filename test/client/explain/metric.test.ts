@@ -1,7 +1,7 @@
 /** What a HealthCheck of class prometheus measured is part of its step, as numbers; whatever else its status holds is left out. */
 import { expect, it } from 'vitest';
 import type { HealthCheck } from '../../../api/types.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { checkSteps, metricOf } from '../../../client/explain/rollout/deploymentSteps.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -28,7 +28,7 @@ it('is in the step of a watched HealthCheck, the oldest measurement first', () =
     metadata: { namespace: 'shop', name: 'app' },
     spec: { healthCheckSelector: { selector: { matchLabels: { app: 'shop' } } } },
   } as never);
-  const [step] = checkSteps(rollout, { ...NO_SURROUNDINGS, healthChecks: [healthCheck] });
+  const [step] = checkSteps(rollout, { ...NO_RELATED, healthChecks: [healthCheck] });
   expect(step).toMatchObject({ id: 'check/shop/errors', metric });
 });
 

@@ -1,7 +1,7 @@
 /** Objects of an older version of this software, or of a client that dropped what it did not know: what is absent is absent, and nothing fails. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -100,7 +100,7 @@ const CASES = places(FULL).filter((path) => !REQUIRED.test(path.join('.')));
 
 describe('a Rollout is explained', () => {
   it.each(CASES.map((path) => [path.join('.'), path] as const))('without %s', (_, path) => {
-    const app = explainRollout(without(path), NO_SURROUNDINGS, NOW);
+    const app = explainRollout(without(path), NO_RELATED, NOW);
     expect(JSON.parse(JSON.stringify(app))).toEqual(app);
     expect(app.headline).not.toContain('undefined');
     expect(app.steps.map(({ title, detail = '' }) => `${title} ${detail}`).join()).not.toContain('undefined');
@@ -108,7 +108,7 @@ describe('a Rollout is explained', () => {
 
   it('right after it was created', () => {
     const rollout = { ...FULL, spec: undefined, status: undefined } as unknown as Rollout;
-    expect(explainRollout(rollout, NO_SURROUNDINGS, NOW)).toMatchObject({
+    expect(explainRollout(rollout, NO_RELATED, NOW)).toMatchObject({
       state: 'empty',
       headline: 'nothing is deployed',
       steps: [],
@@ -117,7 +117,7 @@ describe('a Rollout is explained', () => {
 
   it('of another namespace than its Gates, which may not be read: their state is what the status says, or not known', () => {
     const around = {
-      ...NO_SURROUNDINGS,
+      ...NO_RELATED,
       unread: [{ kind: 'Gate' as const, namespace: 'flux-system', why: 'you may not read them' }],
     };
     const gateOf = (rollout: Rollout) => explainRollout(rollout, around, NOW).steps.find(({ kind }) => kind === 'gate');

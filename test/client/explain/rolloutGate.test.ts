@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { explainRolloutGate } from '../../../client/explain/kinds/rolloutGate.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { explainRolloutGate } from '../../../client/explain/kinds/explainGates.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { rolloutGateSteps } from '../../../client/explain/rollout/rolloutGateSteps.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -44,7 +44,7 @@ it.each<[string, object, string]>([
   const gates = [{ name: 'two', passing: field !== 'passing', allowedVersions: ['1.2.0'] }];
   const rollout = { ...rest, status: { ...status, pendingVersion: '1.2.0', gates } };
   expect(explainRolloutGate(qa, rollout, NOW).causes[0]?.text).toContain(', by sre at 2026-03-01T12:00:00Z: QA-88');
-  expect(rolloutGateSteps(rollout, { ...NO_SURROUNDINGS, rolloutGates: [qa] }, '1.2.0', NOW)).toMatchObject([
+  expect(rolloutGateSteps(rollout, { ...NO_RELATED, rolloutGates: [qa] }, '1.2.0', NOW)).toMatchObject([
     { by: 'sre', since: '2026-03-01T12:00:00Z', reason: 'QA-88' },
   ]);
 });
@@ -59,7 +59,7 @@ const waitingAt = (passing: boolean, status: object) =>
 it('a RolloutGate that the shortened list of blockers may leave out is not shown as passed', () => {
   const shortened = { type: 'StatusShortened', status: 'True', reason: 'TooLarge', message: '' };
   const stateWith = (conditions: object[]) =>
-    rolloutGateSteps(waitingAt(false, { conditions }), NO_SURROUNDINGS, '1.2.0', NOW)[0]?.state;
+    rolloutGateSteps(waitingAt(false, { conditions }), NO_RELATED, '1.2.0', NOW)[0]?.state;
   expect(stateWith([])).toBe('passed');
   expect(stateWith([shortened])).toBe('blocks');
 });
@@ -79,7 +79,7 @@ it('a RolloutGate that rejects the pending version holds it', () => {
 it('a closed RolloutGate that a version bypasses says so', () => {
   const message = 'Gate bypassed for version 1.2.0';
   const gates = [{ name: 'two', passing: false, bypassGates: true, message }];
-  expect(rolloutGateSteps(waitingAt(false, { gates }), NO_SURROUNDINGS, '1.2.0', NOW)).toMatchObject([
+  expect(rolloutGateSteps(waitingAt(false, { gates }), NO_RELATED, '1.2.0', NOW)).toMatchObject([
     { state: 'passed', detail: message },
   ]);
 });

@@ -1,7 +1,7 @@
 /** What is said of what a Gate has not reached. */
 import { expect, it } from 'vitest';
-import { absentFindings } from '../../../client/explain/doctor/waits.ts';
-import { explainGate } from '../../../client/explain/kinds/gate.ts';
+import { absentFindings } from '../../../cli/doctor/checkReferences.ts';
+import { explainGate } from '../../../client/explain/kinds/explainGates.ts';
 import { gate } from '../../core/admission/objects.ts';
 
 const first = { kind: 'Kustomization', namespace: 'shop', name: 'web', reason: 'NotMarked', message: 'no room' };

@@ -2,16 +2,16 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { absentFindings } from '../../../cli/doctor/checkReferences.ts';
 import type { ActionRequest } from '../../../client/actions/action.ts';
 import { fluxActions } from '../../../client/actions/gateActions.ts';
 import { linesOf, remediesOf } from '../../../client/actions/lines.ts';
 import { offer } from '../../../client/actions/offer.ts';
 import { ACTIONS } from '../../../client/actions/table.ts';
-import { adoptCommandOf } from '../../../client/actions/writes/takeOver.ts';
-import { kubectlOf, patching } from '../../../client/actions/writes/write.ts';
-import { absentFindings } from '../../../client/explain/doctor/waits.ts';
-import { objectRef } from '../../../client/explain/objectRef.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { adoptCommandOf } from '../../../client/actions/writes/adoption.ts';
+import { kubectlOf, patching } from '../../../client/actions/writes/plannedWrite.ts';
+import { objectRef } from '../../../client/explain/application.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { closedGatesText, pinnedText } from '../../../core/admission/messages.ts';
 import { readyOf } from '../../../core/budget/budgetReport.ts';
@@ -192,7 +192,7 @@ describe('a command in', () => {
       );
       const gate = { ref, missing: true } as never;
       const all = [
-        ...explainRollout(rollout as never, NO_SURROUNDINGS, 0).remedies,
+        ...explainRollout(rollout as never, NO_RELATED, 0).remedies,
         ...remediesOf(
           [...offered, ...fluxActions(rollout as never, objectRef('Kustomization', ref), [gate], [], true)],
           0,

@@ -1,7 +1,7 @@
 /** Who sets the calendar of a Gate, when and why: a record that only the webhook writes. */
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
-import { explainGate } from '../../../client/explain/kinds/gate.ts';
+import { explainGate } from '../../../client/explain/kinds/explainGates.ts';
 import { mutateGate } from '../../../webhooks/gate/gate.ts';
 import { gate } from '../../core/gate/gate.ts';
 import { day, write } from './call.ts';

@@ -1,6 +1,6 @@
 /** Who pins a Rollout, or removes the pin, when and why: a record that only the webhook writes. */
 import { describe, expect, it } from 'vitest';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { annotated, P, stored } from './call.ts';
@@ -53,7 +53,7 @@ it('of its removal is no cause, as long as the status still has the pin', async 
       { type: 'Pinned', status: 'True', reason: 'WantedVersion', message: 'pinned', lastTransitionTime: '' },
     ],
   };
-  const { pin, causes } = explainRollout({ ...rollout, status } as never, NO_SURROUNDINGS, 0);
+  const { pin, causes } = explainRollout({ ...rollout, status } as never, NO_RELATED, 0);
   expect(pin).toMatchObject({ from: '1.0.0', by: 'bob' });
   expect(causes.map(({ code }) => code)).toEqual(['WantedVersion']);
 });
@@ -63,7 +63,7 @@ it('is shown beside the pin', async () => {
   const conditions = [
     { type: 'Pinned', status: 'True', reason: 'WantedVersion', message: 'pinned', lastTransitionTime: '' },
   ];
-  const { pin, steps, causes } = explainRollout({ ...rollout, status: { conditions } } as never, NO_SURROUNDINGS, 0);
+  const { pin, steps, causes } = explainRollout({ ...rollout, status: { conditions } } as never, NO_RELATED, 0);
   expect(pin).toMatchObject({ version: '1.0.0', by: 'sre' });
   expect(steps).toMatchObject([{ kind: 'pin', by: 'sre', reason: '1.1.0 leaks', since: AT }]);
   expect(causes.map(({ text }) => text)).toEqual([

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { writeOf } from '../../../client/actions/table.ts';
-import { isRequest } from '../../../client/actions/writes/write.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
+import { isRequest } from '../../../client/actions/writes/plannedWrite.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { write as admitted, annotated, call } from './call.ts';
@@ -19,7 +19,7 @@ const FAILED = annotated(
   { onFailure: 'Hold' },
   { history: [entry(2, '1.2.0', 'Failed'), entry(1, '1.1.0', 'Succeeded')] },
 );
-const ACTIONS = rolloutActions(FAILED, explainRollout(FAILED, NO_SURROUNDINGS, 0), NO_SURROUNDINGS, 0);
+const ACTIONS = rolloutActions(FAILED, explainRollout(FAILED, NO_RELATED, 0), NO_RELATED, 0);
 
 it.each(ACTIONS.map((action) => [action.label, action] as const))('%s', async (_, { request }) => {
   const write = writeOf(request, FAILED, 0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject, ImagePolicy } from '../../../../api/flux.ts';
-import { type Adoption, type Around, adopt, type Choices } from '../../../../client/actions/writes/adopt.ts';
+import { type Adoption, type Around, adopt, type Choices } from '../../../../client/actions/writes/adoption.ts';
 import { inFull } from '../../../../core/text/commands.ts';
 import { objectOf } from '../../../support/objects.ts';
 
@@ -179,7 +179,7 @@ describe('an OCIRepository', () => {
   });
 
   it('that has fetched nothing by a tag is no beginning', () => {
-    expect(problem(repository(undefined, 'latest@sha256:00'), there)).toMatch(/say what runs with --runs/);
+    expect(problem(repository(undefined, 'latest@sha256:00'), there)).toMatch(/name the running version with --runs/);
   });
 });
 

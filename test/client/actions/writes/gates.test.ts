@@ -1,11 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate, RolloutGate } from '../../../../api/types.ts';
-import { freeze, parseKinds } from '../../../../client/actions/writes/freeze.ts';
-import { approveAtGate, closeGate, openGate, withdrawAtGate } from '../../../../client/actions/writes/gate.ts';
-import { freezeConcerns, heldText, selectedBy } from '../../../../client/actions/writes/held.ts';
-import { approve, holdsVersion, reject, setPassing, withdraw } from '../../../../client/actions/writes/rolloutGate.ts';
-import { parseSelector } from '../../../../client/actions/writes/selector.ts';
-import { isRequest, type PlannedWrite, type WriteRequest } from '../../../../client/actions/writes/write.ts';
+import { freezeConcerns, heldText, selectedBy } from '../../../../cli/read/heldObjects.ts';
+import { parseSelector } from '../../../../client/actions/userInput.ts';
+import {
+  approveAtGate,
+  closeGate,
+  freeze,
+  openGate,
+  parseKinds,
+  withdrawAtGate,
+} from '../../../../client/actions/writes/gateWrites.ts';
+import { isRequest, type PlannedWrite, type WriteRequest } from '../../../../client/actions/writes/plannedWrite.ts';
+import {
+  approve,
+  holdsVersion,
+  reject,
+  setPassing,
+  withdraw,
+} from '../../../../client/actions/writes/rolloutGateWrites.ts';
 import { evaluateGate } from '../../../../core/gate/evaluate.ts';
 import { formatAcceptedRequests } from '../../../../core/gate/requests.ts';
 import { objectOf } from '../../../support/objects.ts';
@@ -69,7 +81,7 @@ describe('closing a Gate', () => {
   });
 
   it.each([
-    [{ until: NOW - 1 }, /is past/],
+    [{ until: NOW - 1 }, /is in the past/],
     [{ at: NOW - 1 }, /is past/],
     [{ at: NOW + HOUR, until: NOW + 2 * HOUR }, /keeps one plan/],
   ])('not with %o', (when, sentence) => {
@@ -89,7 +101,7 @@ describe('opening a Gate', () => {
 
   it('says first what it lets go', () => {
     expect(request(openGate(closed, {}, NOW)).concerns).toEqual([
-      'It lets go of 3 objects: Kustomization shop/checkout and 2 more',
+      'It releases 3 objects: Kustomization shop/checkout and 2 more',
     ]);
   });
 
@@ -213,7 +225,7 @@ describe('a freeze', () => {
       of('Kustomization', 'other', 'web'),
     ];
     expect(heldText(selectedBy(made, objects, new Map()))).toBe('2 Kustomizations (api, web) and 1 Rollout (web)');
-    expect(heldText([])).toBe('nothing that is there now');
+    expect(heldText([])).toBe('nothing that exists now');
   });
 
   it('warns before it holds Flux itself, or syncs and their sources', () => {

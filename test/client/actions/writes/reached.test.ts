@@ -1,7 +1,7 @@
 /** When the write of an action has taken effect, by the object itself. */
 import { describe, expect, it } from 'vitest';
-import { continued } from '../../../../client/actions/writes/budget.ts';
-import { reconciled } from '../../../../client/actions/writes/fluxObject.ts';
+import { continued } from '../../../../client/actions/writes/budgetWrites.ts';
+import { reconciled } from '../../../../client/actions/writes/fluxObjectWrites.ts';
 import { kustomization } from '../../../core/admission/objects.ts';
 import { objectOf } from '../../../support/objects.ts';
 
@@ -11,7 +11,7 @@ describe('a Flux object that was resumed', () => {
   const ready = (status: string, message: string) => [{ type: 'Ready', status, message }];
 
   it.each([
-    ['under way', 'Flux has not looked at it yet', undefined, {}],
+    ['under way', 'Flux has not reconciled it yet', undefined, {}],
     [
       'under way',
       'Kustomization generation is 3, but latest observed generation is 2',
@@ -45,10 +45,10 @@ describe('a version that a budget is to go on with', () => {
     });
 
   it.each([
-    ['under way', 'it has not looked at the request for 1.2.0 yet', budget('older', true), '1.2.0'],
+    ['under way', 'it has not handled the request for 1.2.0 yet', budget('older', true), '1.2.0'],
     ['under way', 'it still holds 1.2.0', budget('r', true), '1.2.0'],
     ['under way', 'it still holds app:1.2.0', budget('r', true), 'app:1.2.0'],
-    ['reached', '1.2.0 goes on', budget('r', false), '1.2.0'],
+    ['reached', '1.2.0 continues', budget('r', false), '1.2.0'],
   ] as const)('%s: %s', (is, text, object, wanted) => {
     expect(continued(object, wanted)).toEqual({ is, text });
   });

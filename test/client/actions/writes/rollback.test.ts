@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../../api/flux.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../../../api/types.ts';
-import { rollback, type WayBack } from '../../../../client/actions/writes/rollback.ts';
-import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/actions/writes/write.ts';
+import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/actions/writes/plannedWrite.ts';
+import { rollback, type WayBack } from '../../../../client/actions/writes/rollbackWrite.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 /** Newest first: `1.1.0`, `1.1.0!` has failed, `1.0.0<1.1.0` is an automatic rollback. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutStatus } from '../../../../api/types.ts';
+import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/actions/writes/plannedWrite.ts';
 import {
   bypass,
   bypassWaiting,
@@ -11,8 +12,7 @@ import {
   unpin,
   unrequire,
   withdrawRequest,
-} from '../../../../client/actions/writes/rollout.ts';
-import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/actions/writes/write.ts';
+} from '../../../../client/actions/writes/rolloutWrites.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');
@@ -130,7 +130,7 @@ describe('a bypass', () => {
     const annotations = { 'rollout.kuberik.com/requesters': '{"wantedVersion":"developer"}' };
     const theirs = rollout({ status: pending, spec: { wantedVersion: '1.5.1' }, annotations });
     expect(said(bypassWaiting(theirs, 'INC-42', NOW))).toMatch(
-      /^wrong: 1\.5\.1 is the version .* developer asked for it/,
+      /^wrong: 1\.5\.1 is the version .* developer requested it/,
     );
     expect(said(bypass(theirs, '1.5.1', 'INC-42', NOW))).toContain('"gate.fluxcd.io/bypass-for":"1.5.1"');
     expect(said(bypassWaiting(rollout({ status: { history: arrived } }), 'INC-42', NOW))).toMatch(/^wrong: No version/);
@@ -151,7 +151,7 @@ describe('nothing is planned for that makes no sense', () => {
     [
       'trying again what has not failed',
       retry(rollout(), undefined),
-      /^wrong: .*1\.5\.0 has succeeded, and there is nothing to try again/,
+      /^wrong: .*1\.5\.0 has succeeded, so there is nothing to retry/,
     ],
     ['unblocking what blocks nothing', unblock(rollout(), undefined), /^wrong: .*blocks nothing/],
   ])('%s', (_, planned, sentence) => {
@@ -164,7 +164,7 @@ describe('somebody has to agree to', () => {
     [
       'a version that nobody has heard of',
       deploy(rollout(), '1.5.l', undefined),
-      /^1\.5\.l is no release .*it has 1\.5\.1, 1\.5\.0/,
+      /^1\.5\.l is not a release .*it has 1\.5\.1, 1\.5\.0/,
     ],
     [
       'a rejected version',
@@ -189,7 +189,7 @@ describe('somebody has to agree to', () => {
       ),
       /^1\.5\.1 is deployed next/,
     ],
-    ['a bypass', bypass(rollout(), '1.5.1', 'INC-42', NOW), /past every closed Gate/],
+    ['a bypass', bypass(rollout(), '1.5.1', 'INC-42', NOW), /bypasses every closed Gate/],
   ])('%s', (_, planned, sentence) => {
     expect(concerns(planned).join('\n')).toMatch(sentence);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDays, parseHours, parseSpan, parseWhen } from '../../../../client/actions/writes/when.ts';
+import { parseDays, parseHours, parseSpan, parseWhen } from '../../../../client/actions/userInput.ts';
 
 /** A Wednesday, 11:00 in Berlin. */
 const NOW = Date.parse('2026-11-25T10:00:00Z');

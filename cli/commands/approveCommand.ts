@@ -1,0 +1,224 @@
+/** approve and reject: a version, at the gate that is meant. */
+
+import { KINDS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { approveAtGate } from '../../client/actions/writes/gateWrites.ts';
+import { nothing, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import {
+  approve,
+  holdsVersion,
+  reject,
+  rejectByNewGate,
+  scheduleOf,
+} from '../../client/actions/writes/rolloutGateWrites.ts';
+import { passRolloutGates, unknownText } from '../../client/actions/writes/rolloutWrites.ts';
+import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
+import { namedIn } from '../../core/approval/acceptApproval.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { opensFor } from '../../core/gate/requests.ts';
+import { few } from '../../core/kube/firstFew.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { shell } from '../../core/text/shell.ts';
+import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { WAITING, WAITING_FOR_LIST, WRITING } from '../command/options.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import { find, isGate, parseNamed, readAnyGate, readRollout, rolloutGatesOf } from '../read/namedObjects.ts';
+import { readRelated } from '../read/readRelated.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
+import { type Choice, choose } from '../write/choose.ts';
+import { type Made, make } from '../write/make.ts';
+import { awaitRollout, awaitRolloutGate, isWaitedFor, WAIT_CODES } from '../write/wait.ts';
+import { howToCreate } from './gateCommands.ts';
+
+const ARGUMENTS = [
+  { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: 'targets' },
+  { syntax: '<version>', help: 'a tag' },
+] as const;
+
+const GATE = {
+  flags: '--gate <name>',
+  help: 'which RolloutGate, where a Rollout is named',
+  completes: 'gates',
+} as const;
+
+export const approveCommand: CommandDefinition = {
+  description: `Lets one version pass the gate that holds it, and no later version: a RolloutGate adds it to its list, a Gate opens for it alone. For a Rollout, this is the gate that blocks the version; if there are several, the command lists them and asks.`,
+  arguments: ARGUMENTS,
+  options: [GATE, ...WRITING, ...WAITING],
+  exitCodes: WAIT_CODES,
+  examples: [
+    ['1.2.0 is tested', "approve my-app 1.2.0 --reason 'tested, QA-88'"],
+    ['at this gate', 'approve rolloutgate/qa 1.2.0'],
+    ['at a Gate that stays closed for other versions', 'approve gate/year-end 1.2.0 -n flux-system'],
+  ],
+  run: (context, invocation) => vote(context, invocation, 'approve'),
+};
+
+export const rejectCommand: CommandDefinition = {
+  description: `Lists a version as rejected at a RolloutGate. It is not deployed while listed, not even manually. Creates a RolloutGate if the Rollout has none.`,
+  arguments: ARGUMENTS,
+  options: [GATE, ...WRITING, ...WAITING_FOR_LIST],
+  exitCodes: GATE_WAIT_CODES,
+  examples: [['before it is unpinned', "reject my-app 1.2.0 --reason 'leaks memory'"]],
+  run: (context, invocation) => vote(context, invocation, 'reject'),
+};
+
+type Verb = 'approve' | 'reject';
+
+async function vote(context: Context, invocation: Invocation, verb: Verb): Promise<number> {
+  const [text, version] = invocation.arguments as [string, string];
+  const { gate, reason, wait } = invocation.options;
+  const cluster = await context.cluster();
+  const request = { version, verb, reason };
+  const found = await targetOf(context, cluster, gate ? `rolloutgate/${gate}` : text, request);
+  // Before the request is made: afterwards they may no longer wait.
+  const waiting = wait && found.gate && !found.rollout ? await waitingAt(cluster.client, found.gate, version) : [];
+  const made = await make(context, invocation, () => plannedAt(context, cluster, found, request));
+  if (verb === 'reject') return awaitRolloutGate(context, invocation, made, version);
+  return awaitOne(context, invocation, made, found.rollout ? [found.rollout] : waiting, version);
+}
+
+/** Waits for the Rollout; a Gate may hold several, and then the user has to name one. */
+async function awaitOne(
+  context: Context,
+  invocation: Invocation,
+  made: Made | undefined,
+  waiting: readonly Rollout[],
+  version: string,
+): Promise<number> {
+  const [only, ...others] = waiting;
+  if (only && others.length === 0) return awaitRollout(context, invocation, made, only);
+  if (!isWaitedFor(invocation, made)) return EXIT.ok;
+  const names = waiting.map((rollout) => refKey(identityOf(rollout)));
+  const text = only
+    ? `${version} is waiting in more than one Rollout (${few(names, 8)}): name one of them`
+    : `this gate holds no Rollout with ${version}`;
+  context.terminal.note(`Not waiting: ${text}.`);
+  return EXIT.ok;
+}
+
+interface VersionRequest {
+  version: string;
+  verb: Verb;
+  reason: string | undefined;
+}
+
+type GateRef = NamespacedName & { kind: 'Gate' | 'RolloutGate' };
+
+/** The gate that the request is for; or `none`, the write if there is no gate for it. `rollout`: the one that the user has named. */
+interface Found {
+  rollout?: Rollout | undefined;
+  gate?: GateRef;
+  none?: PlannedWrite;
+}
+
+/** The write on the gate as it is now: another client may have written meanwhile. */
+async function plannedAt(
+  context: Context,
+  cluster: Cluster,
+  { none, gate, rollout }: Found,
+  { version, verb, reason }: VersionRequest,
+): Promise<PlannedWrite> {
+  if (!gate) return none!;
+  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`, howToCreate);
+  if (!isGate(live)) return verb === 'approve' ? approve(live, version, reason) : reject(live, version, reason);
+  const of = rollout && identityOf(rollout);
+  if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());
+  return wrong(`Gate ${refKey(gate)} has no list of versions: reject it at a RolloutGate, or name the Rollout.`);
+}
+
+async function targetOf(context: Context, cluster: Cluster, text: string, request: VersionRequest): Promise<Found> {
+  const { version, verb, reason } = request;
+  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
+  const ref = { namespace, name };
+  if (kind === 'Gate' || kind === 'RolloutGate') return { gate: { kind, ...ref } };
+  const [rollout, ...gates] = await Promise.all([
+    find(cluster.client, 'Rollout', ref),
+    kind ? undefined : find(cluster.client, 'RolloutGate', ref),
+    kind ? undefined : find(cluster.client, 'Gate', ref),
+  ]);
+  if (!rollout) {
+    const choices = gates.flatMap((each) => (each ? [choiceOf(verb, each, version)] : []));
+    // Throws, with a hint where there is one of that name.
+    if (choices.length === 0) await readRollout(cluster, text);
+    return choose(context, `There is more than one '${name}'.`, choices);
+  }
+  if (verb === 'approve') {
+    const unknown = unknownText(rollout, version);
+    if (unknown) context.terminal.note(`Note: ${unknown}.`);
+    return { ...(await gateToApproveAt(context, cluster, rollout, request)), rollout };
+  }
+  const own = (await rolloutGatesOf(cluster.client, rollout)).filter((gate) => !scheduleOf(gate));
+  if (own.length === 0) return { none: rejectByNewGate(rollout, version, reason), rollout };
+  const choices = own.map((gate) => choiceOf(verb, gate, version));
+  return { ...(await choose(context, `${rollout.metadata.name} has more than one RolloutGate.`, choices)), rollout };
+}
+
+/** One of the gates that hold the version and can let it alone through. */
+async function gateToApproveAt(
+  context: Context,
+  cluster: Cluster,
+  rollout: Rollout,
+  { version, reason }: VersionRequest,
+): Promise<Found> {
+  const around = await readRelated(cluster.client, [rollout]);
+  const own = around.rolloutGates.filter(({ spec }) => spec?.rolloutRef.name === rollout.metadata.name);
+  const holding = own.filter((gate) => holdsVersion(gate, version));
+  const app = explainRollout(rollout, around, context.now());
+  const blocking = app.steps.flatMap(({ kind, state, object }) =>
+    kind === 'gate' && state === 'blocks' && object ? [refKey(object)] : [],
+  );
+  const of = refKey(identityOf(rollout));
+  const isOpenFor = (gate: Gate) => opensFor(evaluateGate(gate, context.now()).openFor ?? '', { version, rollout: of });
+  const closed = around.gates.filter((gate) => blocking.includes(refKey(identityOf(gate))) && !isOpenFor(gate));
+  const gates = [...holding.filter((gate) => !scheduleOf(gate)), ...closed];
+  if (gates.length > 0) {
+    const choices = gates.map((gate) => choiceOf('approve', gate, version));
+    return choose(context, `More than one gate blocks ${version}.`, choices);
+  }
+  const schedules = holding.flatMap((gate) => scheduleOf(gate) ?? []);
+  if (schedules.length > 0) {
+    context.terminal.note(`${version} is held by ${schedules.join(', ')}, which opens by its calendar.`);
+    return { none: passRolloutGates(rollout, version, reason) };
+  }
+  if (app.unread.length > 0)
+    throw new Problem(`No gate that holds ${version} could be found. Not read: ${app.unread.join('; ')}.`);
+  const why = own.length > 0 ? 'its RolloutGates let it through already' : 'it has no RolloutGate, and no closed Gate';
+  return { none: nothing(`Rollout ${of} does not wait for an approval of ${version}: ${why}.`) };
+}
+
+function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Choice<Found> {
+  const { namespace, name } = identityOf(gate);
+  const kind = isGate(gate) ? 'Gate' : 'RolloutGate';
+  const effect = isGate(gate)
+    ? `opens Gate ${namespace}/${name} for ${version} only`
+    : `RolloutGate ${name} lets ${version} through`;
+  return {
+    text: verb === 'approve' ? effect : `RolloutGate ${name}`,
+    command: shell`${verb} ${kind.toLowerCase()}/${name} ${version} -n ${namespace}`,
+    value: { gate: { kind, namespace, name } },
+  };
+}
+
+/**
+ * The Rollouts of which a version waits at a gate, as far as the user may read them: that of a RolloutGate; of those that a Gate holds (it
+ * lists the first hundred) the ones with this pending version. `version` may name the Rollout, as in `shop/web:1.2.0`.
+ */
+async function waitingAt(client: KubeClient, gate: GateRef, version: string): Promise<Rollout[]> {
+  const readable = async (refs: readonly NamespacedName[]) => {
+    const found = await Promise.all(refs.map((ref) => unlessRefused(find(client, 'Rollout', ref), 403)));
+    return found.filter((rollout) => rollout !== undefined);
+  };
+  if (gate.kind === 'RolloutGate') {
+    const name = (await find(client, 'RolloutGate', gate))?.spec?.rolloutRef.name;
+    return name ? readable([{ namespace: gate.namespace, name }]) : [];
+  }
+  const { version: tag, rollout: named } = namedIn(version);
+  const held = (await find(client, 'Gate', gate))?.status?.heldObjects ?? [];
+  const rollouts = await readable(held.filter(({ kind }) => kind === KINDS.Rollout.kind));
+  return rollouts.filter(
+    (rollout) => rollout.status?.pendingVersion === tag && (!named || refKey(identityOf(rollout)) === named),
+  );
+}

@@ -1,0 +1,136 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { GOVERNED_KINDS, type KindName } from '../../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+import { AuditLog } from '../../client/audit/auditLog.ts';
+import { type AuditGap, type AuditRecord, type AuditReport, mergeRecords } from '../../client/audit/auditRecord.ts';
+import { AUDIT_HEADER, auditCells, auditCsv, gapText } from '../../client/audit/auditTexts.ts';
+import { type CoreEvent, recordsOfEvent } from '../../client/audit/eventRecords.ts';
+import { historyGap, recordsOfObject } from '../../client/audit/objectRecords.ts';
+import { formatTime, parseTime } from '../../core/kube/time.ts';
+import type { Cluster, CommandDefinition } from '../command/command.ts';
+import { ALL_NAMESPACES } from '../command/options.ts';
+import { spanOf } from '../command/timeOptions.ts';
+import { isApiError } from '../kube/kubeClient.ts';
+import { notingReader, whyUnread } from '../read/readRelated.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { table } from '../terminal/layout.ts';
+import { structured } from '../terminal/structured.ts';
+
+const FORMATS = ['table', 'csv', 'json', 'yaml'];
+
+export const audit: CommandDefinition = {
+  description: `Deployments, approvals, bypasses, freezes and changes of rules, oldest first: who, when, why, and where it is recorded.
+It reads histories, what the webhook recorded on objects, and Events. Withdrawn approvals, deleted objects and every other change are in the API server's audit log alone: give it with --audit-log.
+What the sources can't tell stands below the report, on standard error; in JSON and YAML under "gaps".`,
+  options: [
+    ALL_NAMESPACES,
+    { flags: '--since <span>', help: 'how far back: 12h, 90d', default: '30d' },
+    {
+      flags: '--audit-log <file>',
+      help: "the API server's audit log, a JSON object on each line; may be repeated",
+      isRepeated: true,
+    },
+    { flags: '-o, --output <format>', help: 'format', choices: FORMATS, completes: FORMATS, default: 'table' },
+  ],
+  examples: [
+    ['who deployed, approved and bypassed what in this namespace', 'audit -n shop --since 7d'],
+    ['the last quarter of the cluster, for a spreadsheet', 'audit -A --since 90d --audit-log audit.log -o csv'],
+  ],
+  async run(context, { options }) {
+    const since = context.now() - (spanOf('--since', options.since) ?? 0);
+    const cluster = await context.cluster();
+    const namespace = options.allNamespaces ? undefined : cluster.namespace;
+    const [objects, events, log] = await Promise.all([
+      readObjects(cluster, namespace, since),
+      readEvents(cluster, namespace, since),
+      readAuditLogs((options.auditLog ?? []) as string[], namespace, since),
+    ]);
+    const parts = [objects, events, log];
+    const report: AuditReport = {
+      records: mergeRecords(
+        parts.flatMap(({ records }) => records),
+        since,
+      ),
+      gaps: parts.flatMap(({ gaps }) => gaps),
+    };
+    const { terminal } = context;
+    if (options.output === 'json' || options.output === 'yaml') {
+      terminal.printText(await structured({ since: formatTime(since), ...report }, options.output));
+      return EXIT.ok;
+    }
+    if (options.output === 'csv') terminal.printText(auditCsv(report.records));
+    else if (report.records.length === 0) terminal.note('Nothing is recorded in this time.');
+    else for (const line of table([AUDIT_HEADER, ...report.records.map(auditCells)])) terminal.print(line);
+    for (const gap of report.gaps) terminal.note(gapText(gap));
+    return EXIT.ok;
+  },
+};
+
+/** Kinds whose objects hold records. */
+const RECORDED: readonly KindName[] = [
+  'Rollout',
+  'RolloutGate',
+  'Gate',
+  'RolloutBudget',
+  ...GOVERNED_KINDS.map(({ kind }) => kind),
+];
+
+async function readObjects({ client }: Cluster, namespace: string | undefined, since: EpochMs): Promise<AuditReport> {
+  const { unread, list } = notingReader(client);
+  const kinds: readonly KindName[] = namespace === undefined ? [...RECORDED, 'ClusterRolloutBudget'] : RECORDED;
+  const lists = await Promise.all(
+    kinds.map(async (kind) => {
+      const objects = await list<KubeObject<any, any>>(kind, namespace);
+      // The API server leaves the kind out of the items of a list.
+      return objects.map((object) => ({ ...object, kind }));
+    }),
+  );
+  const objects = lists.flat();
+  const rollouts = objects.filter(({ kind }) => kind === 'Rollout') as Rollout[];
+  return {
+    records: objects.flatMap(recordsOfObject),
+    gaps: [
+      ...rollouts.flatMap((rollout) => historyGap(rollout, since)),
+      ...unread.map(({ kind, why }): AuditGap => ({ kind: 'NotRead', what: `Objects of kind ${kind}`, why })),
+    ],
+  };
+}
+
+async function readEvents({ client }: Cluster, namespace: string | undefined, since: EpochMs): Promise<AuditReport> {
+  try {
+    const events = await client.list<CoreEvent>({ apiVersion: 'v1', resource: 'events', namespace });
+    const first = events
+      .map(({ firstTimestamp }) => firstTimestamp ?? '')
+      .filter(Boolean)
+      .sort()[0];
+    const reachesBack = first !== undefined && (parseTime(first) ?? 0) <= since;
+    return {
+      records: events.flatMap(recordsOfEvent),
+      gaps: reachesBack ? [] : [{ kind: 'EventsBegin', ...(first !== undefined && { at: first }) }],
+    };
+  } catch (error) {
+    const why = whyUnread(error);
+    if (why === undefined || !isApiError(error, 403)) throw error;
+    return { records: [], gaps: [{ kind: 'NotRead', what: 'Events', why }] };
+  }
+}
+
+async function readAuditLogs(
+  files: readonly string[],
+  namespace: string | undefined,
+  since: EpochMs,
+): Promise<AuditReport> {
+  if (files.length === 0) return { records: [], gaps: [{ kind: 'NoAuditLog' }] };
+  const log = new AuditLog();
+  for (const file of files) {
+    try {
+      for await (const line of createInterface({ input: createReadStream(file) })) log.add(line);
+    } catch (error) {
+      throw new Problem(`--audit-log: ${file} can't be read: ${(error as Error).message}`, EXIT.usage);
+    }
+  }
+  const isAsked = ({ object }: AuditRecord) => namespace === undefined || object.namespace === namespace;
+  return { records: log.records.filter(isAsked), gaps: log.gaps(since) };
+}

@@ -1,0 +1,59 @@
+import type { FluxObject } from '../../api/flux.ts';
+import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
+import type { Rollout } from '../../api/types.ts';
+import { bypassObject, reconciled } from '../../client/actions/writes/fluxObjectWrites.ts';
+import { type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { bypass, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
+import type { Cluster, CommandDefinition } from '../command/command.ts';
+import { WAITING_FOR_OBJECT, WRITING } from '../command/options.ts';
+import { readRollout } from '../read/namedObjects.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { make } from '../write/make.ts';
+import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
+
+export const bypassCommand: CommandDefinition = {
+  description: `Deploys one version of one Rollout despite the closed Gates that block it, once: if another version would be deployed first, the request is refused. Or resumes one Flux object behind a closed Gate. You need the verb bypass on each closed Gate and a reason; both are recorded.`,
+  arguments: [
+    { syntax: '<target>', help: 'a Rollout, or kustomization/web', completes: 'targets' },
+    { syntax: '[version]', help: 'a tag; when absent the waiting version, unless a user requested it' },
+  ],
+  options: [...WRITING, ...WAITING_FOR_OBJECT],
+  exitCodes: WAIT_CODES,
+  examples: [
+    ['a fix through a freeze', "bypass my-app 1.2.1 --reason 'INC-42, the fix'"],
+    ['resume one object', "bypass kustomization/web --reason 'INC-42: scale up'"],
+  ],
+  async run(context, invocation) {
+    const [target = '', version] = invocation.arguments as [string, string?];
+    const { reason } = invocation.options;
+    if (!reason) throw new Problem('A bypass takes a reason, which is recorded: --reason "<why>".', EXIT.usage);
+    const cluster = await context.cluster();
+    const read: { rollout?: Rollout } = {};
+    const made = await make(context, invocation, () => ask(cluster, target, version, reason, context.now(), read));
+    return made && made.object.kind !== KINDS.Rollout.kind
+      ? awaitObject(context, invocation, made, reconciled)
+      : awaitRollout(context, invocation, made, read.rollout);
+  },
+};
+
+async function ask(
+  cluster: Cluster,
+  target: string,
+  version: string | undefined,
+  reason: string,
+  now: number,
+  read: { rollout?: Rollout },
+): Promise<PlannedWrite> {
+  const [word = '', name] = target.split('/');
+  const kind = GOVERNED_KINDS.find((row) => [row.kind.toLowerCase(), row.resource].includes(word.toLowerCase()));
+  if (kind && name) {
+    const { client, namespace } = cluster;
+    const object = await client.get<FluxObject>({ ...resourceOf(kind), namespace, name });
+    return object
+      ? bypassObject(object, reason, now)
+      : wrong(`There is no ${kind.kind} '${name}' in namespace '${namespace}'.`);
+  }
+  const rollout = await readRollout(cluster, target);
+  read.rollout = rollout;
+  return version === undefined ? bypassWaiting(rollout, reason, now) : bypass(rollout, version, reason, now);
+}

@@ -1,0 +1,207 @@
+import { GATES, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
+import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/explain/calendar/calendarRows.ts';
+import { instantOf, localDay } from '../../core/calendar/localTime.ts';
+import { formatTime, parseTime } from '../../core/kube/time.ts';
+import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
+import { ALL_NAMESPACES, output } from '../command/options.ts';
+import { isApiError, unlessRefused } from '../kube/kubeClient.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { padded, widthOf, wrapped } from '../terminal/layout.ts';
+import { structured } from '../terminal/structured.ts';
+import { type Style, styleOf } from '../terminal/style.ts';
+
+const MOST_WEEKS = 8;
+
+export const calendarCommand: CommandDefinition = {
+  description: `Draws the next weeks of Gates and schedules: when each is open or closed, by whom and until when, as far as known now. For a namespace it shows its own, and those of other namespaces that hold something in it.`,
+  options: [
+    ALL_NAMESPACES,
+    { flags: '--weeks <count>', help: `how many, up to ${MOST_WEEKS}`, default: '2' },
+    output('json', 'yaml'),
+  ],
+  examples: [
+    ['the next two weeks', 'calendar -n shop'],
+    ['everything, for a month', 'calendar -A --weeks 4'],
+  ],
+  async run(context, { options }) {
+    const weeks = Number(options.weeks);
+    if (!Number.isInteger(weeks) || weeks < 1 || weeks > MOST_WEEKS) {
+      throw new Problem(`--weeks: '${options.weeks}' is not a number from 1 to ${MOST_WEEKS}.`, EXIT.usage);
+    }
+    const { terminal, timeZone, now } = context;
+    const cluster = await context.cluster();
+    const from = now();
+    const to = instantOf(localDay(from, timeZone) + weeks * 7, 0, timeZone);
+    const { gates, schedules, unread } = await readPlans(cluster, options.allNamespaces === true);
+    const rows = [
+      ...gates.map((gate) => gateRow(gate, from, to)),
+      ...schedules.map((schedule) => scheduleRow(schedule, from, to)),
+    ];
+    if (options.output) {
+      terminal.printText(
+        await structured({ from: formatTime(from), to: formatTime(to), timeZone, rows, unread }, options.output),
+      );
+      return EXIT.ok;
+    }
+    const where = options.allNamespaces ? 'the cluster' : `namespace '${cluster.namespace}'`;
+    if (rows.length === 0) terminal.note(`Nothing opens or closes in ${where}: there is no Gate and no schedule.`);
+    else for (const line of calendarLines(rows, weeks, context, styleOf(context))) terminal.print(line);
+    for (const text of unread) terminal.note(`Not shown: ${text}.`);
+    return EXIT.ok;
+  },
+};
+
+interface Plans {
+  gates: Gate[];
+  schedules: (RolloutSchedule | ClusterRolloutSchedule)[];
+  unread: string[];
+}
+
+async function readPlans({ client, namespace }: Cluster, everywhere: boolean): Promise<Plans> {
+  const unread: string[] = [];
+  const tried = async <T extends KubeObject<any, any>>(kind: KindName, home: string | undefined) => {
+    const list = client.list<T>({ ...resourceOf(KINDS[kind]), namespace: home });
+    return unlessRefused(
+      list.catch((error) => (isApiError(error, 404) ? [] : Promise.reject(error))),
+      403,
+    );
+  };
+  const listed = async <T extends KubeObject<any, any>>(kind: KindName, home: string | undefined): Promise<T[]> => {
+    const found = await tried<T>(kind, home);
+    if (!found) unread.push(`${kind}s${home ? ` in ${home}` : ''}, which you may not read`);
+    return found ?? [];
+  };
+  const readGates = async (): Promise<Gate[]> => {
+    const all = await tried<Gate>('Gate', undefined);
+    if (all) return everywhere ? all : all.filter((gate) => isAbout(gate, namespace));
+    if (!everywhere) unread.push('Gates of other namespaces, which you may not read');
+    return everywhere ? listed<Gate>('Gate', undefined) : client.list<Gate>({ ...GATES, namespace });
+  };
+  const [gates, schedules, ofCluster] = await Promise.all([
+    readGates(),
+    listed<RolloutSchedule>('RolloutSchedule', everywhere ? undefined : namespace),
+    listed<ClusterRolloutSchedule>('ClusterRolloutSchedule', undefined),
+  ]);
+  const here = ofCluster.filter(
+    ({ status }) => everywhere || status?.managedGates?.some((gate) => gate.startsWith(`${namespace}/`)),
+  );
+  const key = ({ metadata }: KubeObject<any, any>) => `${metadata.namespace ?? ''}/${metadata.name}`;
+  const byName = (a: KubeObject<any, any>, b: KubeObject<any, any>) => (key(a) < key(b) ? -1 : 1);
+  return { gates: gates.sort(byName), schedules: [...schedules.sort(byName), ...here.sort(byName)], unread };
+}
+
+function isAbout({ metadata, status }: Gate, namespace: string): boolean {
+  return metadata.namespace === namespace || (status?.heldObjects ?? []).some((held) => held.namespace === namespace);
+}
+
+// The coming weeks as a picture: a row for each Gate and schedule, a few cells for each day.
+
+type Seen = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
+
+const DAYS = 7;
+/** Spans of a week that are told in words. */
+const MOST_TEXTS = 3;
+
+function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, style: Style): string[] {
+  const { terminal, now, timeZone } = seen;
+  const columns = terminal.columns() ?? 100;
+  const names = rows.map(nameOf);
+  const widest = Math.max(...names.map((name) => widthOf(name)));
+  // Beside its picture where both fit.
+  const isBeside = widest + 2 + DAYS * 6 <= columns;
+  const indent = isBeside ? widest + 2 : 2;
+  const perDay = Math.max(1, Math.min(8, Math.floor((columns - indent) / DAYS) - 1));
+  const today = localDay(now(), timeZone);
+  const blocks = Array.from({ length: weeks }, (_, week) => {
+    const first = today + week * DAYS;
+    const days = Array.from({ length: DAYS }, (_each, index) => first + index);
+    const heads = days.map((day) => padded(headOf(day, timeZone, perDay), perDay + 1)).join('');
+    const lines = rows.flatMap((row, index) => {
+      const picture = days.map((day) => dayCells(row, day, perDay, seen, style)).join(' ');
+      const texts = spanTexts(row, first, seen).flatMap((text) =>
+        wrapped(text, columns - indent).map((line) => ' '.repeat(indent) + style.faint(line)),
+      );
+      const name = style.strong(names[index]!);
+      return isBeside
+        ? [`${padded(name, widest + 2)}${picture}`, ...texts]
+        : [name, `${' '.repeat(indent)}${picture}`, ...texts];
+    });
+    return [`${' '.repeat(indent)}${heads}`.trimEnd(), ...lines];
+  });
+  const problems = rows.flatMap(({ problem }, index) =>
+    problem ? wrapped(`${names[index]}: ${problem}`, columns) : [],
+  );
+  const [open, closed, both] = symbolsOf(style);
+  return [
+    ...blocks.flatMap((lines, index) => (index > 0 ? ['', ...lines] : lines)),
+    '',
+    ...problems,
+    ...wrapped(`${closed} closed  ${open} open  ${both} both; ${timeZone}`, columns),
+  ];
+}
+
+function nameOf({ kind, namespace, name, holds }: CalendarRow): string {
+  return `${kind} ${namespace ? `${namespace}/` : ''}${name}${holds ? ` (${holds})` : ''}`;
+}
+
+function symbolsOf(style: Style): [open: string, closed: string, both: string] {
+  const isPlain = style.branch.mid.startsWith('|');
+  return isPlain ? ['.', '#', '+'] : ['·', '█', '▒'];
+}
+
+/** `Fri 27`, or `Fr` where there is no room. */
+function headOf(day: number, timeZone: string, width: number): string {
+  const at = instantOf(day, 12 * 60, timeZone);
+  const [weekday, date] = ['weekday', 'day'].map((part) =>
+    new Intl.DateTimeFormat('en-GB', { timeZone, [part]: part === 'weekday' ? 'short' : 'numeric' }).format(at),
+  ) as [string, string];
+  return width >= 6 ? `${weekday} ${date}` : width >= 3 ? weekday : weekday.slice(0, width);
+}
+
+function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, timeZone }: Seen, style: Style): string {
+  const [open, closed, both] = symbolsOf(style);
+  const [start, end] = [instantOf(day, 0, timeZone), instantOf(day + 1, 0, timeZone)];
+  const cell = (end - start) / perDay;
+  return Array.from({ length: perDay }, (_, index) => {
+    const [from, to] = [start + index * cell, start + (index + 1) * cell];
+    // What is over is not drawn.
+    if (to <= now()) return ' ';
+    const states = new Set(spans.filter((span) => overlaps(span, Math.max(from, now()), to)).map(({ state }) => state));
+    if (states.size === 0) return ' ';
+    if (states.size > 1 || states.has('partly')) return style.tone('busy', both);
+    return states.has('closed') ? style.tone('bad', closed) : style.faint(open);
+  }).join('');
+}
+
+function overlaps({ from, to }: Span, start: number, end: number): boolean {
+  return (parseTime(from) ?? 0) < end && (parseTime(to) ?? 0) > start;
+}
+
+/** `closed Fri 00:00 – Sat 00:00, by its schedule`. What begins before the week is told in the week before. */
+function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Seen): string[] {
+  const [start, end] = [instantOf(first, 0, timeZone), instantOf(first + DAYS, 0, timeZone)];
+  const last = parseTime(spans.at(-1)?.to ?? '');
+  const of = spans.filter(({ state, from, to }) => {
+    const at = parseTime(from) ?? 0;
+    return state !== 'open' && at < end && (at >= start || start <= now()) && (parseTime(to) ?? 0) > start;
+  });
+  const texts = of.slice(0, MOST_TEXTS).map(({ state, from, to, why }) => {
+    const [begin, until] = [parseTime(from) ?? 0, parseTime(to) ?? 0];
+    const text = (at: number) => clockText(at, timeZone, first > localDay(now(), timeZone));
+    const begins = begin <= now() ? '' : ` ${text(begin)}`;
+    const ends = until === last ? '' : begins === '' ? ` until ${text(until)}` : ` – ${text(until)}`;
+    const reason = state === 'closed' ? why.replace(/^closed /, '') : why;
+    return `${state === 'closed' ? 'closed' : 'open'}${begins}${ends}, ${reason}`;
+  });
+  return of.length > MOST_TEXTS ? [...texts, `and ${of.length - MOST_TEXTS} more`] : texts;
+}
+
+/** `Sat 00:00`; with its date beyond the first week. */
+function clockText(at: number, timeZone: string, isDated: boolean): string {
+  const date = isDated ? ({ day: 'numeric', month: 'short' } as const) : {};
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', ...date, ...clock });
+  return format.format(at).replaceAll(',', '').replace(' at ', ' ');
+}

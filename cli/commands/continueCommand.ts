@@ -1,0 +1,75 @@
+import { KINDS, resourceOf } from '../../api/kinds.ts';
+import type { Budget } from '../../api/types.ts';
+import { budgetKind, continued, continueVersion, heldVersions } from '../../client/actions/writes/budgetWrites.ts';
+import { named, nothing } from '../../client/actions/writes/plannedWrite.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { shell } from '../../core/text/shell.ts';
+import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
+import { WAITING_FOR_BUDGET, WRITING } from '../command/options.ts';
+import { unlessRefused } from '../kube/kubeClient.ts';
+import { readTarget } from '../read/namedObjects.ts';
+import { Problem } from '../terminal/exit.ts';
+import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
+import { choose } from '../write/choose.ts';
+import { make } from '../write/make.ts';
+import { awaitObject } from '../write/wait.ts';
+
+export const continueCommand: CommandDefinition = {
+  description: `Resumes a version that a budget stopped after failures: the failures so far are excused, and your name is recorded. The command lists where the version has failed, and asks. After as many new failures the budget stops it again.`,
+  arguments: [
+    { syntax: '<budget>', help: 'a RolloutBudget, or clusterrolloutbudget/fleet', completes: 'budgets' },
+    { syntax: '[version]', help: 'a tag, or <image>:<tag>; the version that it holds when absent' },
+  ],
+  options: [...WRITING, ...WAITING_FOR_BUDGET],
+  exitCodes: GATE_WAIT_CODES,
+  examples: [
+    ['the failure was not its fault', "continue fleet 1.2.0 -n shop --reason 'the database was down'"],
+    ['of the whole cluster', "continue clusterrolloutbudget/fleet --reason 'the database was down'"],
+  ],
+  async run(context, invocation) {
+    const [text = '', version] = invocation.arguments as [string, string?];
+    const cluster = await context.cluster();
+    let chosen = version;
+    const made = await make(context, invocation, async () => {
+      const budget = await readBudget(cluster, text);
+      chosen ??= await heldBy(context, budget, text);
+      const name = named(budgetKind(budget), identityOf(budget));
+      if (chosen === undefined) return nothing(`${name} holds no version after failures.`);
+      return continueVersion(budget, chosen, invocation.options.reason);
+    });
+    return awaitObject<Budget>(context, invocation, made, (budget) => continued(budget, chosen ?? ''));
+  },
+};
+
+/** undefined: none. */
+async function heldBy(context: Context, budget: Budget, text: string): Promise<string | undefined> {
+  const held = heldVersions(budget);
+  if (held.length === 0) return undefined;
+  const { namespace } = identityOf(budget);
+  const scope = { expanded: namespace ? shell` -n ${namespace}` : '' };
+  const choices = held.map(({ name, of }) => ({
+    text: `${name}, which has failed ${of.failed === 1 ? 'once' : `${of.failed} times`}`,
+    command: shell`continue ${text} ${name}${scope}`,
+    value: name,
+  }));
+  return choose(context, `${refKey(identityOf(budget))} holds more than one version.`, choices);
+}
+
+/** `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget; `clusterrolloutbudget/fleet` says which. @throws Problem where there is none. */
+async function readBudget(cluster: Cluster, text: string): Promise<Budget> {
+  const { client, namespace } = cluster;
+  if (text.includes('/')) {
+    const { kind, object } = await readTarget(cluster, text);
+    if (kind === 'RolloutBudget' || kind === 'ClusterRolloutBudget') return object as Budget;
+    throw new Problem(`${object.kind} '${object.metadata.name}' is no budget.`);
+  }
+  const own = await client.get<Budget>({ ...resourceOf(KINDS.RolloutBudget), namespace, name: text });
+  if (own) return own;
+  const ofCluster = await unlessRefused(
+    client.get<Budget>({ ...resourceOf(KINDS.ClusterRolloutBudget), name: text }),
+    403,
+  );
+  if (ofCluster) return ofCluster;
+  // Says where there is one of that name.
+  return (await readTarget(cluster, `rolloutbudget/${text}`)).object as Budget;
+}

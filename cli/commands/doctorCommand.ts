@@ -1,0 +1,87 @@
+import type { CommandDefinition } from '../command/command.ts';
+import { output } from '../command/options.ts';
+import { checkAppliers } from '../doctor/checkAppliers.ts';
+import { checkBudgets } from '../doctor/checkBudgets.ts';
+import { checkDelivery } from '../doctor/checkDelivery.ts';
+import { checkKinds, checkVersion } from '../doctor/checkKinds.ts';
+import { checkAwake, checkControllers, checkMetacontroller, checkServer } from '../doctor/checkMetacontroller.ts';
+import { checkMetrics } from '../doctor/checkMetrics.ts';
+import { checkReferences } from '../doctor/checkReferences.ts';
+import { checkRights } from '../doctor/checkRights.ts';
+import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/checkWebhooks.ts';
+import { checkWriteBack } from '../doctor/checkWriteBack.ts';
+import { type Check, type Finding, unseen } from '../doctor/finding.ts';
+import { isApiError } from '../kube/kubeClient.ts';
+import { EXIT } from '../terminal/exit.ts';
+import { wrapped } from '../terminal/layout.ts';
+import { structured } from '../terminal/structured.ts';
+import { type Style, styleOf, type Tone } from '../terminal/style.ts';
+
+/** In the order of the output. */
+const CHECKS: readonly [about: string, check: Check][] = [
+  ['API server', checkVersion],
+  ['Kinds', checkKinds],
+  ['Hook server', checkServer],
+  ['Delivery', checkDelivery],
+  ['Webhooks', checkWebhooks],
+  ['Certificates', checkServingCertificate],
+  ['Admission', checkAdmission],
+  ['Metacontroller', checkMetacontroller],
+  ['Metacontroller', checkControllers],
+  ['Metacontroller', checkAwake],
+  ['Rights', checkRights],
+  ['References', checkReferences],
+  ['Gates', checkAppliers],
+  ['Write-back', checkWriteBack],
+  ['HealthChecks', checkMetrics],
+  ['Budgets', checkBudgets],
+];
+
+export const doctorCommand: CommandDefinition = {
+  description: `Checks the installation: versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is text, and is no finding.`,
+  options: [output('json', 'yaml')],
+  examples: [
+    ['the whole cluster', 'doctor'],
+    ['objects of one namespace', 'doctor -n shop'],
+  ],
+  exitCodes: [[EXIT.error, 'there is a finding']],
+  async run(context, { options }) {
+    const { terminal, now, signal, flags } = context;
+    const { client, namespace: home } = await context.cluster();
+    const examined = { client, namespace: flags.namespace, home, now, signal };
+    const found = await Promise.all(
+      CHECKS.map(async ([about, check]) => {
+        try {
+          return await check(examined);
+        } catch (error) {
+          // Without an answer from the API server there is nothing to check.
+          if (!isApiError(error) || error.code === 0 || error.code === 401) throw error;
+          return [unseen(about, error.message)];
+        }
+      }),
+    );
+    const findings = [...new Map(found.flat().map((each) => [JSON.stringify(each), each])).values()];
+    const problems = findings.filter(({ level }) => level === 'problem').length;
+    if (options.output) terminal.printText(await structured({ findings, problems }, options.output));
+    else {
+      const style = styleOf(context);
+      for (const finding of findings) for (const line of findingLines(finding, style)) terminal.print(line);
+      terminal.note(problems === 0 ? 'No findings.' : `${problems} ${problems === 1 ? 'finding' : 'findings'}.`);
+    }
+    return problems === 0 ? EXIT.ok : EXIT.error;
+  },
+};
+
+const TONES: Record<Finding['level'], Tone> = { fine: 'good', problem: 'bad', unseen: 'quiet' };
+
+function findingLines({ level, about, text, remedy, command }: Finding, style: Style): string[] {
+  const line = `${style.strong(about)}: ${level === 'unseen' ? 'not checked: ' : ''}${style.text(text)}`;
+  const lines = wrapped(line, style.columns && style.columns - 2);
+  const help = remedy ? wrapped(`→ ${remedy}`, style.columns && style.columns - 4) : [];
+  return [
+    ...lines.map((line, index) => (index === 0 ? `${style.symbol(TONES[level])} ${line}` : `  ${line}`)),
+    ...help.map((line) => `    ${style.faint(line)}`),
+    // Not wrapped: a line feed in the middle would be pasted too.
+    ...(command ? [`      ${command}`] : []),
+  ];
+}

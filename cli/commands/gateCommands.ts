@@ -1,0 +1,282 @@
+/** `close`, `freeze`, `open` and `thaw`. */
+
+import { GATES, KINDS } from '../../api/kinds.ts';
+import type { Gate } from '../../api/types.ts';
+import { parseDays, parseHours, parseSelector } from '../../client/actions/userInput.ts';
+import {
+  closeGate,
+  FROZEN_KINDS,
+  type Freeze,
+  freeze,
+  openGate,
+  parseKinds,
+} from '../../client/actions/writes/gateWrites.ts';
+import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
+import { gateText } from '../../client/explain/gateText.ts';
+import { isTimeZone } from '../../core/calendar/localTime.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { withCommands } from '../../core/text/commands.ts';
+import { nameWord, shell } from '../../core/text/shell.ts';
+import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { WAITING_FOR_GATE, WRITING } from '../command/options.ts';
+import { endOf, spanOf, timeOf } from '../command/timeOptions.ts';
+import type { KubeClient } from '../kube/kubeClient.ts';
+import { freezeConcerns, heldText, readSelected } from '../read/heldObjects.ts';
+import { find, isGate, type Named, parseNamed, readAnyGate, readRollout } from '../read/namedObjects.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
+import { choose } from '../write/choose.ts';
+import { type Made, make } from '../write/make.ts';
+import { awaitRolloutGate } from '../write/wait.ts';
+
+/** What a freeze without a name is called. */
+const DEFAULT_NAME = 'freeze';
+
+/** What makes `close` create a Gate where there is none. */
+const SELECTING = ['kinds', 'selector', 'namespaceSelector', 'every'];
+
+export const closeCommand: CommandDefinition = {
+  description: `Closes a Gate for everything that requires it, until it is opened or until the given time. With --kinds, a selector or --every it creates the Gate where there is none; the command first lists what it holds, and asks. A RolloutGate closes for every version that is not deployed manually; with --rollout it is created where there is none.`,
+  arguments: [{ syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
+  options: [
+    { flags: '--for <time>', help: 'open it again after this: 30m, 24h, 2d' },
+    { flags: '--until <time>', help: "open it again then: 'Mon 08:00', '18:00', '2027-01-04'" },
+    {
+      flags: '--at <time>',
+      help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; with --for it lasts as long",
+    },
+    { flags: '--kinds <kinds>', help: `what a new Gate selects; ${FROZEN_KINDS.join(',')} when absent` },
+    { flags: '-l, --selector <labels>', help: 'only objects with these labels: tier=production' },
+    {
+      flags: '--namespace-selector <labels>',
+      help: 'of the namespaces with these labels, instead of its own; "" means all',
+    },
+    { flags: '--every <days>', help: 'by the calendar instead: Friday, sat,sun, weekend, weekday, day' },
+    { flags: '--between <hours>', help: 'with --every: 16:00-08:00' },
+    { flags: '--timezone <name>', help: 'with --every: of its days and hours; yours when absent' },
+    {
+      flags: '--rollout <name>',
+      help: 'of a new RolloutGate: the Rollout whose versions it holds',
+      completes: 'rollouts',
+    },
+    ...WRITING,
+    ...WAITING_FOR_GATE,
+  ],
+  exitCodes: GATE_WAIT_CODES,
+  examples: [
+    ['during an incident', 'close payments-freeze -n flux-system --reason INC-42'],
+    [
+      'a new Gate: no change of what the namespace applies and deploys for a day',
+      'close incident -n shop --kinds Kustomization,HelmRelease,Rollout --for 24h --reason INC-42',
+    ],
+    ['no deployments on Fridays', 'close no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
+    ['all syncs of a team', "close payments -n flux-system --namespace-selector team=payments --until 'Mon 08:00'"],
+    ['hold the next versions of one Rollout', 'close rolloutgate/qa -n shop --rollout my-app'],
+  ],
+  async run(context, invocation) {
+    const [text = ''] = invocation.arguments as [string?];
+    const { options } = invocation;
+    const stray = ['between', 'timezone'].some((option) => options[option] !== undefined);
+    if (stray || SELECTING.some((option) => options[option] !== undefined)) return freezeBy(context, invocation, text);
+    const { reason, rollout } = options;
+    const at = timeOf(context, '--at', options.at);
+    const until = endOf(context, options);
+    const cluster = await context.cluster();
+    const made = await make(context, invocation, async () => {
+      if (rollout !== undefined) return closeForRollout(cluster, text, rollout, reason);
+      const gate = await readAnyGate(cluster, text, howToCreate);
+      if (isGate(gate)) return closeGate(gate, { reason, at, until }, context.now());
+      if (until !== undefined || at !== undefined)
+        return wrong('A RolloutGate is closed until it is opened: it takes neither --for, --until nor --at.');
+      return setPassing(gate, false, reason);
+    });
+    return afterGate(context, invocation, made, at !== undefined);
+  },
+};
+
+/** `close`, which creates the Gate without being told what it selects. */
+export const freezeCommand: CommandDefinition = {
+  ...closeCommand,
+  description: `The same as close with --kinds ${FROZEN_KINDS.join(',')}: closes the Gate of that name, or creates it.`,
+  arguments: [{ syntax: '[name]', help: `of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
+  examples: [['nothing of this namespace changes until tomorrow', 'freeze incident -n shop --for 24h --reason INC-42']],
+  run: (context, invocation) => freezeBy(context, invocation, (invocation.arguments as [string?])[0] ?? DEFAULT_NAME),
+};
+
+async function freezeBy(context: Context, invocation: Invocation, text: string): Promise<number> {
+  const cluster = await context.cluster();
+  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
+  if (kind === 'RolloutGate') throw new Problem('A RolloutGate selects nothing: it is for one Rollout.', EXIT.usage);
+  const wanted = wantedOf(context, invocation, { namespace, name });
+  const made = await make(context, invocation, async () => {
+    const existing = await find(cluster.client, 'Gate', wanted.ref);
+    const requested = freeze(wanted, existing, context.now());
+    return withWhatItHolds(cluster.client, requested, existing);
+  });
+  return awaitGate(context, invocation, made, { isPlanned: wanted.at !== undefined || wanted.every !== undefined });
+}
+
+/** Closes the RolloutGate of that Rollout, or creates it. */
+async function closeForRollout(
+  cluster: Cluster,
+  text: string,
+  of: string,
+  reason: string | undefined,
+): Promise<PlannedWrite> {
+  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
+  if (kind && kind !== 'RolloutGate') return wrong(`--rollout is for a RolloutGate, and '${text}' is none.`);
+  const existing = await find(cluster.client, 'RolloutGate', { namespace, name });
+  if (!existing) return closeByNewGate(await readRollout({ ...cluster, namespace }, of), name, reason);
+  const other = existing.spec?.rolloutRef.name;
+  return other === of
+    ? setPassing(existing, false, reason)
+    : wrong(`RolloutGate ${namespace}/${name} exists, and is for Rollout ${other}: choose another name.`);
+}
+
+/** The next step where there is no such gate. */
+export function howToCreate({ kind, namespace, name }: Named): string {
+  const gate = shell`${OURS} close ${nameWord(name)} -n ${namespace} --kinds ${FROZEN_KINDS.join(',')}`;
+  const rolloutGate = shell`${OURS} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
+  return [
+    ...(kind === 'RolloutGate' ? [] : ['To create a Gate, for what the namespace applies and deploys:', `  ${gate}`]),
+    ...(kind === 'Gate' ? [] : ['To create a RolloutGate, for the versions of one Rollout:', `  ${rolloutGate}`]),
+  ].join('\n');
+}
+
+function wantedOf(context: Context, { options }: Invocation, ref: Freeze['ref']): Freeze {
+  const at = timeOf(context, '--at', options.at);
+  // A planned closing ends by the Gate's window: a Gate keeps one plan.
+  const window = at === undefined ? undefined : spanOf('--for', options.for);
+  return {
+    ref,
+    reason: options.reason,
+    at,
+    window,
+    until: endOf(context, window === undefined ? options : { ...options, for: undefined }),
+    kinds:
+      options.kinds === undefined
+        ? undefined
+        : checked('--kinds', options.kinds, parseKinds, 'Kustomization,HelmRelease,Rollout'),
+    labelSelector: optional('--selector', options.selector),
+    namespaceSelector: optional('--namespace-selector', options.namespaceSelector),
+    every: everyOf(context, options),
+  };
+}
+
+function everyOf({ timeZone }: Context, options: Invocation['options']): Freeze['every'] {
+  if (options.every === undefined) {
+    const stray = ['between', 'timezone'].find((option) => options[option] !== undefined);
+    if (stray) throw new Problem(`--${stray} goes with --every.`, EXIT.usage);
+    return undefined;
+  }
+  const timezone: string = options.timezone ?? timeZone;
+  if (!isTimeZone(timezone))
+    throw new Problem(`--timezone: '${timezone}' is no time zone such as Europe/Berlin.`, EXIT.usage);
+  return {
+    days: checked('--every', options.every, parseDays, 'Friday, sat,sun, weekend or day'),
+    hours: options.between === undefined ? undefined : checked('--between', options.between, parseHours, '16:00-08:00'),
+    timezone,
+  };
+}
+
+function optional(option: string, text: string | undefined) {
+  return text === undefined ? undefined : checked(option, text, parseSelector, 'team=payments,tier!=test');
+}
+
+function checked<T>(option: string, text: string, parse: (text: string) => T | undefined, example: string): T {
+  const parsed = parse(text);
+  if (parsed === undefined)
+    throw new Problem(`${option}: '${text}' does not parse; expected for example ${example}.`, EXIT.usage);
+  return parsed;
+}
+
+/** Adds what the freeze holds to what the user has to confirm. */
+async function withWhatItHolds(
+  client: KubeClient,
+  requested: PlannedWrite,
+  existing: Gate | undefined,
+): Promise<PlannedWrite> {
+  if (!isRequest(requested)) return requested;
+  const gate = existing ?? (requested.body as unknown as Gate);
+  const { held, unread } = await readSelected(client, gate);
+  const counted = existing?.status?.held;
+  const named = counted !== undefined && counted > held.length ? `, with what names it ${counted} in all` : '';
+  const missing = unread.length > 0 ? `. What you may not list is not counted: ${unread.join(', ')}` : '';
+  return { ...requested, concerns: [`It holds ${heldText(held)}${named}${missing}`, ...freezeConcerns(gate, held)] };
+}
+
+export const AT = {
+  flags: '--at <time>',
+  help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'",
+} as const;
+
+export const openCommand: CommandDefinition = {
+  description: `Opens a Gate for everything that it holds, or for Rollouts that are to deploy one version; a RolloutGate for every version. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,
+  arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
+  options: [
+    { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },
+    AT,
+    ...WRITING,
+    ...WAITING_FOR_GATE,
+  ],
+  exitCodes: GATE_WAIT_CODES,
+  examples: [
+    ['the incident is over', "open year-end -n flux-system --reason 'INC-42 is over'"],
+    ['what a user has closed in this namespace', "open -n shop --reason 'INC-42 is over'"],
+    ['on Monday', "open year-end -n flux-system --at 'Mon 08:00'"],
+  ],
+  async run(context, invocation) {
+    const [name] = invocation.arguments as [string?];
+    const { reason, forVersion: version } = invocation.options;
+    const at = timeOf(context, '--at', invocation.options.at);
+    const cluster = await context.cluster();
+    const text = name ?? (await closedByHand(context, cluster));
+    const made = await make(context, invocation, async () => {
+      const gate = await readAnyGate(cluster, text);
+      if (isGate(gate)) return openGate(gate, { reason, at, version }, context.now());
+      if (version !== undefined || at !== undefined)
+        return wrong(
+          withCommands('A RolloutGate opens now and for all versions.', [
+            'To let one version pass',
+            shell`${OURS} approve rolloutgate/${identityOf(gate).name} ${version ?? '<version>'} -n ${identityOf(gate).namespace}`,
+          ]),
+        );
+      return setPassing(gate, true, reason);
+    });
+    return afterGate(context, invocation, made, at !== undefined);
+  },
+};
+
+/** `--wait` of what opens or closes a gate. */
+export function afterGate(
+  context: Context,
+  invocation: Invocation,
+  made: Made | undefined,
+  isPlanned: boolean,
+): Promise<number> {
+  return made?.request.object.kind === KINDS.RolloutGate.kind
+    ? awaitRolloutGate(context, invocation, made)
+    : awaitGate(context, invocation, made, { isPlanned });
+}
+
+async function closedByHand(context: Context, { client, namespace }: Cluster): Promise<string> {
+  const now = context.now();
+  const gates = await client.list<Gate>({ ...GATES, namespace });
+  const closed = gates.filter((gate) => {
+    const { opened, cause } = evaluateGate(gate, now);
+    return !opened && cause?.action === 'close';
+  });
+  if (closed.length === 0)
+    throw new Problem(`No user has closed a Gate in namespace '${namespace}': there is nothing to open.`);
+  const choices = closed.map((gate) => {
+    const { name } = identityOf(gate);
+    return {
+      text: `Gate ${name}, ${gateText(gate, now)}`,
+      command: shell`open ${name} -n ${namespace}`,
+      value: `gate/${refKey(identityOf(gate))}`,
+    };
+  });
+  return choose(context, `More than one Gate is closed in namespace '${namespace}'.`, choices);
+}

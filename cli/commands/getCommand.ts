@@ -1,0 +1,250 @@
+import type { Rollout } from '../../api/types.ts';
+import type { Application } from '../../client/explain/application.ts';
+import { type RelatedObjects, watchesElsewhere } from '../../client/explain/related.ts';
+import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
+import { GOALS, type Goal, type Progress, progressTo } from '../../client/explain/rollout/reached.ts';
+import { formatTime } from '../../core/kube/time.ts';
+import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { ALL_NAMESPACES, output, RELEASE, SELECTOR } from '../command/options.ts';
+import { Live } from '../read/live.ts';
+import { readRollouts, rolloutPages, type Which } from '../read/namedObjects.ts';
+import { readAllRelated, readNamespaces, readRelated } from '../read/readRelated.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { table } from '../terminal/layout.ts';
+import { openScreen } from '../terminal/screen.ts';
+import { structured } from '../terminal/structured.ts';
+import { OUTCOME_TONES, STATE_TONES, type Style, styleOf } from '../terminal/style.ts';
+import { applicationTree, changeLines } from '../terminal/tree.ts';
+
+type Format = 'json' | 'yaml' | 'name' | 'wide' | undefined;
+
+export const get: CommandDefinition = {
+  description: `Shows Rollouts, each as a tree: what runs, what waits, each gate, check, object and upstream Rollout that blocks it, since when and by whom, and what happens next automatically.
+On a terminal, --watch draws the tree again with every change; on a pipe it prints a line for each.`,
+  arguments: [{ syntax: '[rollout...]', help: 'names; all of the namespace when absent', completes: 'rollouts' }],
+  options: [
+    ALL_NAMESPACES,
+    SELECTOR,
+    output('wide', 'name', 'json', 'yaml'),
+    { flags: '-w, --watch', help: 'keep watching until Ctrl-C' },
+    { flags: '--until <state>', help: 'with --watch: exit once all have reached it', choices: GOALS, completes: GOALS },
+    RELEASE,
+  ],
+  examples: [
+    ['everything in the namespace', 'get'],
+    ['one application, until its bake has succeeded', 'get my-app -n shop --watch --until baked'],
+    ['a line for each of a team, in all namespaces', 'get -A -l team=shop -o wide'],
+  ],
+  exitCodes: [[EXIT.failed, 'with --until: a deployment has failed']],
+  async run(context, invocation) {
+    const { options } = invocation;
+    const cluster = await context.cluster();
+    const which = whichOf(invocation);
+    if (options.until && !options.watch)
+      throw new Problem('--until goes with --watch; status waits without drawing.', EXIT.usage);
+    if (options.watch && options.output) throw new Problem('--watch draws trees: it has no --output.', EXIT.usage);
+    if (!options.watch) return show(context, cluster, which, options.output);
+    const until = options.until ? { goal: options.until as Goal, release: options.release } : undefined;
+    return watchApplications(context, cluster, which, until);
+  },
+};
+
+function whichOf({ arguments: [names], options }: Invocation): Which {
+  const given = (names ?? []) as readonly string[];
+  const everywhere = options.allNamespaces === true;
+  if (given.length > 0 && (everywhere || options.selector)) {
+    throw new Problem('Names go with neither --all-namespaces nor --selector: a name is of one namespace.', EXIT.usage);
+  }
+  return { names: given, everywhere, selector: options.selector };
+}
+
+async function show(context: Context, cluster: Cluster, which: Which, format: Format): Promise<number> {
+  const shown = await (format === undefined || format === 'wide'
+    ? showForPeople(context, cluster, which, format === 'wide')
+    : showForPrograms(context, cluster, which, format));
+  if (shown === 0) {
+    const where = which.everywhere ? 'any namespace' : `namespace '${cluster.namespace}'`;
+    context.terminal.note(`There are no Rollouts in ${where}.`);
+  }
+  return EXIT.ok;
+}
+
+/** A page at a time, as they arrive. */
+async function showForPeople(context: Context, cluster: Cluster, which: Which, isWide: boolean): Promise<number> {
+  const { terminal } = context;
+  const style = styleOf(context);
+  const around = which.everywhere ? await readAllRelated(cluster.client) : undefined;
+  let shown = 0;
+  for await (const rollouts of rolloutPages(cluster, which)) {
+    for (const [index, lines] of [...blocks(await explain(context, cluster, rollouts, around))].entries()) {
+      if (!isWide && shown + index > 0) terminal.print('');
+      for (const line of lines) terminal.print(line);
+    }
+    shown += rollouts.length;
+    if (context.signal.aborted) break;
+  }
+  return shown;
+
+  function* blocks(apps: readonly Application[]): Generator<string[]> {
+    const isQualified = which.everywhere;
+    if (isWide && apps.length > 0) yield applicationTable(apps, style, { isQualified, header: shown === 0 });
+    else for (const app of apps) yield applicationTree(app, style, isQualified);
+  }
+}
+
+async function showForPrograms(
+  context: Context,
+  cluster: Cluster,
+  which: Which,
+  format: 'json' | 'yaml' | 'name',
+): Promise<number> {
+  const rollouts = await readRollouts(cluster, which);
+  if (format === 'name') {
+    for (const { metadata } of rollouts) {
+      context.terminal.print(`${which.everywhere ? `${metadata.namespace}/` : ''}rollout.kuberik.com/${metadata.name}`);
+    }
+    return rollouts.length;
+  }
+  const around = which.everywhere ? await readAllRelated(cluster.client) : undefined;
+  const items = await explain(context, cluster, rollouts, around);
+  const isOne = which.names.length === 1;
+  context.terminal.printText(await structured(isOne ? items[0] : { kind: 'ApplicationList', items }, format));
+  return rollouts.length || 1;
+}
+
+async function explain(context: Context, { client }: Cluster, rollouts: readonly Rollout[], known?: RelatedObjects) {
+  const around = known ?? (await readRelated(client, rollouts));
+  if (rollouts.some(watchesElsewhere)) around.namespaces ??= await readNamespaces(client);
+  return explainRollouts(rollouts, around, context.now());
+}
+
+// Many applications, a line each: `-o wide`, and what `get` prints where a tree for each would be too long.
+
+/** `header`: only on the first page. */
+function applicationTable(
+  apps: readonly Application[],
+  style: Style,
+  options: { isQualified: boolean; header: boolean },
+): string[] {
+  const rows = apps.map((app) => row(app, style, options.isQualified));
+  const header = [...(options.isQualified ? ['NAMESPACE'] : []), 'NAME', 'RUNS', 'SINCE', 'WAITS', 'STATE', 'CAUSE'];
+  return table(options.header ? [header, ...rows] : rows);
+}
+
+function row(app: Application, style: Style, isQualified: boolean): string[] {
+  const { runs, waiting, causes, state, pinned } = app;
+  return [
+    ...(isQualified ? [app.namespace] : []),
+    app.name,
+    runs ? `${style.symbol(OUTCOME_TONES[runs.outcome])} ${runs.version}` : '-',
+    runs ? style.age(runs.endedAt ?? runs.at) : '-',
+    waiting?.version ?? '-',
+    style.tone(STATE_TONES[state], state),
+    state === 'done' && pinned === undefined ? '' : style.text(causes[0]?.text ?? ''),
+  ];
+}
+
+// `get --watch`: on a terminal the trees, drawn again with every change; on a pipe a line for each change.
+
+/** Ages run on. */
+const TICK_MS = 1000;
+const QUIET_MS = 60_000;
+
+interface Until {
+  goal: Goal;
+  release?: string | undefined;
+}
+
+/** Ends with Ctrl-C, or once all have come as far as `until` says. */
+async function watchApplications(
+  context: Context,
+  cluster: Cluster,
+  which: Which,
+  until: Until | undefined,
+): Promise<number> {
+  // A name that there is not is an error, and nothing to wait for.
+  if (which.names.length > 0) await readRollouts(cluster, which);
+  const { terminal, signal } = context;
+  const namespace = which.everywhere ? undefined : cluster.namespace;
+  const ended = new AbortController();
+  const live = new Live({
+    client: cluster.client,
+    namespace,
+    names: which.names,
+    selector: which.selector,
+    signal: AbortSignal.any([signal, ended.signal]),
+  });
+  const draw = terminal.isTerminal ? drawer(context, which) : appender(context);
+  try {
+    for await (const _ of live.updates(terminal.isTerminal ? TICK_MS : QUIET_MS)) {
+      const apps = explainRollouts(live.rollouts, live.around, context.now());
+      draw.show(apps, live.isLost);
+      const outcome = until && outcomeOf(apps, until);
+      if (outcome === 'reached') return EXIT.ok;
+      if (outcome === 'failed') return EXIT.failed;
+    }
+    return EXIT.interrupted;
+  } finally {
+    ended.abort();
+    draw.close();
+  }
+}
+
+function outcomeOf(apps: readonly Application[], { goal, release }: Until): Progress {
+  const all = apps.map((app) => progressTo(goal, app, release));
+  if (all.includes('failed')) return 'failed';
+  return all.length > 0 && all.every((each) => each === 'reached') ? 'reached' : 'under way';
+}
+
+interface Drawer {
+  show(apps: readonly Application[], isLost: boolean): void;
+  close(): void;
+}
+
+function drawer(context: Context, { everywhere }: Which): Drawer {
+  const { terminal } = context;
+  const screen = openScreen(terminal, () => ({ rows: terminal.rows(), columns: terminal.columns() ?? 80 }));
+  return {
+    show(apps, isLost) {
+      const style = styleOf(context);
+      const lines: string[] = [];
+      // Of thousands only those that fit are drawn, every second.
+      for (const [index, app] of apps.entries()) {
+        if (lines.length >= terminal.rows()) {
+          lines.push(`… and ${apps.length - index} more Rollouts`);
+          break;
+        }
+        lines.push(...(index > 0 ? [''] : []), ...applicationTree(app, style, everywhere));
+      }
+      const lost = isLost
+        ? [style.tone('bad', 'Lost connection to the API server; retrying. This may be out of date.')]
+        : [];
+      screen.draw(apps.length === 0 ? ['There are no Rollouts.', ...lost] : [...lines, ...lost]);
+    },
+    close: () => screen.close(),
+  };
+}
+
+function appender({ terminal, now }: Context): Drawer {
+  const before = new Map<string, Application>();
+  let wasLost = false;
+  return {
+    show(apps, isLost) {
+      const at = formatTime(now());
+      if (isLost !== wasLost)
+        terminal.note(isLost ? 'Lost connection to the API server; retrying.' : 'Reconnected to the API server.');
+      wasLost = isLost;
+      for (const app of apps) {
+        const key = `${app.namespace}/${app.name}`;
+        for (const line of changeLines(before.get(key), app)) terminal.print(`${at} ${line}`);
+        before.set(key, app);
+      }
+      const there = new Set(apps.map((app) => `${app.namespace}/${app.name}`));
+      for (const key of [...before.keys()].filter((each) => !there.has(each))) {
+        before.delete(key);
+        terminal.print(`${at} ${key}: deleted`);
+      }
+    },
+    close() {},
+  };
+}

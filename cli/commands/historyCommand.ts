@@ -1,0 +1,161 @@
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HistoryEntry } from '../../api/types.ts';
+import { type DeploymentView, pinText } from '../../client/explain/application.ts';
+import { deploymentView } from '../../client/explain/rollout/explainRollout.ts';
+import { ageText } from '../../client/explain/when.ts';
+import { pinRecordOf } from '../../core/approval/pinRecord.ts';
+import { parseTime } from '../../core/kube/time.ts';
+import { withoutCommands } from '../../core/text/commands.ts';
+import type { CommandDefinition } from '../command/command.ts';
+import { output } from '../command/options.ts';
+import { readRollout } from '../read/namedObjects.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { table, widthOf, wrapped } from '../terminal/layout.ts';
+import { structured } from '../terminal/structured.ts';
+import { OUTCOME_TONES, type Style, styleOf } from '../terminal/style.ts';
+
+export const history: CommandDefinition = {
+  description: `The deployments of a Rollout, newest first: how each went, who wanted it and why, and how long each phase took.
+--diff shows what two of them differ in, by the ids of the first column.`,
+  arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
+  options: [
+    { flags: '--diff <ids...>', help: 'two ids: what the second has that the first had not' },
+    output('json', 'yaml'),
+  ],
+  examples: [
+    ['who deployed what, and why', 'history my-app -n shop'],
+    ['what differs between two deployments', 'history my-app --diff 12 13'],
+  ],
+  async run(context, { arguments: [name], options }) {
+    const cluster = await context.cluster();
+    const rollout = await readRollout(cluster, name as string);
+    const entries = rollout.status?.history ?? [];
+    const { terminal } = context;
+    const style = styleOf(context);
+    if (options.diff) {
+      const [before, after] = pairOf(options.diff, entries);
+      const diff = deploymentDiff(deploymentView(before), deploymentView(after));
+      if (options.output) terminal.printText(await structured(diff, options.output));
+      else for (const line of diff.lines(style)) terminal.print(line);
+      return EXIT.ok;
+    }
+    const views = entries.map(deploymentView);
+    if (options.output) terminal.printText(await structured(views, options.output));
+    else if (views.length === 0) terminal.note(`Rollout '${rollout.metadata.name}' has deployed nothing yet.`);
+    else for (const line of historyLines(views, style, context.now())) terminal.print(line);
+    const pin = options.output ? undefined : pinRecordOf(rollout);
+    if (pin) terminal.note(style.text(`${pinText(pin)}.`));
+    return EXIT.ok;
+  },
+};
+
+function pairOf(ids: readonly string[], entries: readonly HistoryEntry[]): [HistoryEntry, HistoryEntry] {
+  if (ids.length !== 2) throw new Problem('--diff takes two ids, such as --diff 12 13.', EXIT.usage);
+  const [before, after] = ids.map((id) => {
+    const found = entries.find((entry) => String(entry.id ?? 0) === id);
+    if (found) return found;
+    const known = entries.map((entry) => entry.id ?? 0).join(', ') || 'none';
+    throw new Problem(`There is no deployment ${id} in the history: it has ${known}.`);
+  });
+  return [before!, after!];
+}
+
+// Deployments in a table, and what two of them differ in.
+
+const HEADER = ['ID', 'VERSION', 'OUTCOME', 'WHEN', 'TO APPLY', 'TO BAKE', 'BY', 'WHY'];
+
+/** A table; where it is too wide, a paragraph for each. */
+function historyLines(views: readonly DeploymentView[], style: Style, now: EpochMs): string[] {
+  const rows = views.map((view) => row(view, style, now));
+  const lines = table([HEADER, ...rows]);
+  const isWide = style.columns !== undefined && lines.some((line) => widthOf(line) > style.columns!);
+  if (!isWide) return lines;
+  const short = table([HEADER.slice(0, 4), ...rows.map((cells) => cells.slice(0, 4))]);
+  return short.flatMap((line, index) => {
+    const view = views[index - 1];
+    const [, , , , applied = '', baked = '', by = '', why = ''] = rows[index - 1] ?? [];
+    if (!view) return [line];
+    const phases = [
+      ...(applied === '-' ? [] : [`applied in ${applied}`]),
+      ...(baked === '-' ? [] : [`baked ${baked}`]),
+    ];
+    const more = [[...phases, by === '-' ? '' : `by ${by}`].filter((part) => part !== '').join(', '), why];
+    return [
+      line,
+      ...more
+        .filter((text) => text !== '')
+        .flatMap((text) => wrapped(text, style.columns! - 4))
+        .map((text) => `    ${style.faint(text)}`),
+    ];
+  });
+}
+
+function row(view: DeploymentView, style: Style, now: EpochMs): string[] {
+  const { id, version, outcome, at, by } = view;
+  return [
+    String(id),
+    version,
+    `${style.symbol(OUTCOME_TONES[outcome])} ${outcome}`,
+    style.ago(at),
+    span(view.retriedAt ?? at, view.appliedAt),
+    span(view.bakeStartedAt, view.endedAt ?? (outcome === 'InProgress' ? new Date(now).toISOString() : undefined)),
+    by.kind === 'User' ? by.name : '-',
+    whyText(view),
+  ];
+}
+
+/** Every reason that users gave, for the request, for opening gates, for a bypass; then what went wrong. */
+function whyText({ message, reason, approvals, bypass, failedChecks, outcome, detail }: DeploymentView): string {
+  const approved = approvals.map(
+    ({ gate, kind, by, reason: why }) =>
+      `${kind === 'RolloutGate' ? `approved at ${gate}` : `${gate} opened`}${by ? ` by ${by}` : ''}${why ? `: ${why}` : ''}`,
+  );
+  const bypassed = bypass ? [`bypassed by ${bypass.by}: ${bypass.reason}`] : [];
+  const failed = failedChecks.map(
+    ({ namespace, name, message: failure }) =>
+      `HealthCheck ${namespace}/${name}${failure ? `: ${withoutCommands(failure)}` : ''}`,
+  );
+  const wrong = outcome === 'Failed' && failed.length === 0 && detail ? [detail] : failed;
+  return [message, reason === message ? undefined : reason, ...approved, ...bypassed, ...wrong]
+    .filter(Boolean)
+    .join('; ');
+}
+
+function span(from: string | undefined, to: string | undefined): string {
+  const [start, end] = [parseTime(from), parseTime(to)];
+  return start === undefined || end === undefined ? '-' : ageText(end - start);
+}
+
+/** What the release says of itself, and how its deployment went. */
+const RELEASE = ['version', 'imageVersion', 'digest', 'revision', 'created'] as const;
+const DEPLOYMENT = ['at', 'outcome', 'message', 'reason'] as const;
+const LABELS: Record<string, string> = { imageVersion: 'image version', at: 'deployed' };
+
+interface Difference {
+  field: string;
+  before: string;
+  after: string;
+}
+
+/** What two deployments differ in; `lines` for a terminal. */
+function deploymentDiff(before: DeploymentView, after: DeploymentView) {
+  const all: Difference[] = [
+    ...RELEASE.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),
+    ...DEPLOYMENT.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),
+    { field: 'by', before: before.by.name, after: after.by.name },
+  ];
+  const differences = all.filter((each) => each.before !== each.after);
+  return {
+    before: before.id,
+    after: after.id,
+    differences,
+    lines: (style: Style): string[] =>
+      table([
+        ['', `${before.id}`, `${after.id}`].map((cell) => style.strong(cell)),
+        ...differences.map(({ field, before, after }) => [
+          LABELS[field] ?? field,
+          ...[before, after].map((value) => style.text(value) || '-'),
+        ]),
+      ]),
+  };
+}

@@ -1,0 +1,42 @@
+import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
+import { GOALS, type Goal, progressTo } from '../../client/explain/rollout/reached.ts';
+import type { CommandDefinition } from '../command/command.ts';
+import { RELEASE } from '../command/options.ts';
+import { readRollout } from '../read/namedObjects.ts';
+import { readRelated } from '../read/readRelated.ts';
+import { EXIT } from '../terminal/exit.ts';
+import { styleOf } from '../terminal/style.ts';
+import { lineOf, timeoutOf, WAIT_CODES, waitFor } from '../write/wait.ts';
+
+export const status: CommandDefinition = {
+  description: `Prints one line about the progress of a Rollout. With --until it waits for a state, for pipelines: progress goes to standard error, the line to standard output,
+and the exit code tells the result.`,
+  arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
+  options: [
+    { flags: '--until <state>', help: 'wait until it reaches this state', choices: GOALS, completes: GOALS },
+    RELEASE,
+    { flags: '--timeout <time>', help: 'with --until: how long to wait; 0 for no limit', default: '10m' },
+  ],
+  examples: [
+    ['has it baked?', 'status my-app -n shop'],
+    ['in a pipeline, after the image was pushed', 'status my-app -n shop --until baked --release 1.2.0 --timeout 30m'],
+  ],
+  exitCodes: [...WAIT_CODES, [EXIT.waiting, 'without --until: a version is waiting or rolling out']],
+  async run(context, { arguments: [name], options }) {
+    const cluster = await context.cluster();
+    const rollout = await readRollout(cluster, name as string);
+    if (options.until) {
+      const [goal, release] = [options.until as Goal, options.release as string | undefined];
+      return waitFor(context, cluster, rollout.metadata.name ?? '', {
+        what: `${release ?? 'the newest version'} ${goal}`,
+        progress: (app) => progressTo(goal, app, release),
+        timeoutMs: timeoutOf(options.timeout),
+      });
+    }
+    const around = await readRelated(cluster.client, [rollout]);
+    const app = explainRollout(rollout, around, context.now());
+    context.terminal.print(lineOf(app, styleOf(context)));
+    if (app.state === 'done') return EXIT.ok;
+    return app.state === 'failed' || app.state === 'problem' ? EXIT.failed : EXIT.waiting;
+  },
+};

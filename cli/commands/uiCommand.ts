@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import type { CommandDefinition } from '../command/command.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { openBrowser, openPage } from '../ui/page.ts';
+import { readAssets } from '../ui/server.ts';
+
+const MOST_PORT = 65_535;
+
+export const ui: CommandDefinition = {
+  description: `Serves a page on this machine and opens it: a board of all applications, why each waits, Gates on a calendar, the order of promotion.
+It is live, and has the rights of your kubeconfig: the browser sees neither credentials nor anything but what the page needs. The address has a key that
+is new each time; anyone who has it has your permissions, so do not share it. Ctrl-C ends it.`,
+  options: [
+    { flags: '--port <number>', help: 'port on 127.0.0.1; a free one when absent' },
+    { flags: '--no-open', help: 'print the address and open no browser' },
+  ],
+  examples: [
+    ['all namespaces', 'ui'],
+    ['one namespace, where you may not read others', 'ui -n shop'],
+    ['on another machine, through ssh -L 8080:localhost:8080', 'ui --no-open --port 8080'],
+  ],
+  async run(context, { options }) {
+    const port = portOf(options.port as string | undefined);
+    const assets = readAssets();
+    if (assets.size === 0) throw new Problem('The page is not built: run npm run build:cli first.', EXIT.error);
+    const { client, selected, namespace } = await context.cluster();
+    const page = await openPage({
+      client,
+      assets,
+      hello: { context: selected.context, server: selected.server, user: selected.user, program: context.program },
+      namespace: context.flags.namespace,
+      fallback: namespace,
+      token: randomBytes(24).toString('base64url'),
+      port,
+      now: context.now,
+    }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE')
+        throw new Problem(`Port ${port} is taken: choose another one with --port.`, EXIT.error);
+      throw error;
+    });
+    context.terminal.print(page.address);
+    context.terminal.note('Anyone with this address has your permissions. Ctrl-C ends it.');
+    if (options.open !== false) openBrowser(page.address);
+    await new Promise<void>((resolve) => {
+      if (context.signal.aborted) resolve();
+      context.signal.addEventListener('abort', () => resolve());
+    });
+    await page.close();
+    return EXIT.ok;
+  },
+};
+
+function portOf(text: string | undefined): number {
+  if (text === undefined) return 0;
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port <= MOST_PORT) return port;
+  throw new Problem(`--port: '${text}' is not a port from 1 to ${MOST_PORT}.`, EXIT.usage);
+}

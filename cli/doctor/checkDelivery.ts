@@ -1,0 +1,47 @@
+/** The Kustomization that delivers the installation, and its source: if admission governs them, Flux can't repair admission. */
+import {
+  GATE_PREFIX,
+  KUSTOMIZATION_NAME_LABEL,
+  KUSTOMIZATION_NAMESPACE_LABEL,
+  ROLLOUT_PREFIX,
+} from '../../api/annotations.ts';
+import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { isApiError } from '../kube/kubeClient.ts';
+import { type Check, type Finding, orFine, problem, unseen } from './finding.ts';
+
+const ABOUT = 'Delivery';
+
+export const checkDelivery: Check = async ({ client }) => {
+  const get = async (kind: string, at: { namespace: string; name: string }): Promise<KubeObject<any, any>[]> => {
+    if (!(kind in KINDS)) return [];
+    const found = await client.get<KubeObject<any, any>>({ ...resourceOf(KINDS[kind as KindName]), ...at });
+    return found ? [{ ...found, kind }] : [];
+  };
+  try {
+    const place = { apiVersion: 'apps/v1', resource: 'deployments', namespace: 'rollout-hooks' };
+    const server = await client.get({ ...place, name: 'rollout-hooks' });
+    const { [KUSTOMIZATION_NAME_LABEL]: name, [KUSTOMIZATION_NAMESPACE_LABEL]: namespace } =
+      server?.metadata.labels ?? {};
+    if (!name || !namespace) return [];
+    const [kustomization] = await get('Kustomization', { namespace, name });
+    const { sourceRef } = kustomization?.spec ?? {};
+    const source = sourceRef ? await get(sourceRef.kind, { namespace, ...sourceRef }) : [];
+    const found = [...(kustomization ? [kustomization] : []), ...source].flatMap(heldFindings);
+    return orFine(ABOUT, found, `by Kustomization ${namespace}/${name}, which admission does not govern`);
+  } catch (error) {
+    if (!isApiError(error, 403)) throw error;
+    return [unseen(ABOUT, 'you may not read the objects by which Flux delivers this installation')];
+  }
+};
+
+function heldFindings({ kind, metadata }: KubeObject<any, any>): Finding[] {
+  const keys = Object.keys(metadata.annotations ?? {});
+  const ours = keys.find((key) => key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX));
+  if (!ours) return [];
+  const what = `${kind} ${metadata.namespace}/${metadata.name} delivers this installation`;
+  const text = `${what} and has the annotation ${ours}: while admission is down, no repair comes from Git`;
+  const remedy =
+    'remove the annotation, or exclude its namespace from the Gate that selects it: docs/install.md, By Flux';
+  return [problem(ABOUT, text, remedy)];
+}

@@ -1,0 +1,121 @@
+/** The version of the API server, and the kinds that it serves, compared with those of this command. */
+import { SCHEMAS } from '../../api/generated/schemas.ts';
+import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import { few } from '../../core/kube/firstFew.ts';
+import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
+import { type Check, type Finding, fine, problem, unseen } from './finding.ts';
+
+const ABOUT = 'Kinds';
+const OLDEST_MINOR = 32;
+
+/** The kinds of this product, all of which have to be served. Flux's are served if its components are installed. */
+const OURS = Object.values(KINDS).filter(({ group }) => /^(kuberik\.com|gating\.toolkit\.fluxcd\.io)$/.test(group));
+
+export const checkVersion: Check = async ({ client }) => {
+  const { gitVersion, minor } = await client.raw<{ gitVersion: string; minor: string }>('/version');
+  const about = 'API server';
+  if (Number.parseInt(minor, 10) >= OLDEST_MINOR) return [fine(about, gitVersion)];
+  const text = `${gitVersion} is older than 1.${OLDEST_MINOR}, which selectable fields of custom resources need`;
+  return [problem(about, text, 'upgrade the cluster')];
+};
+
+export const checkKinds: Check = async ({ client }) => {
+  const own = await Promise.all(OURS.map(({ kind }) => checkKind(client, kind)));
+  const findings = [...own.flat(), ...olderFindings(await servedByFlux(client))];
+  const problems = findings.filter(({ level }) => level === 'problem');
+  const unseenKinds = findings.filter(({ level }) => level === 'unseen');
+  const compared = unseenKinds.length === 0 ? ', with the fields of this command' : '';
+  const all = [fine(ABOUT, `all ${OURS.length} are served${compared}`)];
+  return [...(problems.length > 0 ? problems : all), ...unseenKinds.slice(0, 1)];
+};
+
+/** The kinds in each version of Flux's groups. */
+async function servedByFlux(client: KubeClient): Promise<Map<string, string[]>> {
+  const { groups } = await client.raw<{ groups: { name: string; versions: { groupVersion: string }[] }[] }>('/apis');
+  const governed = new Set<string>(GOVERNED_KINDS.map(({ group }) => group));
+  const versions = groups.filter(({ name }) => governed.has(name)).flatMap((group) => group.versions);
+  const kinds = versions.map(async ({ groupVersion }) => {
+    const resources = await client.resources(groupVersion);
+    return [groupVersion, resources.map(({ kind }) => kind)] as const;
+  });
+  return new Map(await Promise.all(kinds));
+}
+
+async function checkKind(client: KubeClient, name: KindName): Promise<Finding[]> {
+  const row = KINDS[name];
+  const { apiVersion, resource } = resourceOf(row);
+  const file = `${row.group}_${resource}`;
+  const served = await client.resources(apiVersion);
+  if (!served.some((each) => each.kind === name)) {
+    const command = `kubectl apply --server-side -f manifests/crds/${file}.yaml`;
+    return [problem(ABOUT, `${name} (${apiVersion}) is not served`, 'install its CRD', command)];
+  }
+  try {
+    const crds = { apiVersion: 'apiextensions.k8s.io/v1', resource: 'customresourcedefinitions' };
+    const crd = await client.get<any>({ ...crds, name: `${resource}.${row.group}` });
+    const versions: { name: string; schema?: { openAPIV3Schema?: Schema } }[] = crd?.spec?.versions ?? [];
+    const schema = versions.find((version) => apiVersion.endsWith(`/${version.name}`))?.schema?.openAPIV3Schema;
+    return schema ? schemaFindings(name, file, schema) : [];
+  } catch (error) {
+    if (!isApiError(error, 403)) throw error;
+    const text = 'you may not read them, so their fields could not be compared with those of this command';
+    return [unseen(ABOUT, `customresourcedefinitions: ${text}`)];
+  }
+}
+
+export interface Schema {
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+  items?: Schema;
+}
+
+/** Fields that are missing in a CRD are dropped from every write, silently. `crd`: `kuberik.com_rollouts`, the name of its file. */
+export function schemaFindings(kind: string, crd: string, served: Schema): Finding[] {
+  const known = SCHEMAS[kind] as Schema | undefined;
+  if (!known) return [];
+  const [ours, theirs] = [fieldsOf(known), fieldsOf(served)];
+  const older = [...ours].filter((field) => !theirs.has(field));
+  const newer = [...theirs].filter((field) => !ours.has(field));
+  const olderText = `The CRD of ${kind} is older than this command: it does not have ${few(older, 3)}`;
+  const newerText = `The CRD of ${kind} is newer than this command, which does not know ${few(newer, 3)}`;
+  const upgrade = 'apply the CRD of the version that is installed, or use a command as old as it';
+  const command = `kubectl apply --server-side -f manifests/crds/${crd}.yaml`;
+  return [
+    ...(older.length > 0 ? [problem(ABOUT, olderText, upgrade, command)] : []),
+    ...(newer.length > 0 ? [problem(ABOUT, newerText, 'install the command of that version')] : []),
+  ];
+}
+
+/** `spec.gates[].name`: the fields of spec and status. */
+function fieldsOf(schema: Schema): Set<string> {
+  const found = new Set<string>();
+  const walk = ({ properties = {}, items }: Schema, path: string) => {
+    for (const [name, below] of Object.entries(properties)) {
+      const here = path === '' ? name : `${path}.${name}`;
+      if (path === '' && name !== 'spec' && name !== 'status') continue;
+      found.add(here);
+      walk(below, here);
+    }
+    if (items) walk(items, `${path}[]`);
+  };
+  walk(schema, '');
+  return found;
+}
+
+/**
+ * Kinds of Flux that are served in older versions only. A controller of Metacontroller does nothing for all its kinds while one of them is
+ * missing (docs/facts.md, M14).
+ * @param served the kinds of each `group/version` of Flux that the API server serves
+ */
+export function olderFindings(served: ReadonlyMap<string, readonly string[]>): Finding[] {
+  return GOVERNED_KINDS.flatMap((row) => {
+    const serving = [...served].flatMap(([version, kinds]) =>
+      version.startsWith(`${row.group}/`) && kinds.includes(row.kind) ? version : [],
+    );
+    const wanted = apiVersionOf(row);
+    if (serving.length === 0 || serving.includes(wanted)) return [];
+    const what = `${row.kind} is served as ${serving.join(' and ')} only, and ${wanted} is read`;
+    const text = `${what}: no Gate holds it, nor any other kind of ${row.group}`;
+    return problem(ABOUT, text, 'upgrade Flux to 2.7 or newer');
+  });
+}

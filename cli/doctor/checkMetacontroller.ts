@@ -1,0 +1,171 @@
+/** Metacontroller: installed, with the flags that it needs, with our controllers, and reconciling; and the hook server. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { few } from '../../core/kube/firstFew.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { parseTime } from '../../core/kube/time.ts';
+import { type Check, type Examined, type Finding, fine, orFine, problem, reader, unseen } from './finding.ts';
+
+const ABOUT = 'Metacontroller';
+const METACONTROLLER = 'metacontroller.k8s.io/v1alpha1';
+
+/** Controllers in every installation; further ones depend on the installed components of Flux. */
+export const CONTROLLERS: Record<string, readonly string[]> = {
+  compositecontrollers: [
+    'clusterrolloutbudgets',
+    'clusterrolloutschedules',
+    'fluxbindings',
+    'gates',
+    'rolloutbudgets',
+    'rollouts',
+    'rolloutschedules',
+  ],
+  decoratorcontrollers: [
+    'flux-kustomize',
+    'flux-source',
+    'gate-labels',
+    'healthchecks',
+    'hold-kustomize',
+    'hold-source',
+    'rollout-requests',
+    'rolloutbudget-slots',
+    'rolloutgates',
+  ],
+};
+const FLAGS = ['--client-go-qps', '--client-go-burst', '--workers'];
+const OLDEST = [4, 15] as const;
+
+interface Workload extends KubeObject<any, any> {
+  spec: {
+    replicas?: number;
+    template: { spec: { containers: { image?: string; args?: string[]; env?: { name: string; value?: string }[] }[] } };
+  };
+}
+
+const containersOf = ({ spec }: Workload) => spec.template.spec.containers;
+
+export const checkMetacontroller: Check = async (examined) => {
+  const { list, notes } = reader(examined, ABOUT);
+  const kinds = ['statefulsets', 'deployments'].map((resource) => list<Workload>({ apiVersion: 'apps/v1', resource }));
+  const containers = (await Promise.all(kinds)).flatMap((found) => found ?? []).flatMap(containersOf);
+  const container = containers.find(({ image }) => image?.includes('metacontroller'));
+  if (!container) {
+    if (notes.length > 0) return notes.slice(0, 1);
+    return [unseen(ABOUT, 'it does not run in this cluster as a Deployment or StatefulSet')];
+  }
+  const { image = '', args = [] } = container;
+  const version = /:v?(\d+)\.(\d+)/.exec(image);
+  const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
+  const isOld = version && (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]));
+  const missing = FLAGS.filter((flag) => !args.some((arg) => arg.startsWith(flag)));
+  const slow = `It runs without ${missing.join(', ')}: about one release every two seconds gets through`;
+  const problems = [
+    ...(isOld
+      ? [problem(ABOUT, `${image} is older than ${OLDEST.join('.')}`, 'upgrade it: hook version v2 is needed')]
+      : []),
+    ...(missing.length > 0 ? [problem(ABOUT, slow, 'manifests/metacontroller/README.md')] : []),
+  ];
+  return [...orFine(ABOUT, problems, `${image}, with its flags`), ...notes];
+};
+
+export const checkControllers: Check = async (examined) => {
+  const { list, notes } = reader(examined, ABOUT);
+  const findings: Finding[] = [];
+  for (const [resource, names] of Object.entries(CONTROLLERS)) {
+    const found = await list({ apiVersion: METACONTROLLER, resource });
+    if (!found) continue;
+    const existing = new Set(found.map(({ metadata }) => metadata.name));
+    const missing = names.filter((name) => !existing.has(name)).join(', ');
+    const text = `The ${resource} ${missing} do not exist: nothing reconciles the objects that they are for`;
+    const apply = 'kubectl apply --server-side -k manifests/controllers';
+    if (missing !== '') findings.push(problem(ABOUT, text, 'apply them again', apply));
+  }
+  if (notes.length === Object.keys(CONTROLLERS).length) return notes.slice(0, 1);
+  return [...orFine(ABOUT, findings, 'our controllers are registered'), ...notes];
+};
+
+/** A status may be behind for a moment: what is behind at two reads is. */
+const MOMENT_MS = 3000;
+
+export const checkAwake: Check = async (examined) => {
+  const { kind, notes } = reader(examined, ABOUT);
+  const laggards = async () => {
+    const lists = await Promise.all([kind('Rollout'), kind('Gate')]);
+    if (lists.every((list) => list === undefined)) return undefined;
+    return behind(
+      lists.flatMap((list) => list ?? []),
+      examined.now(),
+    );
+  };
+  const first = await laggards();
+  const noted = [...notes];
+  if (!first) return noted.slice(0, 1);
+  if (first.length === 0) return [fine(ABOUT, 'awake: no Rollout and no Gate is behind'), ...noted];
+  await wait(MOMENT_MS, undefined, { signal: examined.signal });
+  const still = new Set(await laggards());
+  const asleep = first.filter((name) => still.has(name));
+  if (asleep.length === 0) return [fine(ABOUT, 'awake: it has just caught up'), ...noted];
+  const text = `It does not reconcile: the status of ${few(asleep, 3)} is behind. Admission is not affected`;
+  const remedy = 'look at its Pods and its log: docs/install.md, Troubleshooting';
+  return [problem(ABOUT, text, remedy, 'kubectl -n metacontroller get pods')];
+};
+
+/** An object is synced within moments, a planned change to the second: after that nothing reconciles it. */
+const PATIENCE_MS = 60_000;
+
+/** `Rollout shop/checkout`: objects whose status is of another generation than the spec, or names a next change that is past. */
+export function behind(objects: readonly KubeObject<any, any>[], now: EpochMs): string[] {
+  return objects
+    .filter(({ metadata, status }) => {
+      const isOld = (at: EpochMs | undefined) => at !== undefined && now - at > PATIENCE_MS;
+      const observed = status?.observedGeneration;
+      // The CRD's default for a Gate that was not reconciled yet.
+      const isUntouched = status === undefined || observed === -1;
+      const isUnseen = !isUntouched && observed !== undefined && observed !== metadata.generation;
+      const isNew = isUntouched && isOld(parseTime(metadata.creationTimestamp));
+      return isUnseen || isNew || isOld(parseTime(status?.nextTransition));
+    })
+    .map((object) => `${object.kind} ${refKey(identityOf(object))}`);
+}
+
+/** The hook server, and its setting NO_CROSS_NAMESPACE_REFS. */
+export const checkServer: Check = async (examined) => {
+  const about = 'Hook server';
+  const { list, notes } = reader(examined, about);
+  const found = await list<Workload>({ apiVersion: 'apps/v1', resource: 'deployments', namespace: 'rollout-hooks' });
+  const server = found?.find(({ metadata }) => metadata.name === 'rollout-hooks');
+  if (!server) {
+    if (notes.length > 0) return notes;
+    return [unseen(about, 'there is no Deployment rollout-hooks/rollout-hooks: it runs elsewhere')];
+  }
+  const ready: number = server.status?.readyReplicas ?? 0;
+  const wanted = server.spec.replicas ?? 1;
+  const env = containersOf(server).flatMap((container) => container.env ?? []);
+  const isRestricted = env.some(({ name, value }) => name === 'NO_CROSS_NAMESPACE_REFS' && value === 'true');
+  const text = `${ready} of ${wanted} replicas are ready`;
+  const isReady = ready >= wanted;
+  return [
+    isReady ? fine(about, text) : problem(about, text, 'look at the Pods', 'kubectl -n rollout-hooks describe pods'),
+    ...(isRestricted ? await foreignFindings(examined) : []),
+  ];
+};
+
+/** With NO_CROSS_NAMESPACE_REFS, an object that names a Gate of another namespace is held until it no longer does. */
+async function foreignFindings(examined: Examined): Promise<Finding[]> {
+  const about = 'References';
+  const { kind } = reader(examined, about);
+  const [bindings = [], gates = []] = await Promise.all([kind<any>('FluxBinding'), kind<any>('Gate')]);
+  const held = bindings.filter(({ spec, metadata }) =>
+    spec?.gates?.some((ref: any) => ref.namespace && ref.namespace !== metadata.namespace),
+  );
+  const wide = gates.filter(({ spec }) => spec.selects?.namespaceSelector !== undefined);
+  const names = [
+    ...held.map(({ spec, metadata }) => `${spec.target.kind} ${metadata.namespace}/${spec.target.name}`),
+    ...wide.map(({ metadata }) => `Gate ${metadata.namespace}/${metadata.name}`),
+  ];
+  if (names.length === 0)
+    return [fine(about, 'NO_CROSS_NAMESPACE_REFS is set, and nothing refers to another namespace')];
+  const what = `NO_CROSS_NAMESPACE_REFS is set, and ${few(names, 5)} refer to other namespaces`;
+  const text = `${what}: these objects are suspended, these Gates cannot be changed`;
+  return [problem(about, text, 'name Gates of their own namespace')];
+}

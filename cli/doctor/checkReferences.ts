@@ -1,0 +1,134 @@
+/** Objects that wait for something that does not exist, and closed Gates behind which Flux goes on. */
+import type { ImagePolicy } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { OURS } from '../../client/actions/writes/plannedWrite.ts';
+import { gateRefsOf, gatesOf, isTooMany } from '../../core/gate/refs.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { policyRef } from '../../core/policy/imagePolicy.ts';
+import { nameWord, shell } from '../../core/text/shell.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import { type Check, type Finding, orFine, problem, reader } from './finding.ts';
+
+const ABOUT = 'References';
+
+export const checkReferences: Check = async (examined) => {
+  const { list, kind, notes } = reader(examined, ABOUT);
+  const listPolicies = async () => {
+    const apiVersion = await policyVersion(examined.client);
+    return apiVersion && list<ImagePolicy>({ apiVersion, resource: KINDS.ImagePolicy.resource });
+  };
+  const [rollouts, rolloutGates, bindings, gates, policies] = await Promise.all([
+    kind<Rollout>('Rollout'),
+    kind<RolloutGate>('RolloutGate'),
+    kind<FluxBinding>('FluxBinding'),
+    // They may be in any namespace, whichever is examined.
+    kind<Gate>('Gate', { namespace: undefined }),
+    listPolicies(),
+  ]);
+  const found = absentFindings({ rollouts, rolloutGates, bindings, gates, policies: policies || undefined });
+  return [...orFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
+};
+
+/** Older Flux serves ImagePolicies in an older version only. undefined: none is served, or the user may not ask. */
+async function policyVersion(client: KubeClient): Promise<string | undefined> {
+  const { group, versions, resource } = KINDS.ImagePolicy;
+  for (const version of versions) {
+    const resources = await unlessRefused(client.resources(`${group}/${version}`), 403);
+    if (resources?.some(({ name }) => name === resource)) return `${group}/${version}`;
+  }
+  return undefined;
+}
+
+/** Lists that could not be read are absent: there is no finding about what they would show. */
+interface ReferringObjects {
+  rollouts?: readonly Rollout[] | undefined;
+  rolloutGates?: readonly RolloutGate[] | undefined;
+  gates?: readonly Gate[] | undefined;
+  bindings?: readonly FluxBinding[] | undefined;
+  policies?: readonly ImagePolicy[] | undefined;
+}
+
+export function absentFindings({ rollouts, rolloutGates, gates, bindings, policies }: ReferringObjects): Finding[] {
+  const boundName = ({ spec, metadata }: FluxBinding) =>
+    `${spec!.target.kind} ${metadata.namespace}/${spec!.target.name}`;
+  const withoutPolicy = absent(rollouts, policies, (rollout) => {
+    const ref = policyRef(rollout);
+    return ref ? [ref] : [];
+  });
+  const boundToAbsent = absent(bindings, rollouts, ({ spec, metadata }) =>
+    (spec?.pins ?? []).map(({ rollout }) => ({ namespace: metadata.namespace ?? '', name: rollout })),
+  );
+  const gatesOfAbsent = absent(rolloutGates, rollouts, ({ spec, metadata }) =>
+    spec ? [{ namespace: metadata.namespace ?? '', name: spec.rolloutRef.name }] : [],
+  );
+  return [
+    ...withoutPolicy.map(({ by, ref }) =>
+      problem(
+        ABOUT,
+        `Rollout ${refKey(by)} follows ImagePolicy ${refKey(ref)}, which does not exist: it has no releases`,
+        'create the ImagePolicy, or correct spec.releasesImagePolicy',
+        shell`kubectl -n ${nameWord(ref.namespace)} get imagepolicies`,
+      ),
+    ),
+    ...absent(rollouts, gates, gateRefsOf).map(({ by, ref }) =>
+      problem(
+        ABOUT,
+        `Rollout ${refKey(by)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: nothing is deployed`,
+        'create the Gate, or no longer require it: this lists the commands',
+        shell`${OURS} why ${by.name} -n ${by.namespace}`,
+      ),
+    ),
+    ...absent(bindings, gates, ({ spec }) => gatesOf(spec).filter((ref) => !isTooMany(ref))).map(
+      ({ object, by, ref }) => {
+        const { kind, name } = object.spec!.target;
+        return problem(
+          ABOUT,
+          `${boundName(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: it is suspended`,
+          'create the Gate: this prints the command',
+          shell`${OURS} why ${kind.toLowerCase()}/${nameWord(name)} -n ${by.namespace}`,
+        );
+      },
+    ),
+    ...boundToAbsent.map(({ object, ref }) => {
+      const text = `${boundName(object)} is bound to Rollout ${refKey(ref)}, which does not exist: it gets no version`;
+      return problem(ABOUT, text, `create the Rollout, or take the annotation off the ${object.spec!.target.kind}`);
+    }),
+    ...gatesOfAbsent.map(({ by, ref }) =>
+      problem(
+        ABOUT,
+        `RolloutGate ${refKey(by)} is for Rollout ${refKey(ref)}, which does not exist: it holds nothing`,
+        'correct spec.rolloutRef, or delete it',
+        shell`kubectl -n ${by.namespace} delete rolloutgate ${by.name}`,
+      ),
+    ),
+    ...(gates ?? []).flatMap(notHeldFinding),
+  ];
+}
+
+/** A closed Gate that does not hold all of its Flux objects. */
+function notHeldFinding({ metadata: { namespace, name }, status }: Gate): Finding[] {
+  const { notHeld = 0, notHeldObjects: [first] = [] } = status ?? {};
+  if (notHeld === 0) return [];
+  const text = `Gate ${namespace}/${name} is closed and does not hold ${notHeld} Flux objects`;
+  const example = first
+    ? `, ${first.kind} ${first.namespace}/${first.name} among them: ${first.message ?? first.reason}`
+    : '';
+  return [problem('Gates', `${text}${example}`, 'docs/runbooks.md#gatenotholding')];
+}
+
+/** References of the objects to targets that do not exist, each once per object. */
+function absent<T extends KubeObject<any, any>>(
+  objects: readonly T[] | undefined,
+  targets: readonly KubeObject<any, any>[] | undefined,
+  refsOf: (object: T) => readonly NamespacedName[],
+): { object: T; by: NamespacedName; ref: NamespacedName }[] {
+  if (!objects || !targets) return [];
+  const existing = new Set(targets.map((target) => refKey(identityOf(target))));
+  return objects.flatMap((object) => {
+    const refs = new Map(refsOf(object).map((ref) => [refKey(ref), ref]));
+    const missing = [...refs].filter(([key]) => !existing.has(key));
+    return missing.map(([, ref]) => ({ object, by: identityOf(object), ref }));
+  });
+}

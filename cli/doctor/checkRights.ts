@@ -1,0 +1,71 @@
+/** Whether our two ServiceAccounts may do what they have to. */
+
+import { few } from '../../core/kube/firstFew.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import { type Check, type Finding, orFine, problem, unseen } from './finding.ts';
+
+const ABOUT = 'Rights';
+
+type Need = readonly [verb: string, group: string, resource: string, subresource?: string];
+
+const KUBERIK = 'kuberik.com';
+const GATING = 'gating.toolkit.fluxcd.io';
+
+/** A right of each rule: one that is missing says that the rule is. */
+const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
+  {
+    user: 'system:serviceaccount:rollout-hooks:rollout-hooks',
+    file: 'manifests/rbac/hook-server.yaml',
+    needs: [
+      ['list', KUBERIK, 'rollouts'],
+      ['list', KUBERIK, 'rolloutgates'],
+      ['get', GATING, 'gates'],
+      ['get', 'kustomize.toolkit.fluxcd.io', 'kustomizations'],
+      ['get', 'source.toolkit.fluxcd.io', 'ocirepositories'],
+      ['get', 'image.toolkit.fluxcd.io', 'imagepolicies'],
+      ['list', '', 'namespaces'],
+      ['create', 'authorization.k8s.io', 'subjectaccessreviews'],
+      ['create', '', 'events'],
+      ['get', '', 'events'],
+    ],
+  },
+  {
+    user: 'system:serviceaccount:metacontroller:metacontroller',
+    file: 'manifests/rbac/metacontroller.yaml',
+    needs: [
+      ['watch', KUBERIK, 'rollouts'],
+      ['update', KUBERIK, 'rollouts', 'status'],
+      ['update', GATING, 'gates', 'status'],
+      ['create', KUBERIK, 'fluxbindings'],
+      ['update', 'kustomize.toolkit.fluxcd.io', 'kustomizations'],
+      ['update', 'source.toolkit.fluxcd.io', 'ocirepositories'],
+      ['watch', 'image.toolkit.fluxcd.io', 'imagepolicies'],
+      ['watch', '', 'namespaces'],
+    ],
+  },
+];
+
+export const checkRights: Check = async ({ client }) => {
+  const findings: Finding[] = [];
+  for (const { user, file, needs } of ACCOUNTS) {
+    const lacks: string[] = [];
+    for (const [verb, group, resource, subresource] of needs) {
+      const allowed = await unlessRefused(isAllowed(client, user, { verb, group, resource, subresource }), 403);
+      if (allowed === undefined) return [unseen(ABOUT, 'you may not ask what our ServiceAccounts may do')];
+      if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);
+    }
+    const apply = `kubectl apply --server-side -f ${file}`;
+    if (lacks.length > 0)
+      findings.push(problem(ABOUT, `${user} may not ${few(lacks, 4)}`, 'apply its roles again', apply));
+  }
+  return orFine(ABOUT, findings, 'our ServiceAccounts have what they need');
+};
+
+async function isAllowed(client: KubeClient, user: string, resourceAttributes: object): Promise<boolean> {
+  const apiVersion = 'authorization.k8s.io/v1';
+  const spec = { user, groups: ['system:serviceaccounts', 'system:authenticated'], resourceAttributes };
+  const review = { apiVersion, kind: 'SubjectAccessReview', spec };
+  const to = { apiVersion, resource: 'subjectaccessreviews' };
+  const { object } = await client.create<{ status?: { allowed?: boolean } }>(to, review);
+  return object.status?.allowed === true;
+}

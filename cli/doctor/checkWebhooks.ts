@@ -1,0 +1,144 @@
+/** Admission: registered, failing closed, with certificates that last, and reached by a write that is not stored. */
+import { X509Certificate } from 'node:crypto';
+import { GATES } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { DAY_MS, formatTime } from '../../core/kube/time.ts';
+import { isApiError } from '../kube/kubeClient.ts';
+import { type Check, type Finding, fine, orFine, problem, reader, unseen } from './finding.ts';
+
+const ABOUT = 'Webhooks';
+const CERTIFICATES = 'Certificates';
+const OURS = '.admission.kuberik.com';
+const SOON_DAYS = 14;
+
+/** Routes that have to be there, by the names of the webhooks. */
+export const WEBHOOKS: Record<string, readonly string[]> = {
+  mutatingwebhookconfigurations: [
+    'flux',
+    'flux-unmarked',
+    'flux-beside',
+    'rollout',
+    'rollout-status',
+    'rolloutgate',
+    'rolloutbudget',
+    'gate',
+  ],
+  validatingwebhookconfigurations: [
+    'flux',
+    'rollout',
+    'rollout-status',
+    'rolloutgate',
+    'gate',
+    'health-check',
+    'schedule',
+  ],
+};
+
+/** An object that is created while the server is down is held by the decorator a moment later. */
+const LEFT_OPEN = /^flux-(unmarked|beside)\./;
+
+type Webhook = { name: string; failurePolicy?: string; clientConfig?: { caBundle?: string } };
+type Configuration = KubeObject<any, any> & { webhooks?: Webhook[] };
+
+export const checkWebhooks: Check = async (examined) => {
+  const { list, notes } = reader(examined, ABOUT);
+  const findings: Finding[] = [];
+  const bundles = new Map<string, string>();
+  for (const [resource, names] of Object.entries(WEBHOOKS)) {
+    const found = await list<Configuration>({ apiVersion: 'admissionregistration.k8s.io/v1', resource });
+    if (!found) continue;
+    const ours = found.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name.endsWith(OURS)));
+    const registered = new Set(ours.map(({ name }) => name.slice(0, -OURS.length)));
+    const missing = names.filter((name) => !registered.has(name)).join(', ');
+    const ignoring = ours.filter(
+      ({ name, failurePolicy }) => failurePolicy === 'Ignore' && !LEFT_OPEN.test(name),
+    ).length;
+    const kind = resource.startsWith('mutating') ? 'mutating' : 'validating';
+    const unregistered = `The ${kind} webhooks ${missing} are not registered: nothing holds what they guard`;
+    const open = `${kind} webhooks have failurePolicy Ignore (${ignoring} of ${ours.length}): while the server is down nothing is held`;
+    const apply = `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`;
+    if (missing !== '') findings.push(problem(ABOUT, unregistered, 'apply them again', apply));
+    if (ignoring > 0)
+      findings.push(problem(ABOUT, open, 'put Fail back: docs/install.md, "The webhook cannot be reached"'));
+    for (const { name, clientConfig } of ours) bundles.set(clientConfig?.caBundle ?? '', name);
+  }
+  return [
+    ...(notes.length === 2 ? [] : orFine(ABOUT, findings, 'registered, and fail closed')),
+    ...authorityFindings(bundles, examined.now()),
+    ...notes,
+  ];
+};
+
+/** `bundles`: a webhook by its caBundle. */
+function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): Finding[] {
+  const remedy = "docs/install.md, The webhook's certificate: dev/scripts/webhook-certificate.sh, or cert-manager";
+  const ends: number[] = [];
+  const problems = [...bundles].flatMap(([bundle, webhook]) => {
+    const found = (text: string) => [problem(CERTIFICATES, text, remedy)];
+    if (bundle === '') return found(`${webhook} has no caBundle: the API server refuses every write that it guards`);
+    try {
+      const text = Buffer.from(bundle, 'base64').toString();
+      const certificates = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+      // Of several the one that lasts longest counts.
+      const end = Math.max(...certificates.map((each) => Date.parse(new X509Certificate(each).validTo)));
+      ends.push(end);
+      if (end - now >= SOON_DAYS * DAY_MS) return [];
+      const expires = end <= now ? 'has expired' : 'expires';
+      return found(`The certificate authority of ${webhook} ${expires} at ${formatTime(end)}`);
+    } catch {
+      return found(`The caBundle of ${webhook} is no certificate`);
+    }
+  });
+  if (problems.length > 0 || ends.length === 0) return problems;
+  return [fine(CERTIFICATES, `the webhooks' authority lasts until ${formatTime(Math.min(...ends))}`)];
+}
+
+/** The Secret that the server's certificate comes from. */
+export const checkServingCertificate: Check = async ({ client, now }) => {
+  try {
+    const place = { apiVersion: 'v1', resource: 'secrets', namespace: 'rollout-hooks' };
+    const secret = await client.get<any>({ ...place, name: 'rollout-hooks-tls' });
+    const text: string | undefined = secret?.data?.['tls.crt'];
+    if (!text) return [];
+    const end = Date.parse(new X509Certificate(Buffer.from(text, 'base64')).validTo);
+    if (end - now() > SOON_DAYS * DAY_MS) return [fine(CERTIFICATES, `the server's lasts until ${formatTime(end)}`)];
+    const expires = `${end <= now() ? 'has expired' : 'expires'} at ${formatTime(end)}`;
+    const what = `The server's certificate ${expires}: then every write of a Rollout or Gate is refused`;
+    const remedy = 'run dev/scripts/webhook-certificate.sh, or look at cert-manager';
+    return [problem(CERTIFICATES, what, remedy, 'kubectl -n rollout-hooks describe certificate')];
+  } catch (error) {
+    if (!isApiError(error, 403)) throw error;
+    return [unseen(CERTIFICATES, "the server's own: you may not read Secret rollout-hooks/rollout-hooks-tls")];
+  }
+};
+
+/** A Gate that only the webhook refuses: its CRD takes any name for a time zone. */
+const REFUSED = {
+  apiVersion: GATES.apiVersion,
+  kind: 'Gate',
+  metadata: { generateName: 'doctor-' },
+  spec: { default: 'closed', schedule: { timezone: 'Nowhere/Nothing', rules: [{ daysOfWeek: ['Friday'] }] } },
+};
+
+export const checkAdmission: Check = async ({ client, home }) => {
+  const about = 'Admission';
+  const found = (text: string) => {
+    const remedy = 'look at the Pods and the Service: docs/install.md, Troubleshooting';
+    return [problem(about, text, remedy, 'kubectl -n rollout-hooks get pods,endpointslices')];
+  };
+  try {
+    const gate = { ...REFUSED, metadata: { ...REFUSED.metadata, namespace: home } };
+    await client.create({ ...GATES, namespace: home }, gate, { dryRun: true });
+    return found('A Gate with a time zone that does not exist is accepted: the API server does not call the webhook');
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    const { code, message } = error;
+    if (message.includes('Nowhere/Nothing')) return [fine(about, 'reached: a dry run was refused as it should be')];
+    if (message.includes('failed calling webhook')) return found(`The webhook is not reached: ${message}`);
+    if (code === 403)
+      return [
+        unseen(about, `you may not create Gates in ${home}, so whether the webhook is reached could not be tried`),
+      ];
+    return code === 404 ? [] : found(`A dry run of a Gate failed unexpectedly: ${message}`);
+  }
+};

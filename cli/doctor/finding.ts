@@ -1,0 +1,66 @@
+/** Findings of the doctor, and reads for its checks: a list that the user may not read is noted, and isn't a finding. */
+import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { type Collection, isApiError, type KubeClient } from '../kube/kubeClient.ts';
+
+export interface Finding {
+  /** `problem`: something does not work, or will not. `unseen`: it could not be checked. */
+  level: 'fine' | 'problem' | 'unseen';
+  /** What was checked, in a word or two: `Webhooks`. */
+  about: string;
+  text: string;
+  /** What to do about it, or where to read on. */
+  remedy?: string;
+  /** Complete, and safe to copy. */
+  command?: string;
+}
+
+export const fine = (about: string, text: string): Finding => ({ level: 'fine', about, text });
+export const unseen = (about: string, text: string): Finding => ({ level: 'unseen', about, text });
+export const problem = (about: string, text: string, remedy: string, command?: string): Finding => ({
+  level: 'problem',
+  about,
+  text,
+  remedy,
+  ...(command !== undefined && { command }),
+});
+
+/** The findings; without any, that all is well. */
+export function orFine(about: string, findings: readonly Finding[], text: string): Finding[] {
+  return findings.length > 0 ? [...findings] : [fine(about, text)];
+}
+
+export interface Examined {
+  client: KubeClient;
+  /** undefined: the whole cluster. */
+  namespace: string | undefined;
+  /** Namespace for dry runs. */
+  home: string;
+  now(): EpochMs;
+  signal: AbortSignal;
+}
+
+export type Check = (examined: Examined) => Promise<Finding[]>;
+
+type AnyObject = KubeObject<any, any>;
+
+/** Reads for a check of this name. A list is undefined if the user may not read it; `notes` then has the reason. */
+export function reader({ client, namespace }: Examined, about: string) {
+  const notes: Finding[] = [];
+  const list = async <T extends AnyObject>(from: Collection): Promise<T[] | undefined> => {
+    try {
+      return await client.list<T>(from);
+    } catch (error) {
+      if (isApiError(error, 404)) return [];
+      if (!isApiError(error, 403)) throw error;
+      notes.push(
+        unseen(about, `${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}: you may not list them`),
+      );
+      return undefined;
+    }
+  };
+  /** `scope`: another namespace than the examined one; undefined: all. */
+  const kind = <T extends AnyObject>(name: KindName, scope = { namespace }) =>
+    list<T>({ ...resourceOf(KINDS[name]), ...scope });
+  return { list, kind, notes };
+}

@@ -1,0 +1,67 @@
+/** Errors of the API server and of the way to it, as one sentence that says what to do. */
+
+import { KINDS } from '../../api/kinds.ts';
+import { ended } from '../../core/text/commands.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { ApiError } from './kubeClient.ts';
+
+export interface Whereabouts {
+  server: string;
+  context: string;
+  user: string;
+}
+
+/** The sentence of an error; undefined for what is a fault of ours. */
+export function problemOf(error: unknown, where: Whereabouts | undefined): Problem | undefined {
+  if (error instanceof Problem) return error;
+  if (!(error instanceof ApiError)) return undefined;
+  const { server = '', context = '', user = '' } = where ?? {};
+  const of = context ? ` of context '${context}'` : '';
+  switch (error.code) {
+    case 0:
+      return new Problem(unanswered(error, server, of));
+    case 401:
+      return new Problem(
+        `The API server ${server}${of} does not accept the credentials of '${user}': they have expired or are wrong. Sign in again.`,
+      );
+    case 404:
+      return new Problem(isUnknownKind(error) ? unknownKind(error) : ended(error.message));
+    case 429:
+      return new Problem(`The API server ${server}${of} is too busy: ${error.message}. Try again in a moment.`);
+    default:
+      return new Problem(ended(error.message), EXIT.error);
+  }
+}
+
+/** The API server's words for a path that it does not serve name nothing. */
+function isUnknownKind({ message }: ApiError): boolean {
+  return message.includes('could not find the requested resource') || message === '404 page not found';
+}
+
+function unknownKind({ path }: ApiError): string {
+  const row = Object.values(KINDS).find(
+    ({ group, resource }) => path.includes(`/${group}/`) && path.includes(`/${resource}`),
+  );
+  const kind = row ? `the kind ${row.kind} (${row.group})` : path;
+  return `The cluster does not have ${kind}: is rollout-hooks installed, and is this the right context?`;
+}
+
+function unanswered({ reason, message }: ApiError, server: string, of: string): string {
+  const known = REASONS[reason];
+  if (reason === 'Credentials')
+    return `The credentials${of} could not be had: ${ended(message || 'the plugin failed')}`;
+  return `The API server ${server}${of} does not answer: ${known ?? message}.`;
+}
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'connection refused. Is the cluster running, and is this the right context',
+  ENOTFOUND: 'its name is unknown. Is this the right context, and are you on its network',
+  EAI_AGAIN: 'its name could not be looked up. Are you on its network',
+  ETIMEDOUT: 'no connection in time. Are you on its network',
+  ECONNRESET: 'it closed the connection',
+  Timeout: 'no answer in time; --request-timeout allows more',
+  CERT_HAS_EXPIRED: 'its certificate, or yours, has expired',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an authority that the kubeconfig does not name',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an authority that the kubeconfig does not name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by an authority that the kubeconfig does not name',
+};

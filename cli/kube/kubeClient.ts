@@ -1,0 +1,205 @@
+/** The API server as the commands use it: read, list, watch, write, and ask what one may do. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
+import { isApiError } from '../../server/cluster/apiError.ts';
+import { type Answer, connect, type Request } from '../../server/cluster/connection.ts';
+import { type ApiResource, createDiscovery } from '../../server/cluster/discovery.ts';
+import { resourcePath, withQuery } from '../../server/cluster/paths.ts';
+import type { ConnectionFlags, Selected } from './kubeconfig.ts';
+
+export { ApiError, isApiError } from '../../server/cluster/apiError.ts';
+
+/** Where objects of a kind live; without a namespace: everywhere, or cluster-scoped. */
+export interface Collection {
+  /** `group/version`, or `v1`. */
+  apiVersion: string;
+  /** Plural, lower case. */
+  resource: string;
+  namespace?: string | undefined;
+}
+
+export type ObjectPath = Collection & { name: string; subresource?: string };
+
+export interface Selectors {
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+}
+
+export interface Page<T> {
+  items: T[];
+  resourceVersion: string;
+}
+
+export interface Right {
+  verb: string;
+  group: string;
+  resource: string;
+  subresource?: string | undefined;
+  namespace: string;
+  name: string;
+}
+
+export type WatchEvent<T> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; object: T }
+  | { type: 'ERROR'; object: { code?: number; message?: string } };
+
+export type PatchType = 'merge-patch+json' | 'json-patch+json' | 'apply-patch+yaml';
+
+export interface WriteOptions {
+  dryRun?: boolean | undefined;
+  type?: PatchType;
+  /** With an apply: take fields from other managers. */
+  force?: boolean;
+}
+
+export interface KubeClient {
+  /** undefined: there is none of that name, or the kind is not served. */
+  get<T extends KubeObject<any, any> = KubeObject>(path: ObjectPath): Promise<T | undefined>;
+  /** In pages, as they arrive: thousands of objects are not held twice. */
+  pages<T extends KubeObject<any, any> = KubeObject>(
+    from: Collection & Selectors & { pageSize?: number; signal?: AbortSignal },
+  ): AsyncGenerator<Page<T>>;
+  list<T extends KubeObject<any, any> = KubeObject>(from: Collection & Selectors): Promise<T[]>;
+  /** Ends when the API server ends it. */
+  watch<T extends KubeObject<any, any> = KubeObject>(
+    from: Collection & Selectors & { resourceVersion: string; signal?: AbortSignal },
+  ): AsyncGenerator<WatchEvent<T>>;
+  create<T = KubeObject>(to: Collection, object: object, options?: WriteOptions): Promise<Answer<T>>;
+  /** Warnings of the answer included; a refusal is an ApiError in the API server's words. */
+  patch<T = KubeObject>(path: ObjectPath, patch: unknown, options?: WriteOptions): Promise<Answer<T>>;
+  /** SelfSubjectAccessReview. */
+  mayI(right: Right): Promise<boolean>;
+  /** The resources of an API version; none when it is not served. */
+  resources(apiVersion: string): Promise<ApiResource[]>;
+  /** Any other path: `/version`. */
+  raw<T>(path: string): Promise<T>;
+  close(): void;
+}
+
+const PAGE_SIZE = 500;
+
+interface ClientOptions extends Pick<ConnectionFlags, 'as' | 'asGroup'> {
+  /** Milliseconds for an answer; 0: no limit. */
+  timeoutMs: number;
+  userAgent: string;
+}
+
+export function createClient(
+  { config }: Pick<Selected, 'config'>,
+  { timeoutMs, userAgent, as, asGroup = [] }: ClientOptions,
+): KubeClient {
+  const headers = {
+    'user-agent': userAgent,
+    ...(as && { 'Impersonate-User': as }),
+    ...(asGroup.length > 0 && { 'Impersonate-Group': asGroup }),
+  };
+  const connection = connect(config, { timeoutMs, headers, gzip: true });
+  const send = async <T>(request: Request) => (await connection.send<T>(request)).object;
+
+  async function* pages<T extends KubeObject<any, any>>({
+    pageSize = PAGE_SIZE,
+    signal,
+    labelSelector,
+    fieldSelector,
+    ...from
+  }: Collection & Selectors & { pageSize?: number; signal?: AbortSignal }): AsyncGenerator<Page<T>> {
+    let next: string | undefined;
+    do {
+      const query = { labelSelector, fieldSelector, limit: String(pageSize), continue: next };
+      const list = await send<List<T>>({ path: withQuery(resourcePath(from), query), signal });
+      yield { items: withTypes(list), resourceVersion: list.metadata?.resourceVersion ?? '' };
+      next = list.metadata?.continue || undefined;
+    } while (next);
+  }
+
+  return {
+    async get<T extends KubeObject<any, any>>(path: ObjectPath) {
+      try {
+        return await send<T>({ path: pathOf(path) });
+      } catch (error) {
+        if (isApiError(error, 404)) return undefined;
+        throw error;
+      }
+    },
+    pages,
+    async list<T extends KubeObject<any, any>>(from: Collection & Selectors) {
+      const items: T[] = [];
+      for await (const page of pages<T>(from)) items.push(...page.items);
+      return items;
+    },
+    async *watch<T extends KubeObject<any, any>>({
+      resourceVersion,
+      signal,
+      labelSelector,
+      fieldSelector,
+      ...from
+    }: Collection & Selectors & { resourceVersion: string; signal?: AbortSignal }) {
+      const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion, labelSelector, fieldSelector };
+      for await (const line of connection.lines({ path: withQuery(resourcePath(from), query), signal })) {
+        if (line !== '') yield JSON.parse(line) as WatchEvent<T>;
+      }
+    },
+    create: (to, object, options = {}) =>
+      connection.send({ method: 'POST', path: withQuery(resourcePath(to), writeQuery(options)), body: object }),
+    patch: (path, patch, options = {}) =>
+      connection.send({
+        method: 'PATCH',
+        path: withQuery(pathOf(path), writeQuery(options)),
+        body: patch,
+        contentType: `application/${options.type ?? 'merge-patch+json'}`,
+      }),
+    async mayI({ verb, group, resource, subresource, namespace, name }) {
+      const resourceAttributes = { verb, group, resource, subresource, namespace, name };
+      const { status } = await send<{ status?: { allowed?: boolean } }>({
+        method: 'POST',
+        path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+        body: {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SelfSubjectAccessReview',
+          spec: { resourceAttributes },
+        },
+      });
+      return status?.allowed === true;
+    },
+    resources: createDiscovery({ send }),
+    raw: (path) => send({ path }),
+    close: () => connection.close(),
+  };
+}
+
+interface List<T> {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: { continue?: string; resourceVersion?: string };
+  items: T[] | null;
+}
+
+/** Items of a list do not say what they are. */
+function withTypes<T extends KubeObject<any, any>>({ apiVersion = '', kind = '', items }: List<T>): T[] {
+  const itemKind = kind.replace(/List$/, '');
+  return (items ?? []).map((item) => ({
+    ...item,
+    apiVersion: item.apiVersion ?? apiVersion,
+    kind: item.kind ?? itemKind,
+  }));
+}
+
+function writeQuery({ dryRun, force, type }: WriteOptions): Record<string, string | undefined> {
+  return {
+    fieldManager: FIELD_MANAGER,
+    dryRun: dryRun ? 'All' : undefined,
+    force: type === 'apply-patch+yaml' ? String(force ?? false) : undefined,
+  };
+}
+
+const pathOf = ({ name, subresource, ...collection }: ObjectPath) => resourcePath(collection, name, subresource);
+
+/** undefined where the API server refuses the read with one of these codes. */
+export async function unlessRefused<T>(read: Promise<T>, ...codes: number[]): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isApiError(error, ...codes)) return undefined;
+    throw error;
+  }
+}

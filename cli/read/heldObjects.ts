@@ -1,0 +1,93 @@
+/** The objects that a Gate holds, or would hold: read from what it selects, and in words. */
+import { GOVERNED_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
+import { gateSelects, gateSelectsRollout, type Requirer, requirerText } from '../../core/gate/selects.ts';
+import { few } from '../../core/kube/firstFew.ts';
+import { identityOf } from '../../core/kube/names.ts';
+import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
+
+/** The objects that a Gate selects. `unread`: kinds that the user may not list. */
+export async function readSelected(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {
+  const { selects } = gate.spec;
+  if (!selects) return { held: [], unread: [] };
+  const isWide = selects.namespaceSelector !== undefined;
+  const namespace = isWide ? undefined : gate.metadata.namespace;
+  const unread: string[] = [];
+  const listed = async (kind: string, from: Parameters<KubeClient['list']>[0]) => {
+    try {
+      return await client.list(from);
+    } catch (error) {
+      if (isApiError(error, 403)) unread.push(kind);
+      else if (!isApiError(error, 404)) throw error;
+      return [];
+    }
+  };
+  const every = GOVERNED_KINDS.map(({ kind }) => kind);
+  const kinds: readonly KindName[] = selects.kinds?.length ? selects.kinds : every;
+  const [namespaces, ...lists] = await Promise.all([
+    isWide ? listed('Namespaces', NAMESPACES) : [],
+    ...kinds.map((kind) => listed(`${kind}s`, { ...resourceOf(KINDS[kind]), namespace })),
+  ]);
+  const labels = new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
+  return { held: selectedBy(gate, lists.flat() as KubeObject<any, any>[], labels), unread };
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The objects that the Gate selects, sorted. `namespaces`: labels of each Namespace, by name. */
+export function selectedBy(
+  gate: Gate,
+  objects: readonly KubeObject<any, any>[],
+  namespaces: ReadonlyMap<string, Labels>,
+): Requirer[] {
+  const isSelected = (object: KubeObject<any, any>) => {
+    const labels = namespaces.get(object.metadata.namespace ?? '') ?? {};
+    return object.kind === KINDS.Rollout.kind
+      ? gateSelectsRollout(gate, object as Rollout, labels)
+      : gateSelects(gate, object, labels);
+  };
+  return objects
+    .filter(isSelected)
+    .map((object) => ({ kind: object.kind, ...identityOf(object) }))
+    .sort((a, b) => (requirerText(a) < requirerText(b) ? -1 : 1));
+}
+
+/** `2 Kustomizations (checkout, search) and 1 Rollout (checkout)`; names with their namespace where there is more than one. */
+export function heldText(held: readonly Requirer[]): string {
+  const isQualified = new Set(held.map(({ namespace }) => namespace)).size > 1;
+  const parts = [...new Set(held.map(({ kind }) => kind))].map((kind) => {
+    const objects = held.filter((each) => each.kind === kind);
+    const names = objects.map(({ namespace, name }) => (isQualified ? `${namespace}/${name}` : name));
+    return `${objects.length} ${plural(kind, objects.length)} (${few(names, 5)})`;
+  });
+  if (parts.length === 0) return 'nothing that exists now';
+  return parts.length === 1 ? parts[0]! : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+}
+
+function plural(kind: string, count: number): string {
+  if (count === 1) return kind;
+  return kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`;
+}
+
+/** Warnings about a freeze that holds these objects. */
+export function freezeConcerns(gate: Gate, held: readonly Requirer[]): string[] {
+  const kinds: readonly string[] = gate.spec.selects?.kinds ?? [];
+  const syncs = kinds.some((kind) => kind === 'Kustomization' || kind === 'HelmRelease');
+  const sources = kinds.filter((kind) => /Repository$|^Bucket$/.test(kind));
+  const flux = held.find(
+    ({ kind, namespace, name }) => kind === 'Kustomization' && namespace === 'flux-system' && name === 'flux-system',
+  );
+  return [
+    ...(flux
+      ? [
+          "It holds Flux's own Kustomization flux-system/flux-system: nothing would be applied from Git any more, not even a change to this Gate",
+        ]
+      : []),
+    ...(syncs && sources.length > 0
+      ? [
+          `It holds syncs and sources (${sources.join(', ')}): a path that moves meanwhile deletes and re-creates what it applies`,
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,175 @@
+/** Reads the objects that Rollouts are explained with. What the user may not read is noted, and the rest is explained without it. */
+import type { FluxObject } from '../../api/flux.ts';
+import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import type { RelatedObjects, Unread } from '../../client/explain/related.ts';
+import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { matchesSelector } from '../../core/kube/selector.ts';
+import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
+
+/** Up to so many Gates of other namespaces, or bound objects, are read one by one; beyond that, all of them at once. */
+const ONE_BY_ONE = 20;
+
+/** Why an object could not be read; undefined for an error that ends the command. */
+export function whyUnread(error: unknown): string | undefined {
+  if (isApiError(error, 403)) return 'you may not read them';
+  return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
+}
+
+type AnyObject = KubeObject<any, any>;
+
+/** Reads objects, and notes in `unread` each kind of a namespace that could not be read, once. */
+export function notingReader(client: KubeClient) {
+  const unread: Unread[] = [];
+  const tried = async <T>(read: Promise<T>, none: T, kind: KindName, namespace: string | undefined): Promise<T> => {
+    try {
+      return await read;
+    } catch (error) {
+      const why = whyUnread(error);
+      if (why === undefined) throw error;
+      if (!unread.some((each) => each.kind === kind && each.namespace === namespace))
+        unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
+      return none;
+    }
+  };
+  /** `namespace` undefined: all. */
+  const list = <T extends AnyObject>(kind: KindName, namespace: string | undefined): Promise<T[]> =>
+    tried(client.list<T>({ ...resourceOf(KINDS[kind]), namespace }), [], kind, namespace);
+  const get = <T extends AnyObject>(kind: KindName, { namespace, name }: NamespacedName): Promise<T | undefined> =>
+    tried(client.get<T>({ ...resourceOf(KINDS[kind]), namespace, name }), undefined, kind, namespace);
+  return { unread, list, get };
+}
+
+type NotingReader = ReturnType<typeof notingReader>;
+
+/** The objects around some Rollouts. */
+export async function readRelated(client: KubeClient, rollouts: readonly Rollout[]): Promise<RelatedObjects> {
+  const reader = notingReader(client);
+  const namespaces = [...new Set(rollouts.map(({ metadata }) => metadata.namespace ?? ''))];
+  const all = async <T extends AnyObject>(kind: KindName) =>
+    (await Promise.all(namespaces.map((namespace) => reader.list<T>(kind, namespace)))).flat();
+  const watches = rollouts.some(({ spec }) => spec?.healthCheckSelector);
+  const [rolloutGates, bindings, ownChecks, elsewhere] = await Promise.all([
+    all<RolloutGate>('RolloutGate'),
+    all<FluxBinding>('FluxBinding'),
+    watches ? all<HealthCheck>('HealthCheck') : [],
+    readElsewhere(client, reader, rollouts, namespaces),
+  ]);
+  const [gates, objects] = await Promise.all([
+    readGates(reader, gateNames(rollouts, bindings)),
+    readBound(reader, rollouts, bindings),
+  ]);
+  const healthChecks = [...ownChecks, ...elsewhere.healthChecks];
+  return { gates, rolloutGates, bindings, healthChecks, objects, rollouts, unread: reader.unread, ...elsewhere.around };
+}
+
+/** The objects around all Rollouts of the cluster: one list of each kind. */
+export async function readAllRelated(client: KubeClient): Promise<RelatedObjects> {
+  const { unread, list } = notingReader(client);
+  const [gates, rolloutGates, bindings, healthChecks] = await Promise.all([
+    list<Gate>('Gate', undefined),
+    list<RolloutGate>('RolloutGate', undefined),
+    list<FluxBinding>('FluxBinding', undefined),
+    list<HealthCheck>('HealthCheck', undefined),
+  ]);
+  const objects = await Promise.all(boundKinds(bindings).map(({ kind }) => list<FluxObject>(kind, undefined)));
+  return { gates, rolloutGates, bindings, healthChecks, objects: objects.flat(), rollouts: [], unread };
+}
+
+/** HealthChecks of the other namespaces that some of the Rollouts watch. `home`: the namespaces that were read already. */
+async function readElsewhere(
+  client: KubeClient,
+  { list }: NotingReader,
+  rollouts: readonly Rollout[],
+  home: readonly string[],
+): Promise<{ healthChecks: HealthCheck[]; around: Pick<RelatedObjects, 'namespaces'> }> {
+  const selectors = rollouts.flatMap(({ spec }) => spec?.healthCheckSelector?.namespaceSelector ?? []);
+  if (selectors.length === 0) return { healthChecks: [], around: {} };
+  const namespaces = await readNamespaces(client);
+  if (!Array.isArray(namespaces)) return { healthChecks: [], around: { namespaces } };
+  const names = namespaces
+    .filter(({ metadata }) => selectors.some((selector) => isMatch(selector, metadata.labels)))
+    .flatMap(({ metadata: { name = '' } }) => (home.includes(name) ? [] : [name]));
+  const from = names.length > ONE_BY_ONE ? [undefined] : names;
+  const found = (await Promise.all(from.map((name) => list<HealthCheck>('HealthCheck', name)))).flat();
+  const healthChecks = found.filter(({ metadata }) => !home.includes(metadata.namespace ?? ''));
+  return { healthChecks, around: { namespaces } };
+}
+
+/** Whether a selector matches; one that does not compile matches nothing. */
+function isMatch(selector: LabelSelector, labels: Record<string, string> | undefined): boolean {
+  try {
+    return matchesSelector(selector, labels);
+  } catch {
+    return false;
+  }
+}
+
+export async function readNamespaces(client: KubeClient): Promise<NonNullable<RelatedObjects['namespaces']>> {
+  try {
+    return await client.list<KubeObject>({ ...NAMESPACES, namespace: undefined });
+  } catch (error) {
+    if (whyUnread(error) === undefined) throw error;
+    return { unread: NAMESPACES_UNREAD };
+  }
+}
+
+export const NAMESPACES_UNREAD = 'you may not list Namespaces';
+
+/** The Gates that Rollouts require, those that their status reports as closed, and those that the bound objects require. */
+export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
+  const named = rollouts.flatMap((rollout) => [
+    ...gateRefsOf(rollout),
+    ...(rollout.status?.gates ?? []).flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refOf(name) : [])),
+  ]);
+  const all = [...named, ...bindings.flatMap(({ spec }) => gatesOf(spec))];
+  return [...new Map(all.map(({ namespace, name }) => [`${namespace}/${name}`, { namespace, name }])).values()];
+}
+
+function refOf(key: string): NamespacedName[] {
+  const [namespace, name] = key.split('/');
+  return namespace && name ? [{ namespace, name }] : [];
+}
+
+async function readGates({ unread, list, get }: NotingReader, refs: readonly NamespacedName[]): Promise<Gate[]> {
+  if (refs.length > ONE_BY_ONE) {
+    const before = unread.length;
+    const gates = await list<Gate>('Gate', undefined);
+    if (unread.length === before) return gates;
+    unread.length = before;
+  }
+  const found = await Promise.all(refs.slice(0, ONE_BY_ONE * 5).map((ref) => get<Gate>('Gate', ref)));
+  return found.flatMap((gate) => gate ?? []);
+}
+
+type BoundKind = (typeof BOUND_KINDS)[number];
+
+/** The kinds of the objects that have these bindings. */
+export function boundKinds(bindings: readonly FluxBinding[]): BoundKind[] {
+  const named = new Set(bindings.map(({ spec }) => spec?.target.kind));
+  return BOUND_KINDS.filter(({ kind }) => named.has(kind));
+}
+
+/** The Flux objects that take versions of these Rollouts. */
+async function readBound(
+  { list, get }: NotingReader,
+  rollouts: readonly Rollout[],
+  bindings: readonly FluxBinding[],
+): Promise<FluxObject[]> {
+  const wanted = new Set(rollouts.map((rollout) => refKey(identityOf(rollout))));
+  const own = bindings.filter(({ metadata: { namespace = '' }, spec }) =>
+    spec?.pins?.some(({ rollout: name }) => wanted.has(refKey({ namespace, name }))),
+  );
+  const kinds = boundKinds(own);
+  const namespaces = [...new Set(own.map(({ metadata }) => metadata.namespace ?? ''))];
+  const reads =
+    own.length > ONE_BY_ONE
+      ? namespaces.flatMap((namespace) => kinds.map(({ kind }) => list<FluxObject>(kind, namespace)))
+      : own.map(async ({ metadata: { namespace = '' }, spec }) => {
+          const row = kinds.find(({ kind }) => kind === spec?.target.kind);
+          return row && get<FluxObject>(row.kind, { namespace, name: spec?.target.name ?? '' });
+        });
+  return (await Promise.all<FluxObject[] | FluxObject | undefined>(reads)).flatMap((found) => found ?? []);
+}

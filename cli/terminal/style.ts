@@ -1,0 +1,108 @@
+/** How things look in a terminal: symbols, colors, times. One for each state, never a color alone. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { ApplicationState, DeploymentView, StepState } from '../../client/explain/application.ts';
+import type { ExplainedState } from '../../client/explain/explanation.ts';
+import { ageText, relativeText, whenText, withReadableTimes } from '../../client/explain/when.ts';
+import { parseTime } from '../../core/kube/time.ts';
+import type { Paint } from './safe.ts';
+import type { Terminal } from './terminal.ts';
+
+export type Tone = 'good' | 'bad' | 'busy' | 'quiet';
+
+export interface Style {
+  symbol(tone: Tone): string;
+  tone(tone: Tone, text: string): string;
+  strong(text: string): string;
+  faint(text: string): string;
+  /** The sentence with readable times. */
+  text(sentence: string): string;
+  /** `Mon 08:00 (in 3h52m)`. */
+  when(time: string): string;
+  /** `2d ago`. */
+  ago(time: string): string;
+  /** `2d`: since then. */
+  age(time: string): string;
+  branch: { mid: string; last: string; rail: string; gap: string };
+  columns: number | undefined;
+}
+
+/** Where and when something is printed. */
+interface Seen {
+  terminal: Terminal;
+  now(): EpochMs;
+  timeZone: string;
+}
+
+const SYMBOLS: Record<Tone, readonly [symbol: string, ascii: string]> = {
+  good: ['✔', 'v'],
+  bad: ['✖', 'x'],
+  busy: ['◷', '~'],
+  quiet: ['○', 'o'],
+};
+
+export function styleOf({ terminal, now, timeZone }: Seen): Style {
+  const { paint, hasSymbols } = terminal;
+  const at = now();
+  const painted = (tone: Tone, text: string) => PAINTS[tone](paint)(text);
+  return {
+    symbol: (tone) => painted(tone, SYMBOLS[tone][hasSymbols ? 0 : 1]),
+    tone: painted,
+    strong: paint.bold,
+    faint: paint.dim,
+    text: (sentence) => withReadableTimes(sentence, at, timeZone),
+    when: (time) => readable(time, (found) => `${whenText(found, at, timeZone)} (${relativeText(found, at)})`),
+    ago: (time) => readable(time, (found) => relativeText(found, at)),
+    age: (time) => readable(time, (found) => ageText(at - found)),
+    branch: hasSymbols
+      ? { mid: '├─ ', last: '└─ ', rail: '│  ', gap: '   ' }
+      : { mid: '|- ', last: '`- ', rail: '|  ', gap: '   ' },
+    columns: terminal.columns(),
+  };
+}
+
+const PAINTS: Record<Tone, (paint: Paint) => (text: string) => string> = {
+  good: (paint) => paint.green,
+  bad: (paint) => paint.red,
+  busy: (paint) => paint.yellow,
+  quiet: (paint) => paint.dim,
+};
+
+/** Text that is not a time is shown unchanged: any client may have written it. */
+function readable(time: string, show: (at: number) => string): string {
+  const at = parseTime(time);
+  return at === undefined ? time : show(at);
+}
+
+export const STEP_TONES: Record<StepState, Tone> = {
+  passed: 'good',
+  blocks: 'bad',
+  waits: 'busy',
+  failed: 'bad',
+  unknown: 'quiet',
+};
+
+export const OUTCOME_TONES: Record<DeploymentView['outcome'], Tone> = {
+  Deploying: 'busy',
+  InProgress: 'busy',
+  Succeeded: 'good',
+  Failed: 'bad',
+  Cancelled: 'quiet',
+  Unknown: 'quiet',
+};
+
+export const EXPLAINED_TONES: Record<ExplainedState, Tone> = {
+  free: 'good',
+  held: 'bad',
+  underWay: 'busy',
+  failed: 'bad',
+};
+
+export const STATE_TONES: Record<ApplicationState, Tone> = {
+  waits: 'busy',
+  deploying: 'busy',
+  baking: 'busy',
+  failed: 'bad',
+  done: 'good',
+  empty: 'quiet',
+  problem: 'bad',
+};

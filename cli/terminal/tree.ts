@@ -1,0 +1,115 @@
+/** An application as a tree, and its changes as lines for pipes and logs. */
+import { type Application, type DeploymentView, isOfEarlier, type Step } from '../../client/explain/application.ts';
+import { padded, widthOf, wrapped } from './layout.ts';
+import { OUTCOME_TONES, STEP_TONES, type Style, type Tone } from './style.ts';
+
+/** `isQualified`: with its namespace, where there is more than one. */
+export function applicationTree(app: Application, style: Style, isQualified: boolean): string[] {
+  const name = isQualified ? `${app.namespace}/${app.name}` : app.name;
+  const titles = app.steps.map(({ title }) => widthOf(title));
+  // Long names must not push every detail to the right.
+  const width = Math.min(Math.max(0, ...titles), 48);
+  const branches = app.steps.map((step) => (isLast: boolean) => {
+    const tone = isOfEarlier(step, app.waiting?.version) ? 'quiet' : STEP_TONES[step.state];
+    return branch(step, tone, width, isLast, style);
+  });
+  const notes = app.unread.map((text) => (isLast: boolean) => noteLines(text, isLast, style));
+  const all = [...branches, ...notes];
+  return [
+    ...headLines(name, app, style),
+    ...all.flatMap((lines, index) => lines(index === all.length - 1)),
+    ...nextLines(app, style),
+  ];
+}
+
+function headLines(name: string, app: Application, style: Style): string[] {
+  const parts = [
+    ...(app.waiting
+      ? [`${style.symbol('busy')} ${style.strong(app.waiting.version)} waits${requestedText(app, style)}`]
+      : []),
+    app.runs ? runsText(app.runs, style) : `${style.symbol('quiet')} nothing is deployed`,
+    ...(app.failure?.lastGood ? [`${style.symbol('quiet')} last good: ${style.strong(app.failure.lastGood)}`] : []),
+  ];
+  const line = [style.strong(name), ...parts].join('   ');
+  if (style.columns === undefined || widthOf(line) <= style.columns) return [line];
+  return [style.strong(name), ...parts.map((part) => `  ${part}`)];
+}
+
+function requestedText({ waiting }: Application, style: Style): string {
+  const { by, at } = waiting?.requested ?? {};
+  if (!by) return '';
+  return style.faint(` (requested by ${by}${at ? ` ${style.ago(at)}` : ''})`);
+}
+
+function runsText(runs: DeploymentView, style: Style): string {
+  const { version, outcome, at, bakeStartedAt, endedAt } = runs;
+  const texts: Record<DeploymentView['outcome'], string> = {
+    Deploying: `deploying for ${style.age(runs.retriedAt ?? at)}`,
+    InProgress: `baking for ${style.age(bakeStartedAt ?? at)}`,
+    Succeeded: `${bakeStartedAt ? 'baked' : 'deployed'} ${style.ago(endedAt ?? at)}`,
+    Failed: `failed ${style.ago(endedAt ?? at)}`,
+    Cancelled: `cancelled ${style.ago(endedAt ?? at)}`,
+    Unknown: `deployed ${style.ago(at)}`,
+  };
+  return `${style.symbol(OUTCOME_TONES[outcome])} ${style.strong(version)} ${texts[outcome]}`;
+}
+
+function branch(step: Step, tone: Tone, width: number, isLast: boolean, style: Style): string[] {
+  const lead = `${isLast ? style.branch.last : style.branch.mid}${style.symbol(tone)} `;
+  const rail = `${isLast ? style.branch.gap : style.branch.rail}  `;
+  const detail = detailText(step, style);
+  const isNarrow = style.columns !== undefined && style.columns < 3 + 2 + width + 3 + 30;
+  if (isNarrow) {
+    const [first = '', ...rest] = wrapped(step.title, style.columns! - 5);
+    const more = detail === '' ? [] : wrapped(detail, style.columns! - 7).map((line) => `  ${line}`);
+    return [lead + first, ...[...rest, ...more].map((line) => rail + style.faint(line))];
+  }
+  const [first = '', ...rest] = wrapped(detail, style.columns && style.columns - 5 - width - 3);
+  const indent = ' '.repeat(width + 3);
+  return [`${lead}${padded(step.title, width)}   ${first}`.trimEnd(), ...rest.map((line) => `${rail}${indent}${line}`)];
+}
+
+function detailText({ detail = '', by, reason, until, since, state, kind }: Step, style: Style): string {
+  const text = style.text(detail);
+  const who = by && kind !== 'gate' ? `by ${by}${reason ? `: ${reason}` : ''}` : '';
+  const isOver = state === 'passed';
+  const word = kind === 'gate' && state === 'blocks' ? 'opens' : 'until';
+  const end = until && !isOver && kind !== 'stage' ? `${word} ${style.when(until)}` : '';
+  const begin = since && !isOver && kind !== 'gate' && kind !== 'stage' ? `for ${style.age(since)}` : '';
+  const parts = [who, end || begin].filter((part) => part !== '');
+  return [parts.length > 0 ? text.replace(/\.$/, '') : text, ...parts].filter((part) => part !== '').join(', ');
+}
+
+function noteLines(text: string, isLast: boolean, style: Style): string[] {
+  const lead = `${isLast ? style.branch.last : style.branch.mid}${style.symbol('quiet')} `;
+  const rail = `${isLast ? style.branch.gap : style.branch.rail}  `;
+  return wrapped(`not shown: ${text}`, style.columns && style.columns - 5).map(
+    (line, index) => (index === 0 ? lead : rail) + style.faint(line),
+  );
+}
+
+function nextLines({ next }: Application, style: Style): string[] {
+  if (!next) return [];
+  const at = next.at ? ` ${style.when(next.at)}` : '';
+  return wrapped(`Next: ${style.text(next.text)}${at && `,${at}`}`, style.columns);
+}
+
+/** Empty where nothing that is shown has changed. The first look is the headline. */
+export function changeLines(before: Application | undefined, after: Application): string[] {
+  const name = `${after.namespace}/${after.name}`;
+  if (before && sameJson(before.steps, after.steps) && before.headline === after.headline) return [];
+  const known = new Map(before?.steps.map((step) => [step.id, step]));
+  const steps = before
+    ? after.steps.filter((step) => step.state !== known.get(step.id)?.state)
+    : after.steps.filter(({ state }) => state === 'blocks');
+  const headline = before?.headline === after.headline ? [] : [`${name}: ${after.headline}`];
+  return [...headline, ...steps.map((step) => `${name}: ${stepText(step)}`)];
+}
+
+function stepText({ title, state, detail }: Step): string {
+  return `${title} ${state}${detail ? `: ${detail}` : ''}`;
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,136 @@
+/** Times, spans, days and label selectors as users type them: `Mon 08:00`, `24h`, `weekend`, `team=shop`. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { DAYS } from '../../core/calendar/calendarRules.ts';
+import { instantOf, localDay } from '../../core/calendar/localTime.ts';
+import { parseDuration } from '../../core/kube/duration.ts';
+import { selectorProblems } from '../../core/kube/selector.ts';
+import { DAY_MS, dayNumber, parseTime } from '../../core/kube/time.ts';
+import type { Selects } from './writes/gateWrites.ts';
+
+export const TIME_FORMS = "'Mon 08:00', 'tomorrow 09:00', '18:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
+export const SPAN_FORMS = '30m, 24h, 2d or 1w';
+
+/** Milliseconds; days and weeks beside what Go takes. */
+export function parseSpan(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,4})(d|w)$/.exec(text.trim()) ?? [];
+  if (count !== undefined) return Number(count) * DAY_MS * (unit === 'w' ? 7 : 1);
+  const span = parseDuration(text.trim());
+  return span === undefined || span <= 0 ? undefined : span;
+}
+
+/** The first such instant after now, by the clock of the time zone. undefined for what is no time. */
+export function parseWhen(text: string, now: EpochMs, timeZone: string): EpochMs | undefined {
+  const trimmed = text.trim();
+  const exact = parseTime(trimmed);
+  if (exact !== undefined) return exact;
+  const words = trimmed.split(/[\sT]+/);
+  const last = clockOf(words.at(-1) ?? '');
+  const [dayWord, ...rest] = last === undefined ? words : words.slice(0, -1);
+  if (rest.length > 0) return undefined;
+  const minutes = last ?? 0;
+  const today = localDay(now, timeZone);
+  if (dayWord === undefined) return firstAfter([today, today + 1], minutes, now, timeZone);
+  const date = /^\d{4}-\d{2}-\d{2}$/.test(dayWord) ? dayNumber(dayWord) : undefined;
+  if (date !== undefined) return instantOf(date, minutes, timeZone);
+  if (/^today$/i.test(dayWord)) return instantOf(today, minutes, timeZone);
+  if (/^tomorrow$/i.test(dayWord)) return instantOf(today + 1, minutes, timeZone);
+  const wanted = weekdayOf(dayWord);
+  if (wanted === undefined) return undefined;
+  const days = Array.from({ length: 8 }, (_, i) => today + i).filter((day) => isWeekday(day, wanted));
+  return firstAfter(days, minutes, now, timeZone);
+}
+
+/** `Fri`, `friday,Sat`, `weekend`, `weekday`, `day`: the days as calendars name them. undefined for what is none. */
+export function parseDays(text: string): string[] | undefined {
+  const days = text.split(',').map((word) => {
+    const group = GROUPS[word.trim().toLowerCase().replace(/s$/, '')];
+    if (group) return group;
+    const day = weekdayOf(word.trim());
+    return day === undefined ? undefined : [DAYS[day]!];
+  });
+  if (days.some((each) => each === undefined)) return undefined;
+  const chosen = new Set(days.flat());
+  return DAYS.filter((day) => chosen.has(day));
+}
+
+const GROUPS: Record<string, string[]> = {
+  weekend: DAYS.slice(5),
+  weekday: DAYS.slice(0, 5),
+  day: [...DAYS],
+};
+
+/** `16:00-08:00`. */
+export function parseHours(text: string): { start: string; end: string } | undefined {
+  const [start, end, ...rest] = text.split(/-|–/).map((part) => clockOf(part.trim()));
+  if (start === undefined || end === undefined || rest.length > 0) return undefined;
+  return { start: clockText(start), end: clockText(end) };
+}
+
+/** Minutes after midnight. */
+function clockOf(text: string): number | undefined {
+  const [, hour, minute] = /^(\d{1,2}):(\d{2})$/.exec(text) ?? [];
+  if (hour === undefined || Number(hour) > 23 || Number(minute) > 59) return undefined;
+  return Number(hour) * 60 + Number(minute);
+}
+
+function clockText(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+}
+
+/** 0 is Monday. Three letters are enough. */
+function weekdayOf(word: string): number | undefined {
+  const name = word.toLowerCase().replace(/s$/, '');
+  const index = name.length < 3 ? -1 : DAYS.findIndex((day) => day.toLowerCase().startsWith(name));
+  return index < 0 ? undefined : index;
+}
+
+/** 1970-01-01 was a Thursday. */
+function isWeekday(day: number, wanted: number): boolean {
+  return (((day + 3) % 7) + 7) % 7 === wanted;
+}
+
+function firstAfter(days: readonly number[], minutes: number, now: EpochMs, timeZone: string): EpochMs | undefined {
+  return days.map((day) => instantOf(day, minutes, timeZone)).find((at) => at > now);
+}
+
+type Selector = NonNullable<Selects['labelSelector']>;
+type Requirement = NonNullable<Selector['matchExpressions']>[number];
+
+const SET = /^(\S+)\s+(in|notin)\s+\(([^()]*)\)$/i;
+const EQUAL = /^([^\s=!]+)\s*(==|=|!=)\s*(\S*)$/;
+
+/** undefined for what does not parse. Nothing selects everything. */
+export function parseSelector(text: string): Selector | undefined {
+  const matchLabels: Record<string, string> = {};
+  const matchExpressions: Requirement[] = [];
+  for (const part of splitOutside(text)) {
+    const [, setKey, operator, list] = SET.exec(part) ?? [];
+    const [, key, sign, value = ''] = EQUAL.exec(part) ?? [];
+    if (setKey) {
+      const values = list!.split(',').map((each) => each.trim());
+      matchExpressions.push({ key: setKey, operator: operator!.toLowerCase() === 'in' ? 'In' : 'NotIn', values });
+    } else if (key && sign === '!=') matchExpressions.push({ key, operator: 'NotIn', values: [value] });
+    else if (key) matchLabels[key] = value;
+    else if (/^!\S+$/.test(part)) matchExpressions.push({ key: part.slice(1), operator: 'DoesNotExist' });
+    else if (/^\S+$/.test(part)) matchExpressions.push({ key: part, operator: 'Exists' });
+    else return undefined;
+  }
+  const selector: Selector = {
+    ...(Object.keys(matchLabels).length > 0 && { matchLabels }),
+    ...(matchExpressions.length > 0 && { matchExpressions }),
+  };
+  return selectorProblems(selector, '').length > 0 ? undefined : selector;
+}
+
+/** At the commas that are not between parentheses. */
+function splitOutside(text: string): string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const letter of text) {
+    if (letter === '(') depth += 1;
+    if (letter === ')') depth -= 1;
+    if (letter === ',' && depth === 0) parts.push('');
+    else parts[parts.length - 1] += letter;
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}

@@ -1,0 +1,41 @@
+/** Writes of a Flux object that a closed Gate holds, or that a user has suspended. */
+import { BYPASS_REASON } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { GovernedKind } from '../../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
+import { identityOf } from '../../../core/kube/names.ts';
+import { named, nothing, type PlannedWrite, patching, type Reached } from './plannedWrite.ts';
+import { freshReason } from './rolloutWrites.ts';
+
+/** Resumed behind the closed Gate, as it is: a new version for it is a bypass on its Rollout. */
+export function bypassObject(object: FluxObject, reason: string, now: EpochMs): PlannedWrite {
+  const kind = object.kind as GovernedKind;
+  const name = named(kind, identityOf(object));
+  if (object.spec?.suspend !== true) return nothing(`${name} is not suspended: nothing holds it.`);
+  const annotations = { [BYPASS_REASON]: freshReason(object, reason, now) };
+  return patching(
+    kind,
+    identityOf(object),
+    { metadata: { annotations }, spec: { suspend: false } },
+    {
+      text: `Resumed ${name} despite the closed Gates that hold it`,
+      concerns: [`${name} runs again although a Gate is closed; your name and reason are recorded`],
+    },
+  );
+}
+
+/** Resumes an object that a user has suspended. */
+export function resumeObject(kind: GovernedKind, ref: NamespacedName): PlannedWrite {
+  return patching(kind, ref, { spec: { suspend: false } }, { text: `Resumed ${named(kind, ref)}` });
+}
+
+/** Whether Flux has reconciled the object, by its own status. */
+export function reconciled(object: FluxObject): Reached {
+  if (object.spec?.suspend === true) return { is: 'failed', text: 'it is suspended again' };
+  if (object.status?.observedGeneration === undefined)
+    return { is: 'under way', text: 'Flux has not reconciled it yet' };
+  const { status, message } = kstatusOf(object, 0);
+  if (status === 'Failed' || status === 'Terminating') return { is: 'failed', text: message };
+  return status === 'Current' ? { is: 'reached', text: 'reconciled' } : { is: 'under way', text: message };
+}

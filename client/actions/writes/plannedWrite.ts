@@ -1,0 +1,143 @@
+/** A planned write: what a user requests, as one request to the API server, and as a kubectl command. */
+import { CHANGE_CAUSE, REASON } from '../../../api/annotations.ts';
+import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName } from '../../../api/kinds.ts';
+import type { EpochMs, KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
+import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
+import { type Expanded, NOW, quoted, shell, WHY } from '../../../core/text/shell.ts';
+import { type ObjectRef, objectRef } from '../../explain/application.ts';
+
+export interface WriteRequest {
+  object: ObjectRef;
+  apiVersion: string;
+  /** Once it is made, without a full stop: `Pinned Rollout shop/checkout to 1.4.0`. */
+  text: string;
+  /** A merge patch, or with `creates` the whole object. */
+  body: MergePatch;
+  creates?: true;
+  /** What kubectl sends instead, where the body replaces a list: it changes one entry, whatever else the list has by then. */
+  jsonPatch?: readonly JsonPatchOperation[];
+  /** What the user has to confirm first, a sentence each. Empty for what can be undone. */
+  concerns: readonly string[];
+  /** The version that a Rollout deploys because of it; without one, whichever comes next. Absent if unknown. */
+  brings?: { version?: string };
+  /** The state that it was decided from, in a few words: where another write has changed that, it is refused and not decided anew. */
+  basis?: string;
+}
+
+/** There is nothing to write. `isWrong`: the request makes no sense, and the sentence says why. */
+export interface NoRequest {
+  none: string;
+  isWrong: boolean;
+}
+
+export type PlannedWrite = WriteRequest | NoRequest;
+
+/** How far an object has come with a request. */
+export interface Reached {
+  is: 'reached' | 'failed' | 'under way';
+  text: string;
+}
+
+export interface MergePatch {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: {
+    annotations?: Record<string, string | null>;
+    /** The write is refused where the object has changed since it was read. */
+    resourceVersion?: string;
+    [field: string]: unknown;
+  };
+  spec?: Record<string, unknown>;
+}
+
+export interface JsonPatchOperation {
+  op: 'add' | 'remove' | 'test';
+  path: string;
+  value?: unknown;
+}
+
+interface Saying {
+  text: string;
+  concerns?: readonly string[];
+  brings?: { version?: string };
+}
+
+export function patching(kind: KindName, ref: NamespacedName, body: MergePatch, saying: Saying): WriteRequest {
+  const { text, concerns = [], brings } = saying;
+  const apiVersion = apiVersionOf(KINDS[kind]);
+  return { object: objectRef(kind, ref), apiVersion, text, body, concerns, ...(brings && { brings }) };
+}
+
+export function creating(kind: KindName, object: KubeObject<any, any>, { text, concerns = [] }: Saying): WriteRequest {
+  const { namespace = '', name = '' } = object.metadata;
+  const { apiVersion, metadata, spec } = object;
+  const body = { apiVersion, kind: object.kind, metadata: { ...metadata }, spec } as MergePatch;
+  return { object: objectRef(kind, { namespace, name }), apiVersion, text, body, creates: true, concerns };
+}
+
+export const nothing = (none: string): NoRequest => ({ none, isWrong: false });
+export const wrong = (none: string): NoRequest => ({ none, isWrong: true });
+
+/** Why a request is refused that was decided from another state than `basis`; undefined: it may be made. */
+export function basisProblem(basis: string | undefined, request: WriteRequest): string | undefined {
+  if (basis === undefined || request.basis === basis) return undefined;
+  return `This was planned for ${basis}, and now there is ${request.basis}. Nothing was changed.`;
+}
+
+export function isRequest(planned: PlannedWrite): planned is WriteRequest {
+  return !('none' in planned);
+}
+
+/** Why a list, a pin or a RolloutGate is changed: the webhook takes it off and records it with who wrote it. */
+export function because(reason: string | undefined): Record<string, string> {
+  return reason ? { [REASON]: reason } : {};
+}
+
+/** A reason for what has no annotation of its own to keep it in: Kubernetes' own. */
+export function changeCause(what: string, reason: string | undefined): Record<string, string> {
+  return reason ? { [CHANGE_CAUSE]: `${what}: ${reason}` } : {};
+}
+
+/** `Rollout shop/checkout`. */
+export function named(kind: KindName, { namespace, name }: NamespacedName): string {
+  return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
+}
+
+/** Why nothing is created. */
+export function existsText({ kind, namespace, name }: NamespacedName & { kind: KindName }): string {
+  return `${named(kind, { namespace, name })} already exists. Nothing was changed.`;
+}
+
+export const PROGRAM = 'kubectl rollouts';
+/** The program's name in a command line that `shell` builds. */
+export const OURS: Expanded = { expanded: PROGRAM };
+
+/** Our field manager. Not `kubectl…`: kustomize-controller takes off what managers of such a name add to an object that comes from Git. */
+export const FIELD_MANAGER = 'rollouts-cli';
+
+/** Placeholder for a reason that the user has not given yet. */
+export const TO_FILL_IN = '<why>';
+
+/**
+ * The same with kubectl alone. A condition on the resourceVersion is left out: it is about a moment. `now`: a time of this second is the time
+ * at which the command is run.
+ */
+export function kubectlOf({ object, body, creates, jsonPatch }: WriteRequest, now?: EpochMs): string {
+  const kubectl = `kubectl${object.namespace ? shell` -n ${object.namespace}` : ''}`;
+  if (creates) return `${kubectl} create -f - <<'EOF'\n${JSON.stringify(body, undefined, 2)}\nEOF`;
+  const target = `${object.kind.toLowerCase()}/${object.name}`;
+  if (jsonPatch) return `${kubectl} patch ${quoted(target)} --type=json -p ${quoted(JSON.stringify(jsonPatch))}`;
+  const { metadata: { annotations, resourceVersion: _, ...metadata } = {}, ...rest } = body;
+  const isAnnotation = Object.keys(rest).length + Object.keys(metadata).length === 0;
+  if (annotations && isAnnotation) {
+    const atRun = now === undefined ? undefined : formatTime(wholeSeconds(now));
+    const marks = Object.entries(annotations).map(([key, value]) => {
+      if (value === null) return quoted(`${key}-`);
+      return shell`${key}=${value === atRun ? NOW : value === TO_FILL_IN ? WHY : value}`;
+    });
+    const owner = GOVERNED_KINDS.some(({ kind }) => kind === object.kind) ? ` --field-manager=${FIELD_MANAGER}` : '';
+    return `${kubectl} annotate --overwrite${owner} ${quoted(target)} ${marks.join(' ')}`;
+  }
+  const shown = annotations || Object.keys(metadata).length > 0 ? { metadata: { ...metadata, annotations } } : {};
+  return `${kubectl} patch ${quoted(target)} --type=merge -p ${quoted(JSON.stringify({ ...shown, ...rest }))}`;
+}

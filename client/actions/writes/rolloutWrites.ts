@@ -1,0 +1,357 @@
+/** Writes of a Rollout: deploy, pin, retry, bypass; and what a user should know about the version. */
+import {
+  BYPASS_FOR,
+  BYPASS_REASON,
+  BYPASS_ROLLOUT_GATES,
+  DEPLOY_MESSAGE,
+  DEPLOY_USER,
+  FORCE_DEPLOY,
+  RETRY,
+  UNBLOCK_FAILED,
+} from '../../../api/annotations.ts';
+import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { isUnderWay } from '../../../core/admission/suspend/bypassGrant.ts';
+import { gateRefsOf } from '../../../core/gate/refs.ts';
+import { few } from '../../../core/kube/firstFew.ts';
+import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { isLegalTag } from '../../../core/kube/tag.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { neverSeen } from '../../../core/rollout/evaluation/gatesToPass.ts';
+import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/requests.ts';
+import { withCommands } from '../../../core/text/commands.ts';
+import { nameWord, quoted, shell } from '../../../core/text/shell.ts';
+import {
+  because,
+  changeCause,
+  type JsonPatchOperation,
+  type MergePatch,
+  named,
+  nothing,
+  OURS,
+  type PlannedWrite,
+  patching,
+  wrong,
+} from './plannedWrite.ts';
+
+type Reason = string | undefined;
+
+/** Manually, at once, bypassing RolloutGates, checks and a running bake. */
+export function deploy(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
+  const problem = versionProblem(version);
+  if (problem) return wrong(problem);
+  const pinned = rollout.spec?.wantedVersion;
+  if (pinned) {
+    return wrong(
+      withCommands(
+        `${nameOf(rollout)} is pinned to ${pinned}: no other version is deployed until it is unpinned.`,
+        [`To pin it to ${version} instead`, onRollout(rollout, 'pin', version)],
+        ['To resume automation', onRollout(rollout, 'unpin')],
+      ),
+    );
+  }
+  if (runs(rollout, version)) return nothing(`${nameOf(rollout)} has ${version} already.`);
+  const annotations = { [FORCE_DEPLOY]: version, ...message(rollout, reason) };
+  return request(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to deploy ${version}`, {
+    version,
+    concerns: versionConcerns(rollout, version, 'the request would wait until it is one'),
+  });
+}
+
+/** Deploys the version and stays on it. */
+export function pin(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
+  const problem = versionProblem(version);
+  if (problem) return wrong(problem);
+  if (rollout.spec?.wantedVersion === version) return nothing(`${nameOf(rollout)} is pinned to ${version} already.`);
+  const annotations = message(rollout, reason);
+  const body = { ...withAnnotations(annotations), spec: { wantedVersion: version } };
+  return request(rollout, body, `Pinned ${nameOf(rollout)} to ${version}: it stays there until it is unpinned`, {
+    version,
+    concerns: versionConcerns(rollout, version, 'it would be deployed all the same'),
+  });
+}
+
+export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
+  const pinned = rollout.spec?.wantedVersion;
+  if (!pinned) return nothing(`${nameOf(rollout)} is not pinned.`);
+  const body = {
+    ...withAnnotations(because(reason)),
+    spec: { wantedVersion: null },
+  };
+  const next = nextOf(rollout);
+  return request(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation resumes`, {
+    concerns: next === undefined || next === pinned ? [] : [`${next} is deployed next; if it is bad, reject it first`],
+  });
+}
+
+/** The newest that RolloutGates let through. */
+function nextOf({ status }: Rollout): string | undefined {
+  const { gatedReleaseCandidates = [], gates = [] } = status ?? {};
+  return gates.every(({ passing }) => passing !== false) ? gatedReleaseCandidates[0]?.tag : undefined;
+}
+
+export function retry(rollout: Rollout, reason: Reason): PlannedWrite {
+  const [head] = rollout.status?.history ?? [];
+  if (head?.bakeStatus !== 'Failed')
+    return wrong(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.`);
+  // An empty value would be the same text as that of a request which is not taken off yet.
+  const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
+  return request(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to retry ${head.version.tag}`, {
+    version: head.version.tag,
+  });
+}
+
+/** Under Hold, the next version may follow the failed one. */
+export function unblock(rollout: Rollout, reason: Reason): PlannedWrite {
+  const [head] = rollout.status?.history ?? [];
+  if (head?.bakeStatus !== 'Failed') return wrong(`${nameOf(rollout)}: ${headText(rollout)}, and blocks nothing.`);
+  const annotations = { [UNBLOCK_FAILED]: 'true', ...changeCause(`unblock after ${head.version.tag}`, reason) };
+  const text = `Let the next version of ${nameOf(rollout)} follow ${head.version.tag}, which has failed`;
+  return request(rollout, { metadata: { annotations } }, text);
+}
+
+/**
+ * One version despite the closed Gates that block it. On a Rollout that is pinned the pin says which. Admission refuses the write where another
+ * version would go first by then.
+ */
+export function bypass(rollout: Rollout, version: string, reason: string, now: EpochMs): PlannedWrite {
+  const problem = versionProblem(version);
+  if (problem) return wrong(problem);
+  const { history: [head] = [], pendingVersion } = rollout.status ?? {};
+  const isHead = runs(rollout, version);
+  if (isHead && head && !isUnderWay(head)) {
+    const isOther = pendingVersion !== undefined && pendingVersion !== version;
+    const waits = isOther ? `${pendingVersion} is waiting: name it` : 'no other version is waiting';
+    return wrong(`${nameOf(rollout)} already runs ${version}; ${waits}.`);
+  }
+  const isPinned = Boolean(rollout.spec?.wantedVersion);
+  const annotations = {
+    ...(!isPinned && !isHead && { [FORCE_DEPLOY]: version }),
+    [BYPASS_FOR]: version,
+    [BYPASS_REASON]: freshReason(rollout, reason, now),
+    ...message(rollout, reason),
+  };
+  const body = { metadata: { annotations }, ...(isPinned && !isHead && { spec: { wantedVersion: version } }) };
+  const text = `Asked ${nameOf(rollout)} to deploy ${version} despite the closed Gates that block it`;
+  return request(rollout, body, text, {
+    version,
+    concerns: [
+      `${version} bypasses every closed Gate that blocks it, once; your name and reason are recorded`,
+      ...versionConcerns(rollout, version, 'nothing bypasses the Gates until it is one'),
+    ],
+  });
+}
+
+/** A bypass for the waiting version, or for the deployment that a Gate has caught; a version that a user has requested has to be named. */
+export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): PlannedWrite {
+  const { pendingVersion, history: [head] = [] } = rollout.status ?? {};
+  const caught = head && ['Deploying', 'InProgress'].includes(head.bakeStatus ?? '') ? head : undefined;
+  const version = pendingVersion ?? caught?.version.tag;
+  if (version === undefined) return wrong(`No version of ${nameOf(rollout)} is waiting: name the one to deploy.`);
+  const isHead = pendingVersion === undefined;
+  const by = isHead ? caught?.requestedBy : versionRequests(rollout, version)[0]?.by;
+  if (by === undefined) return bypass(rollout, version, reason, now);
+  return wrong(
+    `${version} is the version of ${nameOf(rollout)} that is waiting, and ${by} requested it: name it to bypass the Gates for it.`,
+  );
+}
+
+/** Lets one candidate bypass the RolloutGates. */
+export function passRolloutGates(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
+  const problem = versionProblem(version);
+  if (problem) return wrong(problem);
+  const annotations = { [BYPASS_ROLLOUT_GATES]: version, ...changeCause(`bypass-gates ${version}`, reason) };
+  const text = `Let ${version} bypass the RolloutGates of ${nameOf(rollout)}`;
+  return request(rollout, { metadata: { annotations } }, text, {
+    version,
+    concerns: [
+      `${version} bypasses every RolloutGate, those of schedules too`,
+      ...versionConcerns(rollout, version, 'it has no effect until it is one'),
+    ],
+  });
+}
+
+/** Withdraws a requested deployment that has not begun. */
+export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite {
+  const { forceDeploy: version } = requestsOf(rollout);
+  if (version === undefined) {
+    const pinned = rollout.spec?.wantedVersion;
+    const none = `Nobody has requested a version of ${nameOf(rollout)} that is not deployed yet.`;
+    if (!pinned) return nothing(none);
+    return nothing(withCommands(`${none} It is pinned to ${pinned}.`, ['To unpin it', onRollout(rollout, 'unpin')]));
+  }
+  const set = rollout.metadata.annotations ?? {};
+  const own = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER, BYPASS_FOR, BYPASS_REASON].filter((key) => key in set);
+  const annotations = {
+    ...Object.fromEntries(own.map((key) => [key, null])),
+    ...changeCause(`withdraw ${version}`, reason),
+  };
+  return request(
+    rollout,
+    { metadata: { annotations } },
+    `Withdrew the request to deploy ${version} in ${nameOf(rollout)}`,
+  );
+}
+
+/**
+ * Takes a Gate out of `spec.gates`: of one that has existed it takes a bypass. The list is replaced as a whole: a write from an older one must
+ * not drop a Gate that another client has added meanwhile.
+ */
+export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason, now: EpochMs): PlannedWrite {
+  const refs = gateRefsOf(rollout);
+  const all = rollout.spec?.gates ?? [];
+  const gates = all.filter((_, index) => refKey(refs[index]!) !== refKey(gate));
+  const name = named('Gate', gate);
+  if (gates.length === all.length) return nothing(`${nameOf(rollout)} does not require ${name}.`);
+  const isFree = neverSeen(rollout).has(refKey(gate));
+  if (!isFree && !reason) return wrong('A bypass needs a reason, which is recorded.');
+  const annotations: Record<string, string> =
+    isFree || !reason
+      ? changeCause(`remove ${name} from spec.gates`, reason)
+      : { [BYPASS_REASON]: freshReason(rollout, reason, now) };
+  const { resourceVersion } = rollout.metadata;
+  const metadata = {
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(resourceVersion && { resourceVersion }),
+  };
+  const body = {
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+    spec: { gates: gates.length > 0 ? gates : null },
+  };
+  const write = request(rollout, body, `Removed ${name} from spec.gates of ${nameOf(rollout)}`);
+  const removed = all.flatMap((entry, index) =>
+    gates.includes(entry) ? [] : [{ entry, path: `/spec/gates/${index}` }],
+  );
+  return { ...write, jsonPatch: [...annotating(rollout, annotations), ...removing(removed, gates.length === 0)] };
+}
+
+/** From the end, so that the others keep their places. */
+function removing(entries: readonly { entry: unknown; path: string }[], isAll: boolean): JsonPatchOperation[] {
+  if (isAll) {
+    const value = entries.map(({ entry }) => entry);
+    return [
+      { op: 'test', path: '/spec/gates', value },
+      { op: 'remove', path: '/spec/gates' },
+    ];
+  }
+  const tested = entries.map(({ entry, path }) => ({ op: 'test' as const, path, value: entry }));
+  return [...tested, ...entries.toReversed().map(({ path }) => ({ op: 'remove' as const, path }))];
+}
+
+/** An object without annotations gets all of them at once: only where it has not changed since, or others would be lost. */
+function annotating({ metadata }: Rollout, annotations: Record<string, string>): JsonPatchOperation[] {
+  const { annotations: before = {}, resourceVersion } = metadata;
+  if (Object.keys(annotations).length === 0) return [];
+  if (Object.keys(before).length === 0) {
+    const test = { op: 'test' as const, path: '/metadata/resourceVersion', value: resourceVersion };
+    return [...(resourceVersion ? [test] : []), { op: 'add', path: '/metadata/annotations', value: annotations }];
+  }
+  return Object.entries(annotations).map(([key, value]) => ({
+    op: 'add',
+    path: `/metadata/annotations/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    value,
+  }));
+}
+
+/** A reason that differs from the last one: only a new reason makes a bypass. */
+export function freshReason({ metadata }: Pick<Rollout, 'metadata'>, reason: string, now: EpochMs): string {
+  return metadata.annotations?.[BYPASS_REASON] === reason ? `${reason} (${formatTime(now)})` : reason;
+}
+
+/** An older message must not become the reason of this request. */
+function message({ metadata }: Rollout, reason: Reason): Record<string, string | null> {
+  if (reason) return { [DEPLOY_MESSAGE]: reason };
+  return metadata.annotations?.[DEPLOY_MESSAGE] === undefined ? {} : { [DEPLOY_MESSAGE]: null };
+}
+
+function withAnnotations(annotations: Record<string, string | null>): MergePatch {
+  return Object.keys(annotations).length > 0 ? { metadata: { annotations } } : {};
+}
+
+function request(
+  rollout: Rollout,
+  body: MergePatch,
+  text: string,
+  { version, concerns = [] }: { version?: string; concerns?: readonly string[] } = {},
+) {
+  const brings = version === undefined ? {} : { version };
+  return patching('Rollout', identityOf(rollout), body, { text, concerns, brings });
+}
+
+function runs({ status }: Rollout, version: string): boolean {
+  const [head] = status?.history ?? [];
+  return head?.version.tag === version;
+}
+
+function headText({ status }: Rollout): string {
+  const [head] = status?.history ?? [];
+  if (!head) return 'nothing is deployed';
+  const texts: Record<string, string> = {
+    Deploying: 'is being deployed',
+    InProgress: 'is baking',
+    Succeeded: 'has succeeded',
+  };
+  return `${head.version.tag} ${texts[head.bakeStatus ?? ''] ?? 'has not failed'}`;
+}
+
+function nameOf(rollout: Rollout): string {
+  return named('Rollout', identityOf(rollout));
+}
+
+/** A command about it: `kubectl rollouts pin checkout 1.4.0 -n shop`. */
+export function onRollout(rollout: Rollout, verb: string, version?: string): string {
+  const { namespace, name } = identityOf(rollout);
+  const tag = { expanded: version === undefined ? '' : ` ${quoted(version)}` };
+  return shell`${OURS} ${verb} ${nameWord(name)}${tag} -n ${nameWord(namespace)}`;
+}
+
+/** Why a text can't be a version; undefined if it can. */
+export function versionProblem(version: string): string | undefined {
+  if (isLegalTag(version)) return undefined;
+  return `'${version}' is not a tag: letters, digits, '_', '.' and '-', at most 128 of them.`;
+}
+
+/** Newest first, each once: what the Rollout has discovered and what it has run. */
+function knownVersions({ status }: Rollout): string[] {
+  const { availableReleases = [], history = [] } = status ?? {};
+  const released = availableReleases.map(({ tag }) => tag).reverse();
+  return [...new Set([...released, ...history.map(({ version }) => version.tag)])];
+}
+
+/** Warnings about a requested version. `unknown`: what happens with an unknown one. */
+export function versionConcerns(rollout: Rollout, version: string, unknown: string): string[] {
+  return [
+    ...unknownConcern(rollout, version, unknown),
+    ...rejectedConcern(rollout, version),
+    ...barrierConcern(rollout, version),
+  ];
+}
+
+function unknownConcern(rollout: Rollout, version: string, then: string): string[] {
+  const text = unknownText(rollout, version);
+  return text === undefined ? [] : [`${text}: ${then}`];
+}
+
+/** A note about a version that may be a typo. */
+export function unknownText(rollout: Rollout, version: string): string | undefined {
+  const known = knownVersions(rollout);
+  if (known.includes(version)) return undefined;
+  const has = known.length > 0 ? `it has ${few(known, 5)}` : 'it has none yet';
+  return `${version} is not a release that this Rollout knows (${has})`;
+}
+
+function rejectedConcern({ status }: Rollout, version: string): string[] {
+  const rejected = status?.rejectedReleases?.find(({ tag }) => tag === version);
+  return rejected ? [`RolloutGate ${rejected.gate} rejects ${version}: it waits until removed from the list`] : [];
+}
+
+/** Going back past a release that says that it cannot be undone. */
+function barrierConcern({ spec, status }: Rollout, version: string): string[] {
+  const { history = [], rollbackBarriers = [] } = status ?? {};
+  const index = history.findIndex((entry) => entry.version.tag === version);
+  const undone = history.slice(0, Math.max(index, 0)).map((entry) => entry.version.tag);
+  const barrier = undone.find(
+    (tag) => tag !== version && (tag === spec?.rollback?.barrier || rollbackBarriers.includes(tag)),
+  );
+  return barrier === undefined ? [] : [`${barrier} cannot be undone, and ${version} precedes it`];
+}

@@ -1,0 +1,132 @@
+/** Objects without a Rollout, and the plan to adopt one: as the page lists and requests them. */
+
+import { ROLLOUT } from '../../api/annotations.ts';
+import type { FluxObject, ImagePolicy, ImageRepository, SourceRef } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+import { boundRollouts } from '../../core/admission/managedFields/annotations.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { type Saying, withCommands } from '../../core/text/commands.ts';
+import { nameWord, shell } from '../../core/text/shell.ts';
+import type { Right } from '../actions/action.ts';
+import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adoption.ts';
+import { FIELD_MANAGER, named } from '../actions/writes/plannedWrite.ts';
+import type { Rights } from './pageMessages.ts';
+
+export type AdoptedKind = Adoption['object']['kind'];
+
+/** Kustomization, OCIRepository or HelmRelease that follows no Rollout. */
+export interface Ungoverned extends NamespacedName {
+  kind: AdoptedKind | 'HelmRelease';
+  /** What runs, and the Rollout that it would be under. */
+  found?: { version: string; rollout: string };
+  /** Why that cannot be seen from here, or what to do instead. */
+  problem?: string;
+}
+
+export interface AdoptList {
+  /** Objects that can be adopted come first. */
+  objects: Ungoverned[];
+  /** How many there are in all. */
+  count: number;
+  /** What could not be read, a sentence each. */
+  unread: string[];
+}
+
+export interface AdoptRequest extends NamespacedName {
+  kind: AdoptedKind;
+  choices: Choices;
+}
+
+export interface AdoptPlan {
+  version: string;
+  rollout: string;
+  /** All changes, as text. The request to adopt sends it back: it is what the user has confirmed. */
+  diff: string;
+  notes: Saying[];
+  command: string;
+  kubectl: string;
+  needs: Right[];
+}
+
+export interface AdoptPreview {
+  plan?: AdoptPlan;
+  /** Why there is none; a choice may mend it. */
+  problem?: string;
+  /** Whether the reader may, by the key of the right. */
+  rights: Rights;
+  /** What may be chosen: names of ImagePolicies and of variables. */
+  policies: string[];
+  variables: string[];
+}
+
+/** The related objects of any number of namespaces. */
+export interface ClusterContext {
+  policies: readonly ImagePolicy[];
+  repositories: readonly ImageRepository[];
+  rollouts: readonly Rollout[];
+}
+
+/** Objects without a Rollout, in the order of the page. `objects`: Kustomizations, OCIRepositories and HelmReleases. */
+export function ungovernedOf(objects: readonly FluxObject[], around: ClusterContext): Ungoverned[] {
+  const policies = byNamespace(around.policies);
+  const repositories = byNamespace(around.repositories);
+  const rollouts = byNamespace(around.rollouts);
+  const sources = new Map(
+    objects.filter(({ kind }) => kind === KINDS.OCIRepository.kind).map((each) => [refKey(identityOf(each)), each]),
+  );
+  const found = objects
+    .filter((object) => boundRollouts(object).length === 0)
+    .map((object): Ungoverned => {
+      const ref = identityOf(object);
+      if (object.kind === KINDS.HelmRelease.kind) return helmRelease(object, sources);
+      const plan = adopt(
+        object,
+        {
+          policies: policies.get(ref.namespace) ?? [],
+          images: imagesOf(repositories.get(ref.namespace) ?? []),
+          rollouts: rollouts.get(ref.namespace) ?? [],
+        },
+        {},
+      );
+      const kind = object.kind as AdoptedKind;
+      return 'problem' in plan
+        ? { kind, ...ref, problem: plan.problem }
+        : { kind, ...ref, found: { version: plan.version, rollout: plan.rolloutName } };
+    });
+  return found.sort(
+    (a, b) =>
+      Number(b.found !== undefined) - Number(a.found !== undefined) ||
+      refKey(a).localeCompare(refKey(b)) ||
+      a.kind.localeCompare(b.kind),
+  );
+}
+
+/** It has no version of its own: it follows the OCIRepository of its chart. */
+function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject>): Ungoverned {
+  const ref = identityOf(object);
+  const chart = object.spec?.chartRef as SourceRef | undefined;
+  const isOwn = chart?.kind === KINDS.OCIRepository.kind && (chart.namespace ?? ref.namespace) === ref.namespace;
+  const row = { kind: 'HelmRelease' as const, ...ref };
+  if (!isOwn) {
+    return { ...row, problem: 'Its chart is in no OCIRepository of its namespace, and others are not pinned' };
+  }
+  const source = { namespace: ref.namespace, name: chart.name };
+  const [rollout] = boundRollouts(sources.get(refKey(source)) ?? object);
+  const name = nameWord(rollout);
+  const command = shell`kubectl -n ${ref.namespace} annotate --field-manager=${FIELD_MANAGER} helmrelease/${ref.name} ${ROLLOUT}=${name}`;
+  return {
+    ...row,
+    problem: rollout
+      ? withCommands(`Its chart is that of Rollout ${rollout}, which does not wait for it`, [
+          'To make it wait',
+          command,
+        ])
+      : `Its version is that of its chart: take over ${named('OCIRepository', source)}`,
+  };
+}
+
+function byNamespace<T extends { metadata: { namespace?: string } }>(objects: readonly T[]): Map<string, T[]> {
+  return Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
+}

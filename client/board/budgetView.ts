@@ -1,0 +1,83 @@
+/** A RolloutBudget on the page: its limit, its slots, and how far each version has come in its waves. */
+import type { Budget, BudgetVersion, Wave } from '../../api/types.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { explainBudget } from '../explain/kinds/explainOthers.ts';
+
+/** `done`: all have it. `failed`: failures that are not excused. `waits`: some request it. `idle`: none requests it yet. */
+export type WaveState = 'done' | 'underWay' | 'failed' | 'waits' | 'idle';
+
+/** `value`: that of the label; empty for all others. */
+export type WaveView = Pick<Wave, 'value' | 'total' | 'done' | 'underWay' | 'waiting' | 'failed'> & {
+  state: WaveState;
+};
+
+export interface BudgetVersionView {
+  version: string;
+  image: string;
+  /** Failures hold it, until a user continues. */
+  held: boolean;
+  failed: number;
+  /** The user who continued in spite of them. */
+  continuedBy?: string;
+  waves: WaveView[];
+}
+
+export interface BudgetView {
+  /** `namespace/name`; of a ClusterRolloutBudget the name. */
+  id: string;
+  kind: 'RolloutBudget' | 'ClusterRolloutBudget';
+  namespace: string;
+  name: string;
+  isHeld: boolean;
+  /** `2 of 5 rolling out, 14 waiting, 1 failed`. */
+  headline: string;
+  /** The sentences of `why`, those about waves left out: they are drawn. */
+  causes: string[];
+  /** The label that defines the waves. */
+  label?: string;
+  /** What is requested now comes first. */
+  versions: BudgetVersionView[];
+  /** The Rollouts that have a slot, as `namespace/name`. */
+  slots: { rollout: string; version: string; state: string }[];
+}
+
+const VERSIONS = 5;
+const SLOTS = 50;
+
+export function budgetView(budget: Budget): BudgetView {
+  const { object, headline, state, causes } = explainBudget(budget);
+  const { spec, status } = budget;
+  const { order } = spec;
+  return {
+    id: refKey(identityOf(budget)),
+    kind: object.kind as BudgetView['kind'],
+    namespace: object.namespace,
+    name: object.name,
+    isHeld: state === 'held',
+    headline,
+    causes: causes.filter(({ code }) => code !== 'Wave').map(({ text }) => text),
+    ...(order && { label: order.label }),
+    versions: (status?.versions ?? []).slice(0, VERSIONS).map(versionView),
+    slots: (status?.slots ?? [])
+      .slice(0, SLOTS)
+      .map(({ namespace, name, version, state }) => ({ rollout: refKey({ namespace, name }), version, state })),
+  };
+}
+
+function versionView({ version, image, held, failed, continuedBy, waves = [] }: BudgetVersion): BudgetVersionView {
+  return {
+    version,
+    image,
+    held: held === true,
+    failed,
+    ...(continuedBy && { continuedBy }),
+    waves: waves.map(({ excused, ...wave }) => ({ ...wave, state: stateOf({ ...wave, excused }) })),
+  };
+}
+
+function stateOf({ total, done, underWay, waiting, failed, excused = 0 }: Wave): WaveState {
+  if (total > 0 && done + excused >= total) return 'done';
+  if (failed > excused) return 'failed';
+  if (underWay > 0) return 'underWay';
+  return waiting > 0 ? 'waits' : 'idle';
+}

@@ -1,0 +1,91 @@
+/** Messages of the page's stream, and answers to its other requests. Plain JSON. */
+import type { Action } from '../actions/action.ts';
+import type { Application } from '../explain/application.ts';
+import type { ApprovalView } from '../explain/approvalViews.ts';
+import type { BudgetView } from './budgetView.ts';
+import type { GateView, ScheduleView } from './planViews.ts';
+import type { Row } from './row.ts';
+
+/** How far a kind is read. `forbidden`: the reader may not. `absent`: the cluster does not have it. */
+export interface KindState {
+  kind: string;
+  state: 'loading' | 'live' | 'reconnecting' | 'forbidden' | 'absent' | 'signed-out';
+  /** The namespace that is read where the whole cluster may not be. */
+  namespace?: string;
+  /** What the API server said. */
+  why?: string;
+}
+
+export interface Hello {
+  context: string;
+  server: string;
+  user?: string;
+  /** The context's namespace, in which new objects are created by default. */
+  home?: string;
+  /** Only this namespace is looked at; absent: all. */
+  namespace?: string;
+  program: string;
+}
+
+/** The events of the stream, by name. The first of `rows`, `gates`, `schedules` and `budgets` after a `reset` are everything. */
+export interface StreamEvents {
+  hello: Hello;
+  reset: Record<string, never>;
+  rows: { set: Row[]; gone: string[] };
+  gates: { set: GateView[]; gone: string[] };
+  schedules: { set: ScheduleView[]; gone: string[] };
+  budgets: { set: BudgetView[]; gone: string[] };
+  kinds: KindState[];
+  /** Everything that there is has been sent. */
+  complete: { rows: number };
+}
+
+/** Whether the user has a right, by the right's key. */
+export type Rights = Record<string, boolean>;
+
+/** A release that is known, as far as the registry has told. */
+export interface ReleaseView {
+  tag: string;
+  version?: string;
+  revision?: string;
+  created?: string;
+  firstSeen?: string;
+  digest?: string;
+}
+
+export interface ApplicationPage {
+  application: Application;
+  actions: Action[];
+  /** Newest first. */
+  releases: ReleaseView[];
+  rights: Rights;
+}
+
+export interface GatePage {
+  gate: GateView;
+  /** Approvals at a Gate with spec.approvals: waiting versions first. */
+  approvals: ApprovalView[];
+  actions: Action[];
+  rights: Rights;
+}
+
+/** The objects that a freeze would hold, as far as the user may see them. */
+export interface Preview {
+  objects: { kind: string; namespace: string; name: string }[];
+  /** How many there are in all. */
+  count: number;
+  /** What could not be read, a sentence each. */
+  unread: string[];
+  /** What the API server said to the same write without making it. */
+  answer: Answer;
+}
+
+/** The result of a request. `ok`: it was accepted. `warnings` and `message` have the API server's words. */
+export interface Answer {
+  ok: boolean;
+  message: string;
+  warnings: string[];
+  code?: number;
+  /** After a dry run: the state that the write was planned from, to be posted with the write. */
+  basis?: string;
+}

@@ -1,0 +1,193 @@
+/** Gates and schedules over the coming weeks, as the page draws them: when each is open and closed by what is known now. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
+import { type ScheduledBy, scheduledBy } from '../../core/approval/pinRecord.ts';
+import { takesOpening } from '../../core/gate/approved.ts';
+import { evaluateAfresh } from '../../core/gate/evaluate.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { formatTime } from '../../core/kube/time.ts';
+import { defined } from '../explain/application.ts';
+import { ruleText as approvalsText } from '../explain/approvalViews.ts';
+import { intervals, scheduleRow } from '../explain/calendar/calendarRows.ts';
+
+export interface Band {
+  from: string;
+  /** Absent: no end is known. */
+  to?: string;
+  opened: boolean;
+  /** Open for this version alone. */
+  openFor?: string;
+  by?: string;
+  reason?: string;
+  /** The Gate's own words. */
+  message: string;
+  /** It is requested for a later time. */
+  planned?: boolean;
+}
+
+export interface GateView {
+  /** `namespace/name`. */
+  id: string;
+  namespace: string;
+  name: string;
+  opened: boolean;
+  openFor?: string;
+  message: string;
+  by?: string;
+  reason?: string;
+  since?: string;
+  until?: string;
+  stalled?: string;
+  default: 'opened' | 'closed';
+  window?: string;
+  timezone?: string;
+  /** The user who set its calendar. */
+  scheduledBy?: ScheduledBy;
+  rules: string[];
+  /** What it selects, in words; absent where objects name it. */
+  selects?: string;
+  bands: Band[];
+  held?: number;
+  /** Only with spec.approvals. */
+  approvals?: {
+    /** Who lets a version through. */
+    rule: string;
+    /** Current approvals, `1/2 for 1.2.0`. */
+    progress?: string;
+    /** A request to open means something: it ends a closing. */
+    isEndable: boolean;
+  };
+  heldObjects: { kind: string; namespace: string; name: string }[];
+}
+
+export const HORIZON_MS = 35 * 24 * 60 * 60 * 1000;
+/** A calendar of sixty-four rules has a few hundred edges in five weeks; more are not drawn. */
+const MOST_BANDS = 120;
+
+export function gateView(gate: Gate, now: EpochMs): GateView {
+  const { namespace, name } = identityOf(gate);
+  const { opened, openFor, message, cause, until, stalled } = evaluateAfresh(gate, now).value;
+  const { spec, status } = gate;
+  const { rules = [], action, timezone } = spec.schedule ?? {};
+  return {
+    id: `${namespace}/${name}`,
+    namespace,
+    name,
+    opened,
+    message,
+    default: spec.default,
+    rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
+    bands: bandsOf(gate, now, now + HORIZON_MS),
+    heldObjects: (status?.heldObjects ?? []).map((each) => ({ ...each })),
+    ...defined({
+      openFor,
+      by: cause?.by,
+      reason: cause?.reason,
+      since: cause && formatTime(cause.at),
+      until: until === undefined ? undefined : formatTime(until),
+      stalled,
+      window: spec.window,
+      scheduledBy: scheduledBy(gate),
+      timezone,
+      selects: spec.selects && selectsText(spec.selects),
+      held: status?.held,
+    }),
+    ...(spec.approvals && {
+      approvals: {
+        rule: approvalsText(spec.approvals),
+        ...defined({ progress: status?.approvals?.progress }),
+        isEndable: takesOpening(gate, now),
+      },
+    }),
+  };
+}
+
+export function bandsOf(gate: Gate, from: EpochMs, to: EpochMs): Band[] {
+  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at).value, MOST_BANDS);
+  return evaluated.map(({ at, value: { opened, openFor, message, cause, until } }) => ({
+    from: formatTime(at),
+    opened,
+    message,
+    ...defined({
+      to: until === undefined ? undefined : formatTime(until),
+      openFor,
+      by: cause?.by,
+      reason: cause?.reason,
+      planned: cause && cause.at > from ? true : undefined,
+    }),
+  }));
+}
+
+type Rule = NonNullable<Gate['spec']['schedule']>['rules'][number];
+
+/** `Friday 16:00–24:00 (evenings), 2026-12-20 to 2027-01-03`. */
+export function ruleText({ name, timeRange, daysOfWeek, dateRange }: Rule): string {
+  const days = daysOfWeek?.length ? daysOfWeek.join(', ') : 'every day';
+  const hours = timeRange ? ` ${timeRange.start}–${timeRange.end}` : '';
+  const dates = dateRange ? `, ${dateRange.start} to ${dateRange.end}` : '';
+  return `${days}${hours}${name ? ` (${name})` : ''}${dates}`;
+}
+
+type Selects = NonNullable<Gate['spec']['selects']>;
+
+/** `Kustomization, HelmRelease of namespaces with team=payments`. */
+export function selectsText({ kinds, namespaceSelector, labelSelector }: Selects): string {
+  const what = kinds?.length ? kinds.join(', ') : 'all governed kinds of Flux';
+  const where = namespaceSelector ? (selectorText(namespaceSelector) ?? 'all namespaces') : undefined;
+  const which = labelSelector && selectorText(labelSelector);
+  const namespaces =
+    where === undefined ? 'its own namespace' : where === 'all namespaces' ? where : `namespaces with ${where}`;
+  return `${what} in ${namespaces}${which ? `, with ${which}` : ''}`;
+}
+
+function selectorText({
+  matchLabels = {},
+  matchExpressions = [],
+}: NonNullable<Selects['labelSelector']>): string | undefined {
+  const parts = [
+    ...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`),
+    ...matchExpressions.map(({ key, operator, values }) =>
+      [key, operator, ...(values ? [`(${values.join(', ')})`] : [])].join(' '),
+    ),
+  ];
+  return parts.length > 0 ? parts.join(', ') : undefined;
+}
+
+export interface ScheduleView {
+  /** `namespace/name`; of a ClusterRolloutSchedule the name. */
+  id: string;
+  kind: 'RolloutSchedule' | 'ClusterRolloutSchedule';
+  namespace: string;
+  name: string;
+  opened: boolean;
+  /** `3 Rollouts`. */
+  holds: string;
+  until?: string;
+  bands: Band[];
+  /** What of it does not parse: it opens and closes nothing. */
+  problem?: string;
+}
+
+export function scheduleView(schedule: RolloutSchedule | ClusterRolloutSchedule, now: EpochMs): ScheduleView {
+  const { kind, namespace, name, holds, spans, problem } = scheduleRow(schedule, now, now + HORIZON_MS);
+  const bands = spans.slice(0, MOST_BANDS).map(({ from, to, state, why }, index) => ({
+    from,
+    // The last one ends at the horizon.
+    ...(index < spans.length - 1 && { to }),
+    opened: state === 'open',
+    message: why,
+    reason: why,
+  }));
+  const [first] = bands;
+  return {
+    id: refKey({ namespace, name }),
+    kind: kind as ScheduleView['kind'],
+    namespace,
+    name,
+    opened: first?.opened ?? true,
+    holds,
+    bands,
+    ...(first?.to && { until: first.to }),
+    ...(problem && { problem }),
+  };
+}

@@ -1,0 +1,97 @@
+/** Approvals at a Gate in words: the rule, and who has approved which version. */
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { ApprovalRule, Gate } from '../../api/types.ts';
+import { type ApprovalVerdict, evaluateApprovals, verdictText } from '../../core/approval/approvalVerdict.ts';
+import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/approved.ts';
+import { refKey } from '../../core/kube/names.ts';
+import { formatTime } from '../../core/kube/time.ts';
+
+/** The recorded approvals of one version of one Rollout, evaluated. */
+export interface ApprovalsAt {
+  rollout: NamespacedName;
+  version: string;
+  verdict: ApprovalVerdict;
+}
+
+/** Versions that wait, then others with approvals that stand, the newest first. Requesters and authors are checked for waiting versions only. */
+export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalsAt[] {
+  const rule = gate.spec.approvals;
+  if (!rule) return [];
+  const byVersion = Map.groupBy(
+    standingApprovals(gate, now).given.filter(({ rollout }) => rollout !== undefined),
+    ({ rollout, version }) => `${rollout}:${version}`,
+  );
+  const others = [...byVersion.values()].filter(
+    ([first]) => !waiting.some(({ rollout, version }) => rollout === first!.rollout && version === first!.version),
+  );
+  const ofWaiting = waiting.map((next) => ({
+    rollout: refOf(next.rollout),
+    version: next.version,
+    verdict: approvalsOn(gate, next, now)!,
+  }));
+  const ofOthers = others
+    .sort((a, b) => b.at(-1)!.at - a.at(-1)!.at)
+    .map((given) => ({
+      rollout: refOf(given[0]!.rollout!),
+      version: given[0]!.version,
+      verdict: evaluateApprovals(rule, given, undefined, now),
+    }))
+    .filter(({ verdict }) => verdict.counted.length + verdict.excluded.length > 0);
+  return [...ofWaiting, ...ofOthers];
+}
+
+function refOf(key: string): NamespacedName {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
+}
+
+/** Who lets a version through a closed gate that asks for approvals. */
+export function ruleText({ required, notBy = [], expireAfter }: ApprovalRule): string {
+  const who = required === 1 ? 'one person who approves it' : `${required} people who approve it`;
+  const names = { requester: 'whoever requested it', author: 'its authors' };
+  const without = notBy.length > 0 ? `, ${notBy.map((each) => names[each]).join(' and ')} not counted` : '';
+  const lasts = expireAfter ? `, each within ${expireAfter}` : '';
+  return `A version takes ${who}${without}${lasts}; no request opens the gate`;
+}
+
+const MOST = 50;
+
+/** `waiting`: the versions that the Gate holds now. */
+export function approvalViews(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalView[] {
+  return approvalsAt(gate, waiting, now)
+    .slice(0, MOST)
+    .map(({ rollout, version, verdict }, index) => {
+      const all = [
+        ...verdict.counted.map((approval) => ({ approval, why: undefined })),
+        ...verdict.excluded.map(({ approval, why }) => ({ approval, why })),
+      ];
+      return {
+        rollout: refKey(rollout),
+        version,
+        text: verdictText(verdict),
+        enough: verdict.enough,
+        waits: index < waiting.length,
+        given: all
+          .sort((a, b) => a.approval.at - b.approval.at)
+          .map(({ approval: { by, at, reason }, why }) => ({
+            by,
+            at: formatTime(at),
+            ...(reason && { reason }),
+            ...(why && { doesNotCount: why }),
+          })),
+      };
+    });
+}
+
+/** Approvals of one version at a Gate. */
+export interface ApprovalView {
+  /** `namespace/name`. */
+  rollout: string;
+  version: string;
+  /** `1 of 2 approvals (alice)`. */
+  text: string;
+  enough: boolean;
+  /** It waits for this Gate now. */
+  waits: boolean;
+  given: { by: string; at: string; reason?: string; doesNotCount?: string }[];
+}

@@ -1,0 +1,103 @@
+/** What a Gate or a schedule is over the coming weeks, by what is known now: its default, its calendar and what was asked for. */
+
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../../api/types.ts';
+import { activeRules, isActive, nextTransition } from '../../../core/calendar/activeRules.ts';
+import { compileCalendar } from '../../../core/calendar/calendarRules.ts';
+import { evaluateAfresh } from '../../../core/gate/evaluate.ts';
+import { identityOf } from '../../../core/kube/names.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { gateText } from '../gateText.ts';
+
+/** Half open: [from, to). Times as the API server stores them. */
+export interface Span {
+  from: string;
+  to: string;
+  /** `partly`: open for one version only. */
+  state: 'open' | 'closed' | 'partly';
+  /** Why: `closed by sre: INC-42`, `closed by its schedule`, the names of the rules. */
+  why: string;
+}
+
+export interface CalendarRow {
+  kind: 'Gate' | 'RolloutSchedule' | 'ClusterRolloutSchedule';
+  /** Empty for a ClusterRolloutSchedule. */
+  namespace: string;
+  name: string;
+  /** What it holds, in a few words. */
+  holds: string;
+  spans: Span[];
+  /** What of it does not parse. */
+  problem?: string;
+}
+
+/** More edges than a calendar of sixty-four rules has in a few weeks. */
+const MOST = 500;
+
+/** The intervals between two instants in which `evaluate` answers the same, as far as its `until` tells. */
+export function intervals<T extends { until?: EpochMs | undefined }>(
+  from: EpochMs,
+  to: EpochMs,
+  evaluate: (at: EpochMs) => T,
+  most = MOST,
+): { at: EpochMs; value: T }[] {
+  const found: { at: EpochMs; value: T }[] = [];
+  for (let at: EpochMs | undefined = from; at !== undefined && at < to && found.length < most; ) {
+    const value: T = evaluate(at);
+    found.push({ at, value });
+    at = value.until !== undefined && value.until > at ? value.until : undefined;
+  }
+  return found;
+}
+
+export function gateRow(gate: Gate, from: EpochMs, to: EpochMs): CalendarRow {
+  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at).value);
+  const stalled = evaluated[0]?.value.stalled;
+  return {
+    kind: 'Gate',
+    ...identityOf(gate),
+    holds: countText(gate.status?.held, 'object'),
+    spans: evaluated.map(({ at, value: { opened, openFor, until = to } }) => ({
+      ...between(at, Math.min(until, to)),
+      state: opened ? 'open' : openFor === undefined ? 'closed' : 'partly',
+      why: gateText(gate, at),
+    })),
+    ...(stalled && { problem: stalled }),
+  };
+}
+
+/** A schedule's RolloutGates are open or closed; by default closed outside of its windows or inside, depending on its action. */
+export function scheduleRow(
+  schedule: RolloutSchedule | ClusterRolloutSchedule,
+  from: EpochMs,
+  to: EpochMs,
+): CalendarRow {
+  const { spec, status } = schedule;
+  const row = {
+    kind: schedule.kind as CalendarRow['kind'],
+    ...identityOf(schedule),
+    holds: countText(status?.matchingRollouts, 'Rollout'),
+  };
+  const { calendar, problems } = compileCalendar(spec as Parameters<typeof compileCalendar>[0], 'spec');
+  if (!calendar)
+    return { ...row, spans: [], problem: problems.map(({ field, reason }) => `${field}: ${reason}`).join('; ') };
+  const evaluated = intervals(from, to, (at) => ({
+    active: isActive(calendar, at),
+    rules: activeRules(calendar, at).filter((name) => name !== ''),
+    until: nextTransition(calendar, at),
+  }));
+  const spans = evaluated.map(({ at, value: { active, rules, until = to } }) => ({
+    ...between(at, Math.min(until, to)),
+    state: active === (spec?.action === 'Allow') ? ('open' as const) : ('closed' as const),
+    why: active ? rules.join(', ') || 'in a window' : 'outside of its windows',
+  }));
+  return { ...row, spans };
+}
+
+function countText(count: number | undefined, what: string): string {
+  return count === undefined ? '' : `${count} ${count === 1 ? what : `${what}s`}`;
+}
+
+function between(from: EpochMs, to: EpochMs): Pick<Span, 'from' | 'to'> {
+  return { from: formatTime(from), to: formatTime(to) };
+}

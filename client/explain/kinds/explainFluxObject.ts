@@ -1,0 +1,172 @@
+/** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a person. */
+import { DEPLOYED, GATE_STATE, GATES, SELECTED_BY, SUSPENDED } from '../../../api/annotations.ts';
+import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import { governedKindOf } from '../../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { DeploymentRef, FluxBinding, Gate } from '../../../api/types.ts';
+import { deploymentText, parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
+import { awaitsText } from '../../../core/admission/suspend/applier.ts';
+import { parseState } from '../../../core/admission/suspend/stateAnnotation.ts';
+import { closedText, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
+import { parseGateRefs } from '../../../core/gate/refs.ts';
+import { findCondition } from '../../../core/kube/conditions.ts';
+import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { fluxActions } from '../../actions/gateActions.ts';
+import { remediesOf } from '../../actions/lines.ts';
+import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
+import type { Explanation } from '../explanation.ts';
+import { earlierFailure, fluxFailure } from '../fluxFailure.ts';
+import { finder, type Unread, unreadTexts } from '../related.ts';
+
+export interface AroundFluxObject {
+  /** Its FluxBinding: none where it names neither Gates nor Rollouts. */
+  binding?: FluxBinding | undefined;
+  gates: readonly Gate[];
+  unread: readonly Unread[];
+}
+
+/** The Gates that the object names and those that select it, each once. */
+export function gatesOfObject({ metadata }: FluxObject): NamespacedName[] {
+  const { namespace = '', annotations } = metadata;
+  const refs = [GATES, SELECTED_BY].flatMap((key) => parseGateRefs(annotations?.[key], namespace).refs);
+  return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
+}
+
+export function explainFluxObject(
+  object: FluxObject,
+  { binding, gates, unread }: AroundFluxObject,
+  now: EpochMs,
+): Explanation {
+  const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
+  const ref = kind ? objectRef(kind, identityOf(object)) : plainRef(object);
+  const name = `${ref.kind} ${ref.namespace}/${ref.name}`;
+  const hidden = new Set(unread.filter((each) => each.kind === 'Gate').map(({ namespace }) => namespace));
+  const refs = gatesOfObject(object).filter(({ namespace }) => !hidden.has(namespace));
+  const closed = evaluateGates(refs, finder(gates), now).closed;
+  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
+  const isSuspended = object.spec?.suspend === true;
+  const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
+  const [failure, earlier] = [fluxFailure(object), earlierFailure(object)];
+  const causes: Cause[] = [
+    ...gateCauses(name, closed, state?.is, isSuspended),
+    ...(isSuspended && !isOurs ? [byHandCause(object, name)] : []),
+    ...(failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : []),
+    ...(unreported.length > 0
+      ? [notApplied(name, unreported)]
+      : bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now))),
+    ...(earlier
+      ? [{ code: earlier.reason, text: `${name} had failed before its last change: ${earlier.message}` }]
+      : []),
+    ...(failure || earlier ? [] : progressCause(object, name)),
+  ];
+  const isHeld = closed.length > 0 || isSuspended;
+  const untils = closed.flatMap(({ until }) => (until === undefined ? [] : [until]));
+  const next: Next | undefined =
+    closed.length > 0 && untils.length === closed.length
+      ? { text: 'its gates open automatically', at: formatTime(Math.max(...untils)) }
+      : isHeld && closed.length > 0
+        ? { text: 'no automatic change. It stays as it is until a user opens the gate' }
+        : undefined;
+  return {
+    object: ref,
+    headline:
+      headlineOf(closed, isSuspended, isOurs, state?.is) ??
+      (failure ? `failed: ${failure.reason}` : causes.length > 0 ? 'not held; still reconciling' : 'not held'),
+    state: failure ? 'failed' : isHeld ? 'held' : causes.length > 0 ? 'underWay' : 'free',
+    causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
+    ...(next && { next }),
+    remedies: remediesOf(fluxActions(object, ref, closed, gates, isSuspended && !isOurs), now),
+    unread: unreadTexts(unread),
+  };
+}
+
+function plainRef({ apiVersion, kind, metadata }: FluxObject): ObjectRef {
+  const { namespace, name } = identityOf({ metadata });
+  return { group: groupOf(apiVersion), kind, resource: `${kind.toLowerCase()}s`, namespace, name };
+}
+
+function headlineOf(
+  closed: readonly GateResult[],
+  isSuspended: boolean,
+  isOurs: boolean,
+  state: string | undefined,
+): string | undefined {
+  if (closed.length > 0) return isSuspended ? 'held by a closed gate' : 'runs behind a closed gate';
+  if (!isSuspended) return undefined;
+  if (state === 'opening') return 'its gates are open; waiting for the Kustomization that applies it';
+  if (state === 'closed') return 'held by a gate';
+  return isOurs ? 'suspended until its source has fetched the version' : 'suspended manually';
+}
+
+function gateCauses(
+  name: string,
+  closed: readonly GateResult[],
+  state: string | undefined,
+  isSuspended: boolean,
+): Cause[] {
+  if (closed.length === 0) return [];
+  const text = closedText(closed);
+  if (!isSuspended && (state === 'bypassed' || state === 'passing')) {
+    return [{ code: 'Bypassed', text: `${name} runs although ${text}: it was bypassed` }];
+  }
+  return [{ code: GATE_CLOSED, text: `${name} is held: ${text}` }];
+}
+
+/** Who it was, only a field manager tells: a Flux command, kubectl, or the owner of a Git sync. */
+function byHandCause({ metadata }: FluxObject, name: string): Cause {
+  const entry = (metadata.managedFields ?? []).find(({ fieldsV1 }) => {
+    const spec = fieldsV1?.['f:spec'];
+    return typeof spec === 'object' && spec !== null && 'f:suspend' in spec;
+  });
+  const by = entry?.manager
+    ? `, written by the field manager '${entry.manager}'${entry.time ? ` at ${entry.time}` : ''}`
+    : '';
+  return {
+    code: 'SuspendedByHand',
+    text: `${name} was suspended manually, not by a Gate: spec.suspend is true${by}`,
+  };
+}
+
+/** It is told some seconds later that a Gate has opened. */
+function lags(binding: FluxBinding | undefined, gates: readonly Gate[], now: EpochMs): boolean {
+  const reported = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
+  return reported.length > 0 && evaluateGates(reported, finder(gates), now).closed.length === 0;
+}
+
+/** What the object carries and its binding does not speak of yet: it is told at once what Flux has applied, and minutes later what it has not. */
+function unreportedDeployments({ metadata }: FluxObject, binding: FluxBinding | undefined): DeploymentRef[] {
+  if (!binding) return [];
+  const reported = parseDeployments(binding.status?.deployed);
+  return parseDeployments(metadata.annotations?.[DEPLOYED]).filter((carried) => {
+    const before = reported.find(({ rollout }) => rollout === carried.rollout);
+    return !before || (before.uid === carried.uid && before.id < carried.id);
+  });
+}
+
+function notApplied(name: string, deployments: readonly DeploymentRef[]): Cause {
+  const versions = deployments.map(deploymentText).join(', ');
+  return { code: 'Progressing', text: `${name} is waiting for Flux to apply ${versions}` };
+}
+
+/** @param saysGates whether what it says of closed gates is said already, or no longer true */
+function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates: boolean): Cause[] {
+  if (!binding) return [];
+  const { awaits, conditions } = binding.status ?? {};
+  const ready = findCondition(conditions, READY);
+  if (awaits) return [{ code: 'Resuming', text: `${name} is suspended ${awaitsText(awaits)}` }];
+  const isSaid = ready?.status === 'True' || (saysGates && ready?.reason === GATE_CLOSED);
+  if (!ready || isSaid) return [];
+  const text =
+    ready.reason === 'RolloutNotDeployed' ? `${name} waits: ${ready.message}` : `${name} is ${ready.message}`;
+  return [{ code: ready.reason, text }];
+}
+
+/** Flux is at work, or waits for something else. */
+function progressCause({ status, spec }: FluxObject, name: string): Cause[] {
+  const ready = findCondition(status?.conditions, READY);
+  if (spec?.suspend === true || !ready || ready.status === 'True') return [];
+  return [{ code: ready.reason, text: `Flux reports of ${name}: ${ready.message}` }];
+}

@@ -1,0 +1,120 @@
+/** Explanations of a Gate and of a RolloutGate: its state, what it holds, and how it is opened. */
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
+import { verdictText } from '../../../core/approval/approvalVerdict.ts';
+import { scheduledBy } from '../../../core/approval/pinRecord.ts';
+import { evaluateGate } from '../../../core/gate/evaluate.ts';
+import { requestText } from '../../../core/gate/evaluateGates.ts';
+import { type Requirer, requirerText } from '../../../core/gate/selects.ts';
+import { few } from '../../../core/kube/firstFew.ts';
+import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
+import { remediesOf } from '../../actions/lines.ts';
+import { type Cause, causeIf, type Next, objectRef } from '../application.ts';
+import { approvalsAt, ruleText } from '../approvalViews.ts';
+import type { Explanation } from '../explanation.ts';
+import { gateText } from '../gateText.ts';
+import { NO_RELATED } from '../related.ts';
+import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
+
+/** How many of the objects that it holds are named, and of the versions that lack approvals. */
+const NAMED = 5;
+
+export function explainGate(gate: Gate, now: EpochMs): Explanation {
+  const object = objectRef('Gate', identityOf(gate));
+  const { opened, until, planned, stalled } = evaluateGate(gate, now);
+  const headline = gateText(gate, now);
+  const name = `Gate ${object.namespace}/${object.name}`;
+  const causes: Cause[] = [
+    { code: opened ? 'Opened' : 'GateClosed', text: `${name} is ${headline}` },
+    { code: 'Holds', text: heldText(gate, opened) },
+    ...unreachedCauses(gate),
+    ...causeIf('ScheduledBy', scheduleText(gate)),
+    ...approvalCauses(gate, now),
+    ...causeIf('Stalled', stalled && `Invalid settings are ignored: ${stalled}`),
+  ];
+  const plan = planned && planned.at === until ? `: ${requestText(planned)}` : '';
+  const next: Next =
+    until === undefined
+      ? { text: staysText(gate, opened) }
+      : { text: `it ${opened ? 'closes' : 'opens'} automatically${plan}`, at: formatTime(until) };
+  const remedies = remediesOf(gateActions(gate, [], now).slice(0, NAMED), now);
+  return { object, headline, state: opened ? 'free' : 'held', causes, next, remedies, unread: [] };
+}
+
+function staysText({ spec }: Gate, opened: boolean): string {
+  if (opened) return 'no automatic change. It stays open until a user closes it';
+  return spec.approvals
+    ? 'no automatic change. It stays closed, and approved versions pass'
+    : 'no automatic change. It stays closed until a user opens it';
+}
+
+function scheduleText(gate: Gate): string | undefined {
+  const set = scheduledBy(gate);
+  return set && `Its schedule was set by ${set.by} at ${set.at}${set.reason ? `: ${set.reason}` : ''}`;
+}
+
+function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
+  const rule = gate.spec.approvals;
+  if (!rule) return [];
+  const given = approvalsAt(gate, [], now).slice(0, NAMED);
+  return [
+    { code: 'Approvals', text: ruleText(rule) },
+    ...given.map(({ rollout, version, verdict }) => ({
+      code: 'Approvals',
+      text: `${version} of Rollout ${refKey(rollout)} has ${verdictText(verdict)}`,
+    })),
+  ];
+}
+
+/** What the opening or closing has not reached, with the first of it. */
+function unreachedCauses({ status }: Gate): Cause[] {
+  const { notHeld = 0, notHeldObjects = [], notResumed = 0, notResumedObjects = [] } = status ?? {};
+  const cause = (code: string, count: number, text: string, [first]: (Requirer & { message?: string })[]) =>
+    count === 0 ? [] : [{ code, text: `${count} ${text}${first ? `: ${requirerText(first)}, ${first.message}` : ''}` }];
+  return [
+    ...cause('NotHeld', notHeld, 'of them run although it is closed', notHeldObjects),
+    ...cause('NotResumed', notResumed, 'of them are still suspended although it is open', notResumedObjects),
+  ];
+}
+
+function heldText({ status }: Gate, opened: boolean): string {
+  const { held, heldObjects = [] } = status ?? {};
+  if (held === undefined) return 'What it holds has not been counted yet';
+  if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
+  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), NAMED, held)}`;
+}
+
+/** `rollout`: the one that it names, where there is one and it may be read. */
+export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefined, now: EpochMs): Explanation {
+  const object = objectRef('RolloutGate', identityOf(gate));
+  const { spec } = gate;
+  const version = rollout?.status?.pendingVersion;
+  const around = { ...NO_RELATED, rolloutGates: [gate] };
+  const [step] = rollout
+    ? rolloutGateSteps(rollout, around, version, now).filter(({ id }) => id === `rolloutGate/${object.name}`)
+    : [];
+  const isRejected = step?.state === 'failed';
+  const isHeld = step?.state === 'blocks' || isRejected || spec?.passing === false;
+  // An approval removes the rejection; a deployment by hand does not get past it.
+  const actions = isHeld
+    ? rolloutGateActions(gate, rollout, version).filter(({ request: { type } }) => !isRejected || type !== 'deploy')
+    : [];
+  const says = step?.detail ?? (spec?.passing === false ? 'not passing' : 'passing');
+  const name = spec?.rolloutRef.name ?? '';
+  const rejected = spec?.rejectedVersions ?? [];
+  const listed = listingOf(gate, spec?.passing === false, version);
+  const who = listed ? `, by ${listed.by} at ${formatTime(listed.at)}${listed.reason ? `: ${listed.reason}` : ''}` : '';
+  const waits = `Version ${version} of Rollout '${name}' waits${isHeld ? ' for it' : ', and not for this gate'}`;
+  const absent = `There is no Rollout '${name}' in namespace '${object.namespace}' that you may read: the gate holds nothing`;
+  const code = isHeld ? 'RolloutGatesBlocking' : undefined;
+  const causes: Cause[] = [
+    { code: code ?? 'Passing', text: `RolloutGate '${object.name}' of Rollout '${name}': ${says}${who}` },
+    ...causeIf(code ?? 'Waits', version !== undefined && waits),
+    ...causeIf('RolloutNotFound', !rollout && absent),
+    ...causeIf('Rejects', rejected.length > 0 && `It rejects ${few(rejected, 5)}: these are never deployed`),
+  ];
+  const remedies = remediesOf(actions, 0);
+  return { object, headline: says, state: isHeld ? 'held' : 'free', causes, remedies, unread: [] };
+}

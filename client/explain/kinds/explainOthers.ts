@@ -1,0 +1,111 @@
+/** Explanations of HealthChecks and budgets, and of other kinds from their conditions. */
+import { READY } from '../../../api/conditions.ts';
+import type { Condition, KubeObject } from '../../../api/kubernetes.ts';
+import type { Budget, BudgetVersion, HealthCheck, Rollout } from '../../../api/types.ts';
+import { association } from '../../../core/health/association.ts';
+import { findCondition } from '../../../core/kube/conditions.ts';
+import { few } from '../../../core/kube/firstFew.ts';
+import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
+import { isUnhealthy } from '../../../core/rollout/deployment/healthChecks.ts';
+import { withoutCommands } from '../../../core/text/commands.ts';
+import { budgetActions } from '../../actions/gateActions.ts';
+import { remediesOf } from '../../actions/lines.ts';
+import { type Cause, causeIf, type ObjectRef, objectRef } from '../application.ts';
+import type { Explanation } from '../explanation.ts';
+
+export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollout[]): Explanation {
+  const object = objectRef('HealthCheck', identityOf(check));
+  const { status = 'Pending', message, lastChangeTime, lastErrorTime } = check.status ?? {};
+  const watching = rollouts.filter((rollout) => association(rollout, check, {}) === 'watched');
+  const names = watching.map((rollout) => `'${rollout.metadata.name}'`);
+  const since = lastChangeTime ? ` since ${lastChangeTime}` : '';
+  const watched =
+    names.length > 0 ? `It is watched by Rollout ${names.join(', ')}` : 'No Rollout of its namespace watches it';
+  const text = `HealthCheck ${refKey(object)} is ${status}${since}${message ? `: ${withoutCommands(message)}` : ''}`;
+  const { class: computedBy } = check.spec ?? {};
+  return {
+    object,
+    headline: status,
+    state: isUnhealthy(check) ? 'failed' : status === 'Healthy' ? 'free' : 'underWay',
+    causes: [
+      { code: status, text },
+      ...causeIf('LastError', lastErrorTime && `Its last error was at ${lastErrorTime}`),
+      { code: 'Watched', text: watched },
+    ],
+    next: {
+      text: computedBy
+        ? `it is computed again by class ${computedBy}`
+        : 'no automatic change. Its status changes when its reporter updates it',
+    },
+    remedies: [],
+    unread: [],
+  };
+}
+
+/** `resource`: its plural. */
+export function explainByConditions(object: KubeObject<any, any>, resource: string): Explanation {
+  const { namespace, name } = identityOf(object);
+  const ref: ObjectRef = { group: groupOf(object.apiVersion), kind: object.kind, resource, namespace, name };
+  const title = `${object.kind} ${refKey(ref)}`;
+  const conditions: readonly Condition[] = Array.isArray(object.status?.conditions) ? object.status.conditions : [];
+  const ready = findCondition(conditions, READY);
+  const others = conditions.filter(({ type, status }) => type !== READY && status === 'True');
+  const next = object.status?.nextTransition;
+  const causes: Cause[] = [...(ready ? [ready] : []), ...others].flatMap(({ reason, message }) =>
+    causeIf(reason, message && `${title}: ${withoutCommands(message)}`),
+  );
+  const none = `${title} reports no status: its controller has not reconciled it, or is not installed`;
+  return {
+    object: ref,
+    headline: ready ? `${ready.status === 'True' ? 'ready' : 'not ready'}: ${ready.reason}` : 'has no condition Ready',
+    state: ready?.status === 'False' ? 'failed' : 'free',
+    causes: causes.length > 0 ? causes : [{ code: 'NoConditions', text: none }],
+    ...(typeof next === 'string' && { next: { text: 'it changes automatically', at: next } }),
+    remedies: [],
+    unread: [],
+  };
+}
+
+/** How many versions are listed: a budget knows some more. */
+const LISTED = 5;
+
+export function explainBudget(budget: Budget): Explanation {
+  const object = objectRef(budget.metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget', identityOf(budget));
+  const { status } = budget;
+  const ready = findCondition(status?.conditions, READY);
+  const versions = (status?.versions ?? []).slice(0, LISTED);
+  const held = versions.filter(({ held: isHeld }) => isHeld);
+  const title = `${object.kind} ${refKey(object)}`;
+  // What is held says the same, of each version and with what to do about it as a remedy.
+  const isSaid = ready?.reason === 'VersionHeld' && held.length > 0;
+  const state = ready ? `${title}: ${withoutCommands(ready.message)}` : `${title} has not been reconciled yet`;
+  const causes: Cause[] = [
+    ...(isSaid ? [] : [{ code: ready?.reason ?? 'NotSeen', text: state }]),
+    ...held.map((each) => ({ code: 'VersionHeld', text: heldText(each) })),
+    ...versions.flatMap((each) => (each.waves ? [{ code: 'Wave', text: waveText(each) }] : [])),
+  ];
+  return {
+    object,
+    headline: `${status?.underWay ?? 0} of ${status?.maxConcurrent ?? budget.spec.maxConcurrent} rolling out, ${status?.waiting ?? 0} waiting, ${status?.failed ?? 0} failed`,
+    state: held.length > 0 || ready?.status === 'False' ? 'held' : 'free',
+    causes,
+    ...((status?.waiting ?? 0) > 0 &&
+      held.length === 0 && { next: { text: 'the next Rollout starts when one that is rolling out has ended' } }),
+    remedies: remediesOf(budgetActions(budget).slice(0, LISTED), 0),
+    unread: [],
+  };
+}
+
+function heldText({ version, failed, failures = [] }: BudgetVersion): string {
+  const names = failures.map(({ namespace, name }) => `${namespace}/${name}`);
+  return `Version ${version} is held: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, LISTED, failed)})` : ''}`;
+}
+
+/** `1.2.0: wave canary 2/2 done, eu 4/18, 5 rolling out, 1 failed`. */
+function waveText({ version, waves = [] }: BudgetVersion): string {
+  const texts = waves.map(({ value, total, done, underWay, failed }) => {
+    const now = [...(underWay > 0 ? [`${underWay} rolling out`] : []), ...(failed > 0 ? [`${failed} failed`] : [])];
+    return `${value || 'the others'} ${done}/${total} done${now.length > 0 ? ` (${now.join(', ')})` : ''}`;
+  });
+  return `${version} by waves: ${texts.join(', ')}`;
+}

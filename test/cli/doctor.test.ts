@@ -1,0 +1,344 @@
+import { describe, expect, it } from 'vitest';
+import { SCHEMAS } from '../../api/generated/schemas.ts';
+import type { Gate } from '../../api/types.ts';
+import { ignoredFindings, waitedGateFindings } from '../../cli/doctor/checkAppliers.ts';
+import { sharingFindings, sizeFindings } from '../../cli/doctor/checkBudgets.ts';
+import { olderFindings, type Schema, schemaFindings } from '../../cli/doctor/checkKinds.ts';
+import { behind } from '../../cli/doctor/checkMetacontroller.ts';
+import { metricFindings } from '../../cli/doctor/checkMetrics.ts';
+import { writeBackFindings } from '../../cli/doctor/checkWriteBack.ts';
+import { objectOf } from '../support/objects.ts';
+
+const NOW = Date.parse('2026-11-25T10:00:00Z');
+
+const gate = (generation: number, status?: object, creationTimestamp = '2026-11-25T09:00:00Z'): Gate =>
+  objectOf('Gate', {
+    metadata: { namespace: 'shop', name: 'freeze', generation, creationTimestamp },
+    spec: { default: 'opened' },
+    ...(status && { status }),
+  } as never);
+
+describe('nobody looks after', () => {
+  it.each<[string, Gate, boolean]>([
+    ['what is of another generation than its status', gate(2, { observedGeneration: 1 }), true],
+    ['what has no status after a minute', gate(1), true],
+    [
+      'what should have changed minutes ago',
+      gate(1, { observedGeneration: 1, nextTransition: '2026-11-25T09:58:00Z' }),
+      true,
+    ],
+    ['what nobody has looked at after a minute', gate(1, { observedGeneration: -1 }), true],
+    ['what nobody has looked at yet', gate(1, { observedGeneration: -1 }, '2026-11-25T09:59:50Z'), false],
+    ['what has just been made', gate(1, undefined, '2026-11-25T09:59:50Z'), false],
+    ['what is about to change', gate(1, { observedGeneration: 1, nextTransition: '2026-11-25T09:59:58Z' }), false],
+    ['what is as it should be', gate(1, { observedGeneration: 1 }), false],
+  ])('%s: %o', (_, object, isBehind) => {
+    expect(behind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
+  });
+});
+
+describe('a Kustomization that applies a Gate', () => {
+  const of = (spec: object, ...ids: string[]) =>
+    objectOf('Kustomization', {
+      metadata: { namespace: 'flux-system', name: 'fleet' },
+      spec,
+      status: { inventory: { entries: ids.map((id) => ({ id, v: 'v1alpha1' })) } },
+    } as never);
+  const GATE = 'shop_freeze_gating.toolkit.fluxcd.io_Gate';
+  const ROLLOUT_GATE = 'shop_qa_kuberik.com_RolloutGate';
+  const expr = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', kind: 'Gate', current: 'true' };
+
+  it.each<[string, object, string[], string | undefined]>([
+    ['waits for it', { wait: true }, [GATE, ROLLOUT_GATE], 'applies Gate shop/freeze, RolloutGate shop/qa:'],
+    ['says when one is ready', { wait: true, healthCheckExprs: [expr] }, [GATE], undefined],
+    ['says it of Gates only', { wait: true, healthCheckExprs: [expr] }, [ROLLOUT_GATE], 'applies RolloutGate shop/qa:'],
+    ['does not wait', {}, [GATE], undefined],
+    ['applies something else', { wait: true }, ['shop_web_apps_Deployment'], undefined],
+  ])('%s', (_, spec, ids, text) => {
+    const found = waitedGateFindings([of(spec, ...ids) as never]);
+    expect(found).toMatchObject(text === undefined ? [] : [{ level: 'problem', text: expect.stringContaining(text) }]);
+    expect(found).toHaveLength(text === undefined ? 0 : 1);
+  });
+});
+
+describe('a budget of the cluster', () => {
+  const of = (spec: object) =>
+    objectOf('ClusterRolloutBudget', {
+      metadata: { name: 'all' },
+      spec: { selector: {}, maxConcurrent: 1, slotTimeout: '2h', namespaceSelector: {}, ...spec },
+    });
+  const findings = (spec: object) => sharingFindings([of(spec)]).map(({ text }) => text);
+
+  it('is fine where it selects namespaces, and gives slots back', () => {
+    expect(findings({ namespaceSelector: { matchLabels: { tier: 'prod' } } })).toEqual([]);
+    const own = { metadata: { namespace: 'shop', name: 'fleet' }, spec: { selector: {}, maxConcurrent: 1 } };
+    expect(sharingFindings([objectOf('RolloutBudget', own)])).toEqual([]);
+  });
+
+  it.each([
+    [
+      'without namespaceSelector',
+      { namespaceSelector: undefined },
+      'ClusterRolloutBudget all has no spec.namespaceSelector: it grants no slot',
+    ],
+    [
+      'with an empty namespaceSelector',
+      { namespaceSelector: {} },
+      'ClusterRolloutBudget all selects every namespace: whoever may label a Rollout in one takes slots and holds versions in all',
+    ],
+    [
+      'without slotTimeout',
+      { namespaceSelector: { matchLabels: { tier: 'prod' } }, slotTimeout: undefined },
+      'ClusterRolloutBudget all has no spec.slotTimeout: a deployment that never ends takes its slot for ever',
+    ],
+  ])('%s is a finding', (_, spec, text) => {
+    expect(findings(spec)).toEqual([text]);
+  });
+});
+
+describe('a HealthCheck of class prometheus', () => {
+  const prometheus = { provider: 'main', query: 'up', thresholdRange: { min: 1 } };
+  const check = (spec: object) =>
+    objectOf('HealthCheck', {
+      metadata: { namespace: 'shop', name: 'errors' },
+      spec: { class: 'prometheus', ...spec },
+    });
+  const provider = (namespaceSelector?: object) =>
+    objectOf('MetricProvider', {
+      metadata: { name: 'main' },
+      spec: { address: 'http://x', namespaceSelector } as { address: string; namespaceSelector: object },
+    });
+  const SHOP = [{ metadata: { name: 'shop', labels: { team: 'a' } } }];
+
+  const NOT_SELECTED =
+    'HealthCheck shop/errors queries MetricProvider main, whose spec.namespaceSelector does not select its namespace: it is never Healthy';
+  const INVALID = { matchExpressions: [{ key: 'team', operator: 'Maybe' }] };
+  it.each([
+    ['may query it', { prometheus }, [provider({ matchLabels: { team: 'a' } })], SHOP, []],
+    [
+      'of a namespace that nobody may look at',
+      { prometheus },
+      [provider({ matchLabels: { team: 'b' } })],
+      undefined,
+      [],
+    ],
+    ['is reported by others', {}, [], SHOP, []],
+    [
+      'names none that exists',
+      { prometheus },
+      [],
+      SHOP,
+      ['HealthCheck shop/errors queries MetricProvider main, which does not exist: it is never Healthy'],
+    ],
+    ['may not query it', { prometheus }, [provider({ matchLabels: { team: 'b' } })], SHOP, [NOT_SELECTED]],
+    ['may not, where nobody may', { prometheus }, [provider()], SHOP, [NOT_SELECTED]],
+    ['may not, where that makes no sense', { prometheus }, [provider(INVALID)], SHOP, [NOT_SELECTED]],
+  ])('%s', (_, spec, providers, namespaces, texts) => {
+    expect(metricFindings([check(spec)], providers, namespaces).map(({ text }) => text)).toEqual(texts);
+  });
+});
+
+describe('what a budget selects', () => {
+  const MIB = 1024 * 1024;
+  const labels = { app: 'web' };
+  const rollouts = (count: number, mib: number, namespace = 'shop') =>
+    Array.from({ length: count }, (_, i) =>
+      objectOf('Rollout', {
+        metadata: { namespace, name: `app-${i}`, labels, annotations: { note: 'x'.repeat(mib * MIB) } },
+        spec: { releasesImagePolicy: { name: 'app' } },
+      }),
+    );
+  const own = objectOf('RolloutBudget', {
+    metadata: { namespace: 'shop', name: 'fleet' },
+    spec: { selector: { matchLabels: labels }, maxConcurrent: 1 },
+  });
+  const ofCluster = objectOf('ClusterRolloutBudget', {
+    metadata: { name: 'all' },
+    spec: { selector: {}, namespaceSelector: { matchLabels: { tier: 'prod' } }, maxConcurrent: 1 },
+  });
+  const NAMESPACES = new Map([['shop', { tier: 'prod' }]]);
+  const textOf = (...asked: Parameters<typeof sizeFindings>) => sizeFindings(...asked).map(({ text }) => text);
+
+  it('is fine where it is small, of another namespace, or of other labels', () => {
+    expect(textOf([own], rollouts(5, 1), NAMESPACES)).toEqual([]);
+    expect(textOf([own, ofCluster], rollouts(8, 1, 'other'), NAMESPACES)).toEqual([]);
+    const others = rollouts(8, 1).map((each) => ({ ...each, metadata: { ...each.metadata, labels: {} } }));
+    expect(textOf([own], others, NAMESPACES)).toEqual([]);
+  });
+
+  it('is told before it is too large, and once it is', () => {
+    expect(textOf([own], rollouts(6, 1), NAMESPACES)).toEqual([
+      'The 6 Rollouts that RolloutBudget shop/fleet selects are 6.0 MiB together: a request to its hook may have 7.0 MiB',
+    ]);
+    expect(textOf([ofCluster], rollouts(8, 1), NAMESPACES)).toEqual([
+      'The 8 Rollouts that ClusterRolloutBudget all selects are 8.0 MiB together, and a request to its hook may have 7.0 MiB: ' +
+        'it is refused with 413, and nothing is granted',
+    ]);
+  });
+
+  it('in Namespaces that may not be read is not known', () => {
+    expect(textOf([ofCluster], rollouts(8, 1), undefined)).toEqual([]);
+  });
+});
+
+describe('a CRD', () => {
+  const known = SCHEMAS.Gate as { properties: Record<string, Schema> };
+  const without = (field: string) => {
+    const { [field]: _, ...spec } = known.properties.spec!.properties!;
+    return { properties: { ...known.properties, spec: { properties: spec } } };
+  };
+
+  it('as this command knows it is fine', () => {
+    expect(schemaFindings('Gate', 'gates', known)).toEqual([]);
+  });
+
+  it('that lacks a field is older, and one that has another is newer', () => {
+    expect(schemaFindings('Gate', 'gates', without('window'))[0]?.text).toMatch(
+      /is older than this command: it does not have spec\.window/,
+    );
+    const more = {
+      properties: { ...known.properties, spec: { properties: { ...known.properties.spec!.properties, later: {} } } },
+    };
+    expect(schemaFindings('Gate', 'gates', more)[0]?.text).toMatch(
+      /is newer than this command, which does not know spec\.later/,
+    );
+  });
+});
+
+describe('an object whose version a Rollout sets, applied by a Kustomization', () => {
+  const labels = {
+    'kustomize.toolkit.fluxcd.io/name': 'fleet',
+    'kustomize.toolkit.fluxcd.io/namespace': 'flux-system',
+  };
+  const pinned = objectOf('Kustomization', {
+    metadata: {
+      namespace: 'shop',
+      name: 'web',
+      labels,
+      annotations: { 'rollout.kuberik.com/substitute.APP.from': 'web' },
+    },
+    spec: {},
+  } as never);
+  const fleet = (...ignore: object[]) =>
+    objectOf('Kustomization', { metadata: { namespace: 'flux-system', name: 'fleet' }, spec: { ignore } } as never);
+  const paths = ['/spec/postBuild/substitute/APP', '/spec/suspend'];
+  const reset = '1 of 1 objects would get the version in Git if admission were removed: Kustomization shop/web;';
+
+  it.each<[string, object[], string]>([
+    ['that ignores nothing', [], reset],
+    ['that ignores the field', [{ paths }], 'keeps its version'],
+    [
+      'that ignores it of this object',
+      [{ paths, target: { kind: 'Kustomization', name: 'web' } }],
+      'keeps its version',
+    ],
+    ['that ignores it of a pattern', [{ paths, target: { name: 'we.*' } }], 'keeps its version'],
+    ['that ignores it of another', [{ paths, target: { name: 'api' } }], reset],
+    ['that ignores another field', [{ paths: ['/spec/suspend'] }], reset],
+  ])('%s', (_, rules, text) => {
+    const found = ignoredFindings([pinned, fleet(...rules)] as never, [pinned, fleet(...rules)] as never);
+    expect(found).toMatchObject([{ level: 'fine', text: expect.stringContaining(text) }]);
+  });
+
+  it('that does not exist is not counted', () => {
+    expect(ignoredFindings([pinned] as never, [])).toEqual([]);
+  });
+
+  it.each<[string, object[], object[]]>([
+    ['is to have the version in Git', [], []],
+    [
+      'does not get it where the field is ignored',
+      [{ paths }],
+      [
+        {
+          level: 'problem',
+          text: 'Kustomization shop/web gets its version from Git (spec.writeBack), and spec.ignore of Kustomization flux-system/fleet keeps it away',
+        },
+      ],
+    ],
+  ])('of a Rollout that writes back %s', (_, rules, expected) => {
+    const rollout = objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { writeBack: { imagePolicy: 'web-deployed' } },
+    } as never);
+    const found = ignoredFindings(
+      [pinned, fleet(...rules)] as never,
+      [pinned, fleet(...rules)] as never,
+      [rollout] as never,
+    );
+    expect(found).toMatchObject(expected);
+  });
+});
+
+describe('a Rollout that writes back', () => {
+  const rollout = (spec: object = {}) =>
+    objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { releasesImagePolicy: { name: 'web' }, writeBack: { imagePolicy: 'web-deployed' }, ...spec },
+      status: { history: [{ id: 1, version: { tag: '1.0.0' }, timestamp: '' }] },
+    });
+  const policy = (name: string, labels?: Record<string, string>) =>
+    objectOf('ImagePolicy', { metadata: { namespace: 'shop', name, ...(labels && { labels }) } });
+  const policies = [policy('web'), policy('web-deployed', { 'rollout.kuberik.com/rollout-name': 'web' })];
+  const automation = (spec: object = {}, namespace = 'shop') =>
+    objectOf('ImageUpdateAutomation', { metadata: { namespace, name: 'commit' }, spec: { ...spec } });
+  const DERIVED = { matchExpressions: [{ key: 'rollout.kuberik.com/rollout-name', operator: 'Exists' }] };
+  const fine = automation({ policySelector: DERIVED });
+  const findings = (around: object, spec?: object) =>
+    writeBackFindings({ rollouts: [rollout(spec)], policies, automations: [fine], ...around }).map(
+      ({ level, text }) => `${level}: ${text}`,
+    );
+  const NOT_COMMITTED =
+    'problem: Rollout shop/web writes back, and no ImageUpdateAutomation in shop with the strategy Setters selects ImagePolicy web-deployed: nothing is committed';
+
+  it('is fine where an automation selects its ImagePolicy and not the one of the releases', () => {
+    expect(findings({})).toEqual([]);
+    expect(findings({ automations: [], policies: [] }, { writeBack: undefined })).toEqual([]);
+  });
+
+  it.each([
+    ['there is none', []],
+    ['it is in another namespace', [automation({}, 'flux-system')]],
+    ['it has another strategy', [automation({ update: { strategy: 'Other' } })]],
+    ['it selects others', [automation({ policySelector: { matchLabels: { team: 'a' } } })]],
+    ['its selector does not compile', [automation({ policySelector: { matchLabels: { 'a b': 'a' } } })]],
+  ])('is not committed by an automation where %s', (_, automations) => {
+    expect(findings({ automations })).toEqual([NOT_COMMITTED]);
+  });
+
+  it('is not committed without its ImagePolicy', () => {
+    expect(findings({ policies: [policies[0]] })).toEqual([
+      'problem: Rollout shop/web writes back, and its ImagePolicy shop/web-deployed does not exist: nothing is committed',
+    ]);
+  });
+
+  it('may be passed by a marker where the automation selects the ImagePolicy of the releases too', () => {
+    const [text, ...others] = findings({ automations: [automation()] });
+    expect(text).toMatch(
+      /^unseen: whether a marker in Git names ImagePolicy shop\/web, which ImageUpdateAutomation shop\/commit selects too/,
+    );
+    expect(others).toEqual([]);
+  });
+
+  it('says nothing of what could not be read', () => {
+    expect(findings({ policies: undefined, automations: undefined })).toEqual([]);
+  });
+});
+
+describe('a kind of Flux', () => {
+  const V1 = 'source.toolkit.fluxcd.io/v1';
+  const BETA = 'source.toolkit.fluxcd.io/v1beta2';
+  const OLDER = `problem: OCIRepository is served as ${BETA} only, and ${V1} is read`;
+
+  it.each<[string, Record<string, string[]>, string[]]>([
+    ['in an older version only', { [V1]: ['GitRepository'], [BETA]: ['GitRepository', 'OCIRepository'] }, [OLDER]],
+    ['in both', { [V1]: ['OCIRepository'], [BETA]: ['OCIRepository'] }, []],
+    ['that is not installed', { [V1]: ['GitRepository'] }, []],
+    ['of another group', { 'other/v1beta2': ['OCIRepository'] }, []],
+  ])('%s', (_, served, problems) => {
+    const found = olderFindings(new Map(Object.entries(served)));
+    expect(found.map(({ level, text }) => `${level}: ${text}`)).toEqual(
+      problems.map((text) => expect.stringContaining(text)),
+    );
+  });
+});

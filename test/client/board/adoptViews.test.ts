@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { FluxObject, ImagePolicy } from '../../../api/flux.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { type ClusterContext, ungovernedOf } from '../../../client/board/adoptViews.ts';
+import { objectOf } from '../../support/objects.ts';
+
+const object = (kind: string, name: string, spec: object, annotations: object = {}, namespace = 'shop'): FluxObject =>
+  objectOf(kind as 'Kustomization', { metadata: { namespace, name, annotations }, spec } as never) as FluxObject;
+
+const policy = (name: string, tag: string, namespace = 'shop'): ImagePolicy =>
+  objectOf('ImagePolicy', {
+    metadata: { namespace, name },
+    spec: { imageRepositoryRef: { name }, policy: { semver: { range: '>=0.0.0' } } },
+    status: { latestRef: { name: `registry.example.com/${name}`, tag } },
+  } as never);
+
+const around = (more: Partial<ClusterContext> = {}): ClusterContext => ({
+  policies: [policy('checkout', '1.4.0')],
+  repositories: [],
+  rollouts: [],
+  ...more,
+});
+
+const runs = (version: string) => ({ postBuild: { substitute: { VERSION: version } } });
+
+describe('what no Rollout is in charge of', () => {
+  it('is told with what runs and where it would go, what can be taken over first', () => {
+    const found = ungovernedOf(
+      [object('Kustomization', 'a-cluster', {}), object('Kustomization', 'checkout', runs('1.4.0'))],
+      around(),
+    );
+    expect(found).toEqual([
+      { kind: 'Kustomization', namespace: 'shop', name: 'checkout', found: { version: '1.4.0', rollout: 'checkout' } },
+      {
+        kind: 'Kustomization',
+        namespace: 'shop',
+        name: 'a-cluster',
+        problem: expect.stringContaining('sets no variable to a version'),
+      },
+    ]);
+  });
+
+  it('is not what an annotation has bound', () => {
+    const bound = object('Kustomization', 'checkout', runs('1.4.0'), {
+      'rollout.kuberik.com/substitute.VERSION.from': 'checkout',
+    });
+    const follower = object('HelmRelease', 'checkout', {}, { 'rollout.kuberik.com/rollout': 'checkout' });
+    expect(ungovernedOf([bound, follower], around())).toEqual([]);
+  });
+
+  it('is judged by the policies and Rollouts of its own namespace', () => {
+    const elsewhere = object('Kustomization', 'checkout', runs('1.4.0'), {}, 'other');
+    expect(ungovernedOf([elsewhere], around())[0]?.problem).toContain('No ImagePolicy of namespace other');
+    const rollout = objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'checkout' },
+      spec: { releasesImagePolicy: { name: 'checkout' } },
+      status: { history: [{ version: { tag: '2.0.0' } }] },
+    } as never) as Rollout;
+    const [here] = ungovernedOf([object('Kustomization', 'checkout', runs('1.4.0'))], around({ rollouts: [rollout] }));
+    expect(here?.problem).toContain('binding it would change what runs');
+  });
+
+  it.each<[string, FluxObject[], RegExp]>([
+    ['goes with its OCIRepository', [], /take over OCIRepository shop\/charts/],
+    [
+      'is bound to the Rollout of its chart',
+      [object('OCIRepository', 'charts', { ref: { tag: '1.4.0' } }, { 'rollout.kuberik.com/rollout': 'checkout' })],
+      /annotate --field-manager=rollouts-cli helmrelease\/checkout rollout.kuberik.com\/rollout=checkout/,
+    ],
+  ])('a HelmRelease %s', (_, sources, told) => {
+    const release = object('HelmRelease', 'checkout', { chartRef: { kind: 'OCIRepository', name: 'charts' } });
+    expect(ungovernedOf([release, ...sources], around()).find(({ kind }) => kind === 'HelmRelease')?.problem).toMatch(
+      told,
+    );
+  });
+
+  it('a HelmRelease with a chart of a HelmRepository is told that it cannot be', () => {
+    const release = object('HelmRelease', 'checkout', { chart: { spec: { chart: 'checkout' } } });
+    expect(ungovernedOf([release], around())[0]?.problem).toMatch(/others are not pinned/);
+  });
+});
