@@ -89,12 +89,11 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
   }));
 }
 
+/** Denies a write whose review was not read. */
 function denying(call: () => WebhookCall) {
   return async (body: UnreadBody): Promise<AdmissionReview | undefined> => {
     const review = await denyUnread(body);
-    if (review) {
-      call().metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: 'limit' } });
-    }
+    if (review) call().metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: 'limit' } });
     return review;
   };
 }

@@ -39,12 +39,26 @@ export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces:
   return reported(objects, (object) => {
     const { annotations = {}, deletionTimestamp } = object.metadata;
     if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
-    const state = parseState(annotations[GATE_STATE]);
+    const state = parseState(annotations[GATE_STATE])?.is;
     // A user with the right lets it run.
-    if (state?.is === 'bypassed' || state?.is === 'passing') return undefined;
-    return requires(object, gate, namespaces) ? whyUnheld(annotations, state !== undefined) : undefined;
+    if (state === 'bypassed' || state === 'passing' || !requires(object, gate, namespaces)) return undefined;
+    const size = new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
+    if (size > MAX_ANNOTATIONS - ROOM) {
+      const message = `its annotations take ${size} bytes, which may leave no room for ours: remove some`;
+      return { reason: 'NotMarked' as const, message };
+    }
+    return state === undefined ? NOT_MARKED : NOT_SUSPENDED;
   });
 }
+
+const NOT_MARKED = {
+  reason: 'NotMarked' as const,
+  message: 'Metacontroller has not marked it yet: see its log, and that of rollout-hooks',
+};
+const NOT_SUSPENDED = {
+  reason: 'NotSuspended' as const,
+  message: 'it is marked, and the webhook has not suspended it yet',
+};
 
 /** The objects that an open Gate has not released, and that no other Gate holds. */
 export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unresumed[] {
@@ -78,15 +92,4 @@ function requires(object: KubeObject, gate: Gate, namespaces: Namespaces): boole
   return (
     parseGateRefs(annotations[GATES], home).refs.some(isThis) || gateSelects(gate, object, namespaces.get(home) ?? {})
   );
-}
-
-function whyUnheld(annotations: Record<string, string>, isMarked: boolean): Pick<Unheld, 'reason' | 'message'> {
-  const size = new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
-  if (size > MAX_ANNOTATIONS - ROOM) {
-    const message = `its annotations take ${size} bytes, which may leave no room for ours: remove some`;
-    return { reason: 'NotMarked', message };
-  }
-  return isMarked
-    ? { reason: 'NotSuspended', message: 'it is marked, and the webhook has not suspended it yet' }
-    : { reason: 'NotMarked', message: 'Metacontroller has not marked it yet: see its log, and that of rollout-hooks' };
 }

@@ -37,7 +37,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const isFollower = spec.target.kind === TRACKING_KIND;
   const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied, spec));
   const desired = desiredDeployments(spec, related, held);
-  const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, appliedBy(binding), now);
+  const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, targetOf(binding), now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && {
       ...(!isFollower && { deployed: formatDeployments(desired) }),
@@ -54,7 +54,8 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
 }
 
-function appliedBy({ spec, metadata }: FluxBinding): Applied {
+/** The inventory's name for the object of a FluxBinding. */
+export function targetOf({ spec, metadata }: FluxBinding): Applied {
   const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
   return { apiVersion, kind, namespace: metadata.namespace ?? '', name };
 }

@@ -28,6 +28,7 @@ import {
 import { withReport } from '../../core/binding/delay.ts';
 import { inputsOf } from '../../core/binding/report.ts';
 import { bindingName, bindingOf } from '../../core/binding/spec.ts';
+import { targetOf } from '../../core/binding/status.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
@@ -74,9 +75,8 @@ export const fluxHook: DecoratorHook = {
     const deployed = deploymentTrigger(object, seen);
     if (deployed !== undefined) annotations[DEPLOYED] = deployed;
     Object.assign(annotations, artifactTrigger(object, seen));
-    const waiting = objectsOf<FluxBinding>(related, KINDS.FluxBinding).filter((binding) =>
-      isAppliedBy(object, binding),
-    );
+    const bindings = objectsOf<FluxBinding>(related, KINDS.FluxBinding);
+    const waiting = bindings.filter((binding) => mayRequestApply(object, targetOf(binding)));
     const requested = reconcileRequest(object, waiting, now);
     if (requested !== undefined) annotations[RECONCILE_REQUESTED_AT] = requested;
 
@@ -142,9 +142,4 @@ async function mayRequest(
     cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_REQUESTING }),
   ]);
   return asking.length < MAX_REQUESTING && mayRequestApply(found, appliedOf(object));
-}
-
-function isAppliedBy(applier: FluxObject, { spec, metadata }: FluxBinding): boolean {
-  const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
-  return mayRequestApply(applier, { apiVersion, kind, name, namespace: metadata.namespace ?? '' });
 }

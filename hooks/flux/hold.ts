@@ -2,11 +2,11 @@
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall, Settings } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { type Hold, holdOf, UNSEEN } from '../../core/admission/hold.ts';
+import { holdOf, UNSEEN } from '../../core/admission/hold.ts';
 import { type GateContext, namedGates, type RefRules } from '../../core/admission/requiredGates.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
 import { selectingGateRules } from '../../core/gate/selects.ts';
@@ -62,7 +62,19 @@ export const holdHook: DecoratorHook = {
     ]);
     const gates = new Map([...sent, ...read].map((gate) => [refKey(identityOf(gate)), gate]));
     const context: GateContext = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
-    return answerOf(holdOf(object, context), { sent: sent.length, unsent: unsent.length, read: read.length }, now);
+    const { annotations, isPassing, until } = holdOf(object, context);
+    const isWritten = Object.keys(annotations).length > 0;
+    const requeues = [
+      isWritten && !isPassing ? RETRY_SECONDS : undefined,
+      read.length > 0 ? UNRELATED_SECONDS : undefined,
+      sent.length + unsent.length > 0 ? LONGEST_SECONDS : undefined,
+      until === undefined ? undefined : secondsUntil(until + AFTER_EDGE_MS, now),
+    ].filter((seconds) => seconds !== undefined);
+    return {
+      attachments: [],
+      ...(isWritten && { annotations }),
+      ...(requeues.length > 0 && { resyncAfterSeconds: Math.min(...requeues) }),
+    };
   },
 
   /** The answer to a request too large to be read: the webhook lists the Gates itself. */
@@ -72,25 +84,6 @@ export const holdHook: DecoratorHook = {
 };
 
 const rulesOf = ({ noCrossNamespaceRefs }: Settings): RefRules => ({ ownNamespaceOnly: noCrossNamespaceRefs });
-
-/** @param gates how many were sent, how many that the object names were not, and how many of these exist */
-function answerOf(
-  { annotations, isPassing, until }: Hold,
-  gates: { sent: number; unsent: number; read: number },
-  now: EpochMs,
-): DecoratorResponse {
-  const isWritten = Object.keys(annotations).length > 0;
-  const requeues = [
-    ...(isWritten && !isPassing ? [RETRY_SECONDS] : []),
-    ...(gates.read > 0 ? [UNRELATED_SECONDS] : gates.sent + gates.unsent > 0 ? [LONGEST_SECONDS] : []),
-    ...(until === undefined ? [] : [secondsUntil(until + AFTER_EDGE_MS, now)]),
-  ];
-  return {
-    attachments: [],
-    ...(isWritten && { annotations }),
-    ...(requeues.length > 0 && { resyncAfterSeconds: Math.min(...requeues) }),
-  };
-}
 
 /** Gates that are read one by one. For objects that name more, all are listed. */
 const MAX_READS = 3;

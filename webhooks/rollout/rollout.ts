@@ -20,7 +20,7 @@ import type { Rollout } from '../../api/types.ts';
 import { notedPin } from '../../core/approval/pinRecord.ts';
 import { recordReason } from '../../core/gate/bypass.ts';
 import { watchesLabel } from '../../core/health/association.ts';
-import { annotate, label } from '../../core/kube/annotate.ts';
+import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -62,13 +62,15 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const user = request.userInfo.username;
   const { ids, hasNewRequest } = requestIds(rollout, before, request);
   const old = before?.metadata.annotations;
-  const [by, at] = asksNow(rollout, before, hasNewRequest)
-    ? [user, formatTime(call.now)]
-    : [old?.[REQUESTED_BY], old?.[REQUESTED_AT]];
-  const withIds = annotate(rollout, REQUEST, formatRequestIds(ids) || undefined);
-  const noted = annotate(withIds, REQUESTERS, notedRequesters(rollout, before, user));
-  const pinned = annotate(annotate(noted, PIN_RECORD, notedPin(rollout, before, user, call.now)), REASON, undefined);
-  const requested = annotate(annotate(pinned, REQUESTED_BY, by), REQUESTED_AT, at);
+  const isNewest = asksNow(rollout, before, hasNewRequest);
+  const requested = annotateAll(rollout, {
+    [REQUEST]: formatRequestIds(ids) || undefined,
+    [REQUESTERS]: notedRequesters(rollout, before, user),
+    [PIN_RECORD]: notedPin(rollout, before, user, call.now),
+    [REASON]: undefined,
+    [REQUESTED_BY]: isNewest ? user : old?.[REQUESTED_BY],
+    [REQUESTED_AT]: isNewest ? formatTime(call.now) : old?.[REQUESTED_AT],
+  });
   const bypass = await bypassOf(requested, before, bypassFor, request, call);
   if (bypass.refusal) return deny(bypass.refusal, request, call);
   const passing = label(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
