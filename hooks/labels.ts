@@ -6,10 +6,7 @@ import type { KubeObject } from '../api/kubernetes.ts';
 import type { DecoratorResponse } from '../api/metacontroller.ts';
 import type { Gate } from '../api/types.ts';
 import { selectsLabels } from '../core/gate/selects.ts';
-import type { DecoratorHook } from './hook.ts';
-
-/** Metacontroller drops a decorator's write that meets a conflict, silently: look again until there is nothing to write. */
-const RETRY_S = 1;
+import { CONFLICT_RETRY_S, type DecoratorHook } from './hook.ts';
 
 export const gateLabelsHook: DecoratorHook = {
   async sync({ object }) {
@@ -26,5 +23,5 @@ export function repairedLabels(
   const wrong = Object.entries(wanted).filter(([label, value]) => labels[label] !== value);
   if (deletionTimestamp || wrong.length === 0) return {};
   const repaired = Object.fromEntries(wrong.map(([label, value]) => [label, value ?? null]));
-  return { labels: repaired, resyncAfterSeconds: RETRY_S };
+  return { labels: repaired, resyncAfterSeconds: CONFLICT_RETRY_S };
 }

@@ -17,12 +17,10 @@ import { identityOf } from '../core/kube/names.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
 import { compileSelector } from '../core/kube/selector.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
-import type { CompositeHook, DecoratorHook } from './hook.ts';
+import { CONFLICT_RETRY_S, type CompositeHook, type DecoratorHook, resyncAfter } from './hook.ts';
 
 /** A label that changes on a Namespace triggers no sync, and neither does a holder that is selected no longer. */
 const UNSEEN_REQUEUE_S = 60;
-/** A write of a decorator that meets a conflict is dropped silently: ask again until there is nothing to write. */
-const RETRY_S = 1;
 
 const budgetHook: CompositeHook = {
   async customize({ parent }) {
@@ -41,13 +39,9 @@ const budgetHook: CompositeHook = {
     for (const event of plan.events) {
       events.record({ ...eventRecord(event, budget, now, `revision-${plan.status.revision ?? 0}`), standIns });
     }
-    const looks = plan.requeueAt.map((at) => (at - now) / 1000);
-    if (others.size > 0 || namespacesOf(budget)) looks.push(UNSEEN_REQUEUE_S);
-    return {
-      status: plan.status,
-      children: [],
-      ...(looks.length > 0 && { resyncAfterSeconds: looks.reduce((a, b) => Math.min(a, b)) }),
-    };
+    const requeues = plan.requeueAt.map((at) => (at - now) / 1000);
+    if (others.size > 0 || namespacesOf(budget)) requeues.push(UNSEEN_REQUEUE_S);
+    return { status: plan.status, children: [], ...resyncAfter(requeues) };
   },
 };
 
@@ -71,7 +65,7 @@ export const budgetSlotsHook: DecoratorHook = {
         ...surplus.map((label) => [label, null] as const),
       ]),
       ...(used && { annotations: { [CONTINUE]: null } }),
-      resyncAfterSeconds: RETRY_S,
+      resyncAfterSeconds: CONFLICT_RETRY_S,
     };
   },
 };

@@ -16,11 +16,8 @@ import { identityOf, labelValue } from '../core/kube/names.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
 import { backgroundInStatus } from '../core/rollout/evaluation/approvals.ts';
 import { rolloutGateReady } from '../core/rollout/evaluation/rolloutGates.ts';
-import type { DecoratorHook } from './hook.ts';
+import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from './hook.ts';
 import { repairedLabels } from './labels.ts';
-
-/** Metacontroller drops a decorator's write that meets a conflict, silently: look again until there is nothing to write. */
-const RETRY_S = 1;
 
 export const rolloutGateHook: DecoratorHook = {
   /** Who has asked for what, and what waits. Nothing for a gate that asks for no approvals. */
@@ -37,18 +34,17 @@ export const rolloutGateHook: DecoratorHook = {
     const rollout = gate.spec?.rolloutRef?.name;
     const label = { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined };
     const { resyncAfterSeconds: retry, labels } = repairedLabels(request.object, label);
-    const { resyncAfterSeconds: look, status } = told(gate, request, call);
-    const looks = [retry, look].filter((seconds) => seconds !== undefined);
+    const { resyncAfterSeconds: look, status } = statusOf(gate, request, call);
     return {
       attachments: [],
       ...(labels && { labels }),
       ...(status && { status }),
-      ...(looks.length > 0 && { resyncAfterSeconds: Math.min(...looks) }),
+      ...resyncAfter([retry, look]),
     };
   },
 };
 
-function told(
+function statusOf(
   gate: RolloutGate,
   { related }: DecoratorRequest,
   { now, events }: HookCall,
@@ -77,9 +73,7 @@ function told(
     ...(approvals && { approvals }),
     conditions: setCondition(before?.conditions, rolloutGateReady(gate), now),
   };
-  const looks = [
-    ...(until === undefined ? [] : [(until - now) / 1000]),
-    ...(sameJson(status, before ?? {}) ? [] : [RETRY_S]),
-  ];
-  return { status, ...(looks.length > 0 && { resyncAfterSeconds: Math.min(...looks) }) };
+  const change = until === undefined ? undefined : (until - now) / 1000;
+  const retry = sameJson(status, before ?? {}) ? undefined : CONFLICT_RETRY_S;
+  return { status, ...resyncAfter([change, retry]) };
 }

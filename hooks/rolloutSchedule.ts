@@ -21,7 +21,7 @@ const UNSEEN_REQUEUE_S = 10;
 /** Each gate that is written triggers a sync of its schedule: these share a list. */
 const LISTED_MS = 2000;
 /** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
-const LONGEST_LOOK_S = 3600;
+const LONGEST_REQUEUE_S = 3600;
 
 const scheduleHook: CompositeHook = {
   // Nothing is related. Installed controllers ask all the same.
@@ -35,7 +35,7 @@ const scheduleHook: CompositeHook = {
     const matching = isValid ? await matchingRollouts(schedule, call) : { listed: [], isTruncated: false };
     const observed = objectsOf<RolloutGate>(children, KINDS.RolloutGate);
     const { gates, status, until } = planSchedule(schedule, matching, observed, call.now);
-    const longest = isValid ? UNSEEN_REQUEUE_S : LONGEST_LOOK_S;
+    const longest = isValid ? UNSEEN_REQUEUE_S : LONGEST_REQUEUE_S;
     return {
       status,
       children: gates as unknown as KubeObject[],

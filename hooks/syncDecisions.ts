@@ -25,9 +25,9 @@ const subjectOf = (object: AnyObject): Subject => ({ kind: object.kind, ...ident
 
 /** Nothing for a sync that changes nothing. What Rollouts, Gates, budgets and approvals come to has Events, which are logged as such. */
 export function decisionsOf(sync: Sync): Decision[] {
-  const told = TOLD[sync.hook]?.(sync) ?? [];
+  const changes = SYNC_DECISIONS[sync.hook]?.(sync) ?? [];
   const { uid = '', resourceVersion = '' } = sync.subject.metadata;
-  return told.map(({ reason, message }) => ({
+  return changes.map(({ reason, message }) => ({
     ...subjectOf(sync.subject),
     reason,
     message,
@@ -35,19 +35,19 @@ export function decisionsOf(sync: Sync): Decision[] {
   }));
 }
 
-interface Told {
+interface LoggedChange {
   reason: LoggedReason;
   message: string;
 }
 
-const TOLD: Readonly<Record<string, (sync: Sync) => Told[]>> = {
+const SYNC_DECISIONS: Readonly<Record<string, (sync: Sync) => LoggedChange[]>> = {
   healthcheck: healthTurned,
   'rollout-requests': requestsUsed,
   rolloutschedule: scheduleTurned,
   clusterrolloutschedule: scheduleTurned,
 };
 
-function healthTurned({ subject, answer }: Sync): Told[] {
+function healthTurned({ subject, answer }: Sync): LoggedChange[] {
   const before = (subject as HealthCheck).status?.status;
   const { status, message = '' } = answer.status ?? {};
   if (status === undefined || status === before) return [];
@@ -59,13 +59,13 @@ function healthTurned({ subject, answer }: Sync): Told[] {
   ];
 }
 
-function requestsUsed({ answer }: Sync): Told[] {
+function requestsUsed({ answer }: Sync): LoggedChange[] {
   const { annotations = {} } = answer as DecoratorResponse;
   const used = Object.keys(annotations).filter((key) => annotations[key] === null);
   return used.map((key) => ({ reason: 'RequestUsed', message: `${key} has been acted on, and is taken off` }));
 }
 
-function scheduleTurned({ subject, answer }: Sync): Told[] {
+function scheduleTurned({ subject, answer }: Sync): LoggedChange[] {
   const [before, after] = [subject.status ?? {}, answer.status ?? {}];
   if (before.conditions && sameJson(before.activeRules ?? [], after.activeRules ?? [])) return [];
   const rules = after.activeRules?.length ? `rules ${after.activeRules.join(', ')} are active` : 'no rule is active';
@@ -110,9 +110,9 @@ function isNew(wanted: AnyObject, observed: ObjectMap): boolean {
 function conditionsText(status: { conditions?: unknown } | undefined): string {
   const { conditions } = status ?? {};
   if (!Array.isArray(conditions)) return '';
-  const told = conditions.filter(isMap).slice(0, MAX_LISTED);
+  const changes = conditions.filter(isMap).slice(0, MAX_LISTED);
   const text = (value: unknown) => (typeof value === 'string' ? value : '?');
-  return told
+  return changes
     .map(({ type, status, reason, message }) => `${text(type)}=${text(status)} ${text(reason)}: ${text(message)}`)
     .join('; ');
 }

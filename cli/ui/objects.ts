@@ -9,7 +9,7 @@ import type { RelatedObjects, Unread } from '../../client/explain/related.ts';
 import { boundRollouts } from '../../core/admission/managedFields/annotations.ts';
 import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { stageRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 
 /** Kinds that take versions; only what Flux reports about them is used. */
 const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
@@ -85,7 +85,7 @@ export class Objects {
       gates: this.#each<Gate>('Gate', gatesAround(rollout, bindings)),
       objects: BOUND.flatMap((kind) => this.#of<FluxObject>(kind, id)),
       healthChecks: this.#of<HealthCheck>('HealthCheck', rollout.metadata.namespace ?? ''),
-      rollouts: this.#each<Rollout>('Rollout', stageRefs(rollout).map(refKey)),
+      rollouts: this.#each<Rollout>('Rollout', upstreamRefs(rollout).map(refKey)),
       unread: [...this.unread.values()],
     };
   }

@@ -10,7 +10,7 @@ import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
 import type { NextDeployment } from '../../core/gate/approved.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { stageRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { areAlike, gatesAround, isBound, kept, Objects, ownersOf, type Watched } from './objects.ts';
 
 type Changed<T> = { set: T[]; gone: string[] };
@@ -196,7 +196,7 @@ export class Views {
     const around = this.objects.around(rollout);
     const read = [
       ...gatesAround(rollout, around.bindings as FluxBinding[]).map((key) => `Gate ${key}`),
-      ...stageRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
+      ...upstreamRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
     ];
     for (const key of read) {
       const readers = this.#readers.get(key) ?? new Set();

@@ -1,7 +1,7 @@
 /** One application as the Board shows it: what runs, what is rolling out and how far, why it waits, how the last deployments went. */
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { stageRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { Application, ApplicationState, Cause, DeploymentView, Outcome, Step } from '../explain/application.ts';
 import { isFailedObject } from '../explain/application.ts';
 import { kindsThat } from '../explain/stepKinds.ts';
@@ -75,7 +75,7 @@ export function rowOf(rollout: Rollout, application: Application): Row {
       .slice(0, STRIP)
       .map(({ id, version, outcome, at }) => ({ id, version, outcome, at }))
       .reverse(),
-    after: stageRefs(rollout).map(refKey),
+    after: upstreamRefs(rollout).map(refKey),
     ...(title && { title }),
     ...(runs && { runs: runningOf(runs) }),
     ...(track && { track }),

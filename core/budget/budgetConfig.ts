@@ -1,6 +1,6 @@
 /** The spec of a RolloutBudget, as numbers. */
 import type { Budget } from '../../api/types.ts';
-import { parseDuration } from '../kube/duration.ts';
+import { durationProblem, parseDuration } from '../kube/duration.ts';
 import { problemText } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';
 
@@ -57,10 +57,8 @@ export function budgetProblems(budget: Budget): string[] {
       ? []
       : [`spec.${field}: ${JSON.stringify(value)} is neither a number nor a share such as 10%`];
   });
-  const durations = (['cooldown', 'slotTimeout'] as const).flatMap((field) =>
-    spec[field] === undefined || parseDuration(spec[field]) !== undefined
-      ? []
-      : [`spec.${field}: ${JSON.stringify(spec[field])} is not a duration such as 90s, 5m or 1h30m`],
+  const durations = (['cooldown', 'slotTimeout'] as const).flatMap(
+    (field) => durationProblem(`spec.${field}`, spec[field]) ?? [],
   );
   const namespaceSelector = 'namespaceSelector' in spec ? spec.namespaceSelector : undefined;
   const isShared = metadata.namespace !== undefined || namespaceSelector !== undefined;

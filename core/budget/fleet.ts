@@ -15,10 +15,10 @@ export interface Member {
   head: HistoryEntry | undefined;
   request: SlotRequest | undefined;
   /** Newest first. One that was cancelled before it could tell anything is left out. */
-  told: readonly HistoryEntry[];
+  reported: readonly HistoryEntry[];
   /** Deployments that count as failures of their version once they have failed. */
   accountable: readonly HistoryEntry[];
-  /** `told`, indexed by version. */
+  /** `reported`, indexed by version. */
   byVersion: ByVersion<HistoryEntry>;
 }
 
@@ -33,12 +33,12 @@ export function fleetOf(
     const { metadata, status } = rollout;
     const history = status?.history ?? [];
     const value = order && metadata.labels?.[order.label];
-    const told = history.filter(
+    const reported = history.filter(
       ({ bakeStatus, lastRetryTimestamp }) => bakeStatus !== 'Cancelled' || lastRetryTimestamp !== undefined,
     );
     const image = imageOf(rollout);
     const byVersion = new ByVersion<HistoryEntry>();
-    for (const entry of told) byVersion.add({ ...entry.version, image }, '', entry);
+    for (const entry of reported) byVersion.add({ ...entry.version, image }, '', entry);
     return {
       rollout,
       uid: metadata.uid ?? '',
@@ -47,7 +47,7 @@ export function fleetOf(
       wave: (value === undefined ? undefined : waves.get(value)) ?? waves.size,
       head: history[0],
       request: status?.slotRequest,
-      told,
+      reported,
       accountable: countsByHand ? history : history.filter((entry) => !isByHand(entry)),
       byVersion,
     };

@@ -11,7 +11,7 @@ import type { Member } from './fleet.ts';
 
 /** How long a grant may stay unused: a Rollout that does not take it is one whose hook fails. */
 export const UNUSED_MS = 600_000;
-/** How long after that its Rollout has been told: a commit that was decided before is stored by then. */
+/** How long after that its Rollout has been reported: a commit that was decided before is stored by then. */
 export const REVOKED_MS = 60_000;
 
 /** `gone`: there is no such Rollout, or another of its name. undefined: nothing is known of it now. */

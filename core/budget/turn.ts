@@ -20,7 +20,7 @@ export const OFFERED = 20;
 const HELD_FOR_OTHERS_MS = 60_000;
 const PAUSE_MS = 30_000;
 /** A budget that was deleted, or selects other Rollouts now, wakes nobody. */
-const LOOK_MS = 60_000;
+const REQUEUE_MS = 60_000;
 
 /** The wait that keeps a Rollout from beginning. */
 export interface Waiting {
@@ -109,7 +109,7 @@ function sinceOf(granted: readonly (Slot | undefined)[]): EpochMs {
 /** About once a minute, and not all Rollouts of a budget at once. */
 function requeueTime({ metadata }: Rollout, now: EpochMs): EpochMs {
   const jitter = Number.parseInt(shortHash(metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
-  return now + LOOK_MS * (0.75 + jitter / 2);
+  return now + REQUEUE_MS * (0.75 + jitter / 2);
 }
 
 function waits(rollout: Rollout, budget: Budget, next: string): NewCondition {

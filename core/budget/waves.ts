@@ -84,12 +84,12 @@ export function openWaves(
   const byUid = new Map(fleet.map((member) => [member.uid, member]));
   const overdue = overdueOf(slots);
   for (const member of fleet) {
-    const { image, uid, wave, told, isKnown } = member;
+    const { image, uid, wave, reported, isKnown } = member;
     const total = totals.get(image) ?? [];
     totals.set(image, total);
     total[wave] = (total[wave] ?? 0) + 1;
     if (!isKnown) unknown.set(image, Math.min(wave, unknown.get(image) ?? wave));
-    for (const { version } of told) having.add({ ...version, image }, uid, member);
+    for (const { version } of reported) having.add({ ...version, image }, uid, member);
   }
   const inDoubt = [...unknown].sort(([, a], [, b]) => a - b);
   const missingOf = (version: ImageVersion): number[] => {

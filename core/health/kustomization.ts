@@ -69,11 +69,11 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
     const message = pending === undefined ? 'Kustomization has no managed resources' : pendingText(pending);
     return { ...base, settled: { health: 'Pending', message, attempting } };
   }
-  return { ...base, inventory: notJudgedByFlux(kustomization, inventory) };
+  return { ...base, inventory: notEvaluatedByFlux(kustomization, inventory) };
 }
 
 /** Where Flux waits for objects by `healthCheckExprs`, its Ready condition is their health: what else they say is not what the team has defined. */
-function notJudgedByFlux({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
+function notEvaluatedByFlux({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
   const { wait, healthChecks, healthCheckExprs } = (spec ?? {}) as Record<string, unknown>;
   const kindsOf = (list: unknown) =>
     new Set(
@@ -81,11 +81,11 @@ function notJudgedByFlux({ spec }: Kustomization, { resources, errors }: Invento
     );
   const defined = kindsOf(healthCheckExprs);
   const waitedFor = kindsOf(healthChecks);
-  const isJudged = ({ apiVersion, kind }: InventoryResource) => {
+  const isEvaluatedByFlux = ({ apiVersion, kind }: InventoryResource) => {
     const key = `${apiVersion} ${kind}`;
     return defined.has(key) && (wait === true || waitedFor.has(key));
   };
-  return { resources: resources.filter((resource) => !isJudged(resource)), errors };
+  return { resources: resources.filter((resource) => !isEvaluatedByFlux(resource)), errors };
 }
 
 function failureOf(ready: LooseCondition | undefined, reasons: ReadonlySet<string>): Verdict | undefined {

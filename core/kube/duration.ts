@@ -15,6 +15,12 @@ export function parseDuration(text: string | undefined): number | undefined {
   return Number.isFinite(total) ? total : undefined;
 }
 
+/** The problem of a field that holds no duration; undefined where it is absent or holds one. */
+export function durationProblem(field: string, text: string | undefined): string | undefined {
+  if (text === undefined || parseDuration(text) !== undefined) return undefined;
+  return `${field}: ${JSON.stringify(text)} is not a duration such as 90s, 5m or 1h30m`;
+}
+
 /** As Go prints it, rounded to seconds: `3m0s`, `1h0m5s`, `42s`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

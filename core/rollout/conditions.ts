@@ -107,12 +107,12 @@ function deploymentBlocked(
     ? unhealthy.slice(0, 1).map((check) => ({ reason: UNHEALTHY, text: unhealthyMessage(check), commands: [] }))
     : [];
   const requested = selection.manual && version !== undefined ? requestedText(rollout, version) : '';
-  const told = { by: requested && `, ${requested},`, head, config, evaluation };
+  const inputs = { by: requested && `, ${requested},`, head, config, evaluation };
   const waits = BLOCKER_KINDS.flatMap(({ type, sentence }) => {
     if (!sentence) return [];
-    const first = blockers.find((each) => each.type === type && each.version === version && isTold(each));
+    const first = blockers.find((each) => each.type === type && each.version === version && isReported(each));
     if (!first || version === undefined) return [];
-    const said = sentence({ ...told, version });
+    const said = sentence({ ...inputs, version });
     const { text, commands = [] } = typeof said === 'string' ? { text: said } : said;
     return [{ reason: first.reason, text, commands }];
   });
@@ -136,7 +136,7 @@ function deploymentBlocked(
 const UNHEALTHY = 'UnhealthyHealthChecks';
 
 /** RolledBack says what is waited for before a way back is known. */
-function isTold({ type, effect }: Blocker): boolean {
+function isReported({ type, effect }: Blocker): boolean {
   return type !== 'Failure' || effect === 'Blocks';
 }
 
@@ -174,7 +174,7 @@ function waitingForRolloutGates(
   }
   const isHeld = isGated ? !passing || gated.length === 0 : promoted.length === 0;
   if (!isHeld || !isForward(selection)) return undefined;
-  // Where stages let nothing through, RolloutGates are named only if they would not either.
+  // Where upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
   const names = namesInTheWay(gatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
   if (names === '' && promoted.length === 0) return undefined;
   return waitingForGates(pending, names || 'RolloutGates whose lists have no version in common');
@@ -187,11 +187,11 @@ function waitingForGates(pending: string, names: string): NewCondition {
 
 /** Who waits for whom, and why; a broken order is said even while no version waits. */
 function waitingForRollouts(
-  { stages }: Observed,
-  { selection, pending, verdict, stages: verdicts }: Evaluation,
+  { upstream }: Observed,
+  { selection, pending, verdict, upstream: verdicts }: Evaluation,
 ): NewCondition | undefined {
-  if (stages?.problem) {
-    const { reason, message } = stages.problem;
+  if (upstream?.problem) {
+    const { reason, message } = upstream.problem;
     return waitingFor(reason, `${message}: no version is deployed automatically until it is changed`);
   }
   const isHeld = pending !== undefined && !verdict.promoted.some(({ tag }) => tag === pending);

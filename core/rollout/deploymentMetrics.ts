@@ -6,6 +6,7 @@ import type { EventRecord } from '../../api/ports.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { DAY_MS, parseTime } from '../kube/time.ts';
+import { isByHand } from './deployment/entry.ts';
 
 /** The oldest build whose time counts: an older one, or one after the deployment, is not known, since many builds write 1970. */
 const OLDEST_BUILD_MS = 365 * DAY_MS;
@@ -89,7 +90,7 @@ export function countsOf(events: readonly Pick<EventRecord, 'reason' | 'key'>[],
   });
 }
 
-function kindOf({ rolledBackFrom, requestedBy, triggeredBy }: HistoryEntry): 'automatic' | 'manual' | 'rollback' {
-  if (rolledBackFrom !== undefined) return 'rollback';
-  return requestedBy !== undefined || triggeredBy?.kind === 'User' ? 'manual' : 'automatic';
+function kindOf(entry: HistoryEntry): 'automatic' | 'manual' | 'rollback' {
+  if (entry.rolledBackFrom !== undefined) return 'rollback';
+  return isByHand(entry) ? 'manual' : 'automatic';
 }

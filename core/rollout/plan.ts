@@ -128,7 +128,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const status = revised(rollout, fitted(next, [...leftOut, ...listed.leftOut], now));
   const events = [...retry.events, ...progress.events, ...decision.events];
   const changes = changeEvents(decision.evaluation, state.conditions, rollout.status);
-  const looks = [releases, progress, decision, decision.evaluation].flatMap(({ requeueAt }) => requeueAt);
+  const requeues = [releases, progress, decision, decision.evaluation].flatMap(({ requeueAt }) => requeueAt);
   const isOurs = !observed.configMapIsForeign && !observed.configMapUnsupported;
   const configMap = isOurs ? releaseConfigMap(rollout) : undefined;
   const policy = observed.writeBackProblem === undefined ? derivedPolicy(observed) : undefined;
@@ -139,7 +139,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     startsCopy: Boolean(copy?.isAwaited && copy.begins),
     waitsForBudget: decision.waiting !== undefined,
     endsApply: progress.endsApply,
-    ...resyncAfter(looks, observed, status, now),
+    ...resyncAfter(requeues, observed, status, now),
     events: status === rollout.status ? [] : dated([...events, ...changes], status),
     children: [configMap, copy?.job, policy].filter((child) => child !== undefined),
   };
@@ -153,12 +153,12 @@ const SHORTEST_S = 0.1;
 
 /** Nothing where only a change that triggers a sync can make a difference. */
 function resyncAfter(
-  looks: readonly EpochMs[],
+  requeues: readonly EpochMs[],
   { rollout: { metadata, spec }, healthChecks }: Observed,
   { history }: RolloutStatus,
   now: EpochMs,
 ): Pick<Plan, 'resyncAfterSeconds'> {
-  const seconds = looks.map((at) => Math.max(SHORTEST_S, (at - now) / 1000));
+  const seconds = requeues.map((at) => Math.max(SHORTEST_S, (at - now) / 1000));
   if (spec?.healthCheckSelector?.namespaceSelector) {
     const foreign = healthChecks.filter((check) => check.metadata.namespace !== metadata.namespace);
     const decides = foreign.some(({ status }) => status?.status !== 'Healthy' || isBaking(history?.[0]));

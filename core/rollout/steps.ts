@@ -20,7 +20,7 @@ import type { RolloutState } from './evaluation/evaluation.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
 import type { RequestKey, Requests } from './evaluation/requests.ts';
 import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
-import { artifactFields, metadataLookAt, metadataWanted, withMetadata } from './release/metadata.ts';
+import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './release/metadata.ts';
 
 /** The length of the text that names a release's authors. */
 const MAX_AUTHORS = 256;
@@ -72,7 +72,7 @@ export function takeReleases(
   const missing = requested.filter(({ tag }) => metadata[tag] === undefined);
   // Its metadata may say that it cannot be undone.
   const undoable = onFailure === 'Rollback' && isBaking(head) ? [head!.version.tag] : [];
-  const looks = missing.map(({ tag }) => metadataLookAt(tag, available, [...wanted, ...undoable], now));
+  const requeues = missing.map(({ tag }) => metadataRequeueAt(tag, available, [...wanted, ...undoable], now));
   return {
     history: head
       ? withHead(history, { ...head, version: withMetadata(head.version, metadata[head.version.tag]) })
@@ -89,7 +89,7 @@ export function takeReleases(
     },
     conditions: imagePolicy ? [UPDATED] : [],
     problems: problem === undefined ? [] : [problem],
-    requeueAt: [requeueAt, ...looks].filter((at) => at !== undefined),
+    requeueAt: [requeueAt, ...requeues].filter((at) => at !== undefined),
   };
 }
 
@@ -198,7 +198,7 @@ export function discover(
 ): Discovery {
   const status = rollout.status ?? {};
   const known = status.availableReleases ?? [];
-  const kept = rollout.spec?.releaseUpdateInterval ? keepLook(status) : {};
+  const kept = rollout.spec?.releaseUpdateInterval ? lastUpdateOf(status) : {};
   if (!policy) return { available: [...known], ...kept, problem: missingPolicy(rollout) };
   const latest = latestOf(policy);
   if (!latest) return { available: [...known], ...kept };
@@ -216,7 +216,7 @@ export function discover(
   return { available: [...known, entry], ...look };
 }
 
-function keepLook({ lastReleaseUpdate }: RolloutStatus): Pick<Discovery, 'lastReleaseUpdate'> {
+function lastUpdateOf({ lastReleaseUpdate }: RolloutStatus): Pick<Discovery, 'lastReleaseUpdate'> {
   return lastReleaseUpdate === undefined ? {} : { lastReleaseUpdate };
 }
 

@@ -36,11 +36,11 @@ import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts'
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
-import type { DecoratorHook } from '../hook.ts';
+import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
 
 /** A label that changes on a Namespace wakes nobody. */
-const NAMESPACE_LOOK_MS = 600_000;
+const NAMESPACE_REQUEUE_MS = 600_000;
 /** They are listed so often, for rules that Metacontroller keeps for twenty minutes. */
 const ROLLOUTS_MS = 60_000;
 /** A seeded time may lie years ahead. */
@@ -86,10 +86,10 @@ export const healthCheckHook: DecoratorHook = {
     if (metricCheck) {
       const watching = concerned.filter((rollout) => association(rollout, healthCheck, labels) === 'watched');
       const measured = await measure(healthCheck, metricCheck, { watching, cutoff: cutoffs.reached }, call);
-      return answer(healthCheck, measured.after, cutoffs, call, measured.nextLookMs);
+      return answer(healthCheck, measured.after, cutoffs, call, measured.requeueAfterMs);
     }
     if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
-      return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_LOOK_MS : undefined);
+      return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_REQUEUE_MS : undefined);
 
     const isWatched = isBakedOn(healthCheck, own, labels);
     if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(relatedKustomization(healthCheck, request, call), call.now)) {
@@ -135,25 +135,23 @@ function relatedKustomization(
   return 'problem' in ref ? undefined : objectAt<Kustomization>(related, KINDS.Kustomization, ref.namespace, ref.name);
 }
 
-/** @param nextLookMs when it is to be looked at again */
+const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
+
+/** @param requeueAfterMs when it is to be looked at again */
 function answer(
   healthCheck: HealthCheck,
   after: HealthStatus | undefined,
   cutoffs: Cutoffs,
   { now }: HookCall,
-  nextLookMs?: number,
+  requeueAfterMs?: number,
 ): DecoratorResponse<HealthStatus> {
   const changed = after !== undefined && !sameStatus(healthCheck.status, after);
-  const waits: number[] = [];
-  // Metacontroller swallows a conflict of this write: check soon that it arrived.
-  if (changed) waits.push(1);
-  if (nextLookMs !== undefined) waits.push(nextLookMs / 1000);
-  if (cutoffs.ahead !== undefined)
-    waits.push(Math.min(Math.max((cutoffs.ahead - now) / 1000, 1), LONGEST_WAIT_SECONDS));
+  const { ahead } = cutoffs;
+  const cutoffIn = ahead === undefined ? undefined : Math.min(Math.max((ahead - now) / 1000, 1), LONGEST_WAIT_SECONDS);
   return {
     attachments: [],
     ...(changed && { status: after }),
-    ...(waits.length > 0 && { resyncAfterSeconds: Math.min(...waits) }),
+    ...resyncAfter([changed ? CONFLICT_RETRY_S : undefined, secondsOf(requeueAfterMs), cutoffIn]),
   };
 }
 
@@ -182,20 +180,19 @@ async function runJob(
     progress.isBaking = isBaking(target.head);
     progress.isApplied = progress.isBaking && !found && (await isApplied(watching[0]!, target.head, call));
     if (found) progress.cause = await causeBehind(found, call.cluster);
-    if (progress.isBaking) requeueMs = nextLookMs(check, target.head, found, call.now);
+    if (progress.isBaking) requeueMs = requeueAfterMs(check, target.head, found, call.now);
   }
   const { jobs: wanted, status } = jobPlan(context, target, progress, call.now);
   const changed = !sameStatus(check.status, status);
-  const waits = [...(changed ? [1] : []), ...(requeueMs === undefined ? [] : [requeueMs / 1000])];
   return {
     attachments: wanted,
     ...(changed && { status }),
-    ...(waits.length > 0 && { resyncAfterSeconds: Math.min(...waits) }),
+    ...resyncAfter([changed ? CONFLICT_RETRY_S : undefined, secondsOf(requeueMs)]),
   };
 }
 
 /** Nobody tells of a Pod that does not start, nor of a Rollout that no object is bound to. */
-function nextLookMs(
+function requeueAfterMs(
   check: HealthCheck,
   head: HistoryEntry,
   found: CheckJob | undefined,
@@ -251,19 +248,19 @@ async function measure(
   check: MetricCheck,
   { watching, cutoff }: DeploymentsMeasured,
   { measurements, now }: HookCall,
-): Promise<{ after: HealthStatus | undefined; nextLookMs: number }> {
+): Promise<{ after: HealthStatus | undefined; requeueAfterMs: number }> {
   const rendered = renderQuery(check.query, watching);
   // Whoever mends it wakes this hook: by a write of the check, or of the Rollout.
   if ('problem' in rendered) {
-    return { after: statusWithProblem(status, rendered.problem, now), nextLookMs: check.intervalMs };
+    return { after: statusWithProblem(status, rendered.problem, now), requeueAfterMs: check.intervalMs };
   }
   const due = dueAt(status, check, cutoff, now);
-  if (now < due) return { after: status, nextLookMs: due - now };
+  if (now < due) return { after: status, requeueAfterMs: due - now };
   // This replica may have measured it last long ago.
   const since = Math.max(due, now - check.intervalMs);
   const { namespace = '', name = '', uid = '' } = metadata;
   const { provider } = check;
   const taken = await measurements.take({ check: { namespace, name, uid }, provider, query: rendered.query, since });
-  if (!taken) return { after: statusWithoutAnswer(status, check, now), nextLookMs: NOT_YET_MS };
-  return { after: statusAfterMeasurement(status, check, taken, now), nextLookMs: check.intervalMs };
+  if (!taken) return { after: statusWithoutAnswer(status, check, now), requeueAfterMs: NOT_YET_MS };
+  return { after: statusAfterMeasurement(status, check, taken, now), requeueAfterMs: check.intervalMs };
 }

@@ -29,10 +29,10 @@ import {
   consenting,
   namespacesToAsk,
   orderProblem,
-  stageRefs,
-  unreadStages,
+  unreadUpstream,
+  upstreamRefs,
 } from '../../core/rollout/upstream/dependencies.ts';
-import type { Stages } from '../../core/rollout/upstream/stages.ts';
+import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { imagePolicyVersion } from './relatedRules.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
@@ -146,38 +146,42 @@ async function objectsOfKinds(
   return lists.flat();
 }
 
-// What there is of the stages of a Rollout, `spec.after`: as the cache has them, or live before a deployment.
+// What there is of the upstream Rollouts of a Rollout, `spec.after`: as the cache has them, or live before a deployment.
 
 type Reads = Pick<HookCall, 'cluster' | 'settings'>;
 
-/** `cached`: related Rollouts. Their own stages are not related, and are read live: a change of them is to wake nobody. */
-export async function stagesOf(rollout: Rollout, cached: readonly Rollout[], call: Reads): Promise<Stages | undefined> {
-  const refs = stageRefs(rollout);
+/** `cached`: related Rollouts. Their own upstream Rollouts are not related, and are read live: a change of them is to wake nobody. */
+export async function upstreamOf(
+  rollout: Rollout,
+  cached: readonly Rollout[],
+  call: Reads,
+): Promise<UpstreamRollouts | undefined> {
+  const refs = upstreamRefs(rollout);
   if (refs.length === 0) return undefined;
   const byKey = new Map(cached.map((each) => [refKey(identityOf(each)), each]));
-  return readStages(rollout, new Map(refs.map((ref) => [refKey(ref), byKey.get(refKey(ref))])), call);
+  return readUpstream(rollout, new Map(refs.map((ref) => [refKey(ref), byKey.get(refKey(ref))])), call);
 }
 
-export function liveStages(rollout: Rollout, call: Reads): Promise<Stages | undefined> {
-  return stageRefs(rollout).length === 0 ? Promise.resolve(undefined) : readStages(rollout, new Map(), call);
+export function liveUpstream(rollout: Rollout, call: Reads): Promise<UpstreamRollouts | undefined> {
+  return upstreamRefs(rollout).length === 0 ? Promise.resolve(undefined) : readUpstream(rollout, new Map(), call);
 }
 
 /** Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, wakes nobody. */
-export function mayChangeUnseen(rollout: Rollout, { found, problem }: Stages): boolean {
-  return problem !== undefined || stageRefs(rollout).length > found.length;
+export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
+  return problem !== undefined || upstreamRefs(rollout).length > found.length;
 }
 
-async function readStages(
+async function readUpstream(
   rollout: Rollout,
   read: Map<string, Rollout | undefined>,
   { cluster, settings }: Reads,
-): Promise<Stages> {
-  for (let next = unreadStages(rollout, read); next.length > 0; next = unreadStages(rollout, read)) {
+): Promise<UpstreamRollouts> {
+  for (let next = unreadUpstream(rollout, read); next.length > 0; next = unreadUpstream(rollout, read)) {
     const found = await Promise.all(next.map((ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref })));
     next.forEach((ref, index) => void read.set(refKey(ref), found[index]));
   }
   const problem = orderProblem(rollout, read);
-  const found = stageRefs(rollout).flatMap((ref) => read.get(refKey(ref)) ?? []);
+  const found = upstreamRefs(rollout).flatMap((ref) => read.get(refKey(ref)) ?? []);
   const requested = settings.watchWithoutConsent ? [] : namespacesToAsk(rollout, found);
   const namespaces = await Promise.all(requested.map((name) => cluster.get({ ...NAMESPACES, name })));
   const seen = settings.watchWithoutConsent ? found : consenting(rollout, found, namespaces);

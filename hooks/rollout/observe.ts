@@ -24,7 +24,7 @@ import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
-import { configMapIsForeign, liveImagePolicy, stagesOf } from './liveReads.ts';
+import { configMapIsForeign, liveImagePolicy, upstreamOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
 /** The Rollout as far as this installation follows what it names. */
@@ -47,7 +47,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
   const namespaceLabels = await homeLabels(rollout.metadata.namespace ?? '', related, gates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
-  const stages = await stagesOf(reached, objectsOf<Rollout>(related, KINDS.Rollout), call);
+  const upstream = await upstreamOf(reached, objectsOf<Rollout>(related, KINDS.Rollout), call);
   // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
   const keepsConfigMaps = request.children?.['ConfigMap.v1'] !== undefined;
   const copying = await copyingOf(request, imagePolicy, call);
@@ -65,7 +65,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     problems: [...forbidden, ...untrusted, ...watched.problems, ...(writeBackProblem ? [writeBackProblem] : [])],
     gateRefs: gatesToPass(reached, [], { gates, namespaceLabels }),
     gates,
-    ...(stages && { stages }),
+    ...(upstream && { upstream }),
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
     configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
     configMapUnsupported: !keepsConfigMaps && Boolean(rollout.spec?.releaseConfigMap?.name),

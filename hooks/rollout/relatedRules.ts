@@ -10,7 +10,7 @@ import { healthCheckLabels } from '../../core/health/association.ts';
 import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
-import { stageRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { homeRules, namedRules } from '../customizeRules.ts';
 import { budgetRules } from './budgets.ts';
 
@@ -52,7 +52,7 @@ export async function relatedRules(rollout: Rollout, cluster: ClusterReader): Pr
     ...(await homeRules(namespace, SELECTS_ROLLOUTS_LABEL, cluster)),
     ...(await budgetRules({ namespace, name }, cluster)),
     ...namedRules(GATES, gateRefsOf(rollout)),
-    ...namedRules(ROLLOUTS, stageRefs(rollout)),
+    ...namedRules(ROLLOUTS, upstreamRefs(rollout)),
   ];
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
 import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
-import { type CompositeHook, HookError } from '../hook.ts';
+import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { inParallel } from '../inParallel.ts';
 import { liveBudgets, wakesOnGrant } from './budgets.ts';
 import {
@@ -31,7 +31,7 @@ import {
   liveRollout,
   liveRolloutGates,
   liveSelectors,
-  liveStages,
+  liveUpstream,
   mayChangeUnseen,
   withLiveGates,
 } from './liveReads.ts';
@@ -39,11 +39,11 @@ import { followed, metadataOf, observe } from './observe.ts';
 import { relatedRules } from './relatedRules.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
-const POLICY_LOOK_S = 30;
+const POLICY_REQUEUE_S = 30;
 /** Nothing triggers a sync when a ConfigMap or ImagePolicy in its way is deleted. */
-const FOREIGN_LOOK_S = 30;
-/** Nothing triggers a sync when the Namespace of a stage begins to consent, or a cycle ends elsewhere. */
-const STAGE_LOOK_S = 60;
+const FOREIGN_REQUEUE_S = 30;
+/** Nothing triggers a sync when the Namespace of an upstream Rollout begins to consent, or a cycle ends elsewhere. */
+const UPSTREAM_REQUEUE_S = 60;
 
 export const rolloutHook: CompositeHook = {
   async customize({ parent }, { cluster, settings }) {
@@ -57,28 +57,23 @@ export const rolloutHook: CompositeHook = {
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
     for (const took of durationsOf(events, observed.rollout.status, plan.status)) call.metrics.observe(took);
-    const looks = [
+    const requeues = [
       plan.resyncAfterSeconds,
       requeueAfterSeconds,
-      observed.imagePolicy ? undefined : POLICY_LOOK_S,
-      observed.configMapIsForeign || observed.writeBackProblem ? FOREIGN_LOOK_S : undefined,
-      observed.stages && mayChangeUnseen(observed.rollout, observed.stages) ? STAGE_LOOK_S : undefined,
+      observed.imagePolicy ? undefined : POLICY_REQUEUE_S,
+      observed.configMapIsForeign || observed.writeBackProblem ? FOREIGN_REQUEUE_S : undefined,
+      observed.upstream && mayChangeUnseen(observed.rollout, observed.upstream) ? UPSTREAM_REQUEUE_S : undefined,
     ];
-    return answer(plan, looks);
+    return answer(plan, requeues);
   },
 };
 
 /** Commits an irreversible plan only if it was decided from live reads. */
 export function answer(
   { status, children }: DecidedPlan,
-  looks: (number | undefined)[],
+  requeues: (number | undefined)[],
 ): CompositeResponse<RolloutStatus> {
-  const seconds = looks.filter((look) => look !== undefined);
-  return {
-    status,
-    children,
-    ...(seconds.length > 0 && { resyncAfterSeconds: Math.min(...seconds) }),
-  };
+  return { status, children, ...resyncAfter(requeues) };
 }
 
 // Decides a Rollout's plan: what cannot be taken back is planned a second time, from live reads.
@@ -88,7 +83,7 @@ const LIVE_REQUEUE_S = 15;
 /** Nothing triggers a sync when the budget that holds a version is younger than the Rollout's rules. */
 const UNWATCHED_REQUEUE_S = 5;
 /** A cache that is behind triggers a sync itself when it has caught up. */
-const STALE_LOOK_S = 1;
+const STALE_REQUEUE_S = 1;
 
 declare const DECIDED_LIVE: unique symbol;
 /** Only `decideLive` makes one, at its end. */
@@ -129,15 +124,15 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
   const { rollout } = observed;
   const selectors = await liveSelectors(rollout, call.cluster);
   const gateRefs = gatesToPass(rollout, observed.bindings, selectors);
-  const [rolloutGates, gates, stages, budgets, healthChecks] = await Promise.all([
+  const [rolloutGates, gates, upstream, budgets, healthChecks] = await Promise.all([
     liveRolloutGates(rollout, call.cluster),
     liveGates(gateRefs, call.cluster),
-    liveStages(followed(rollout, call.settings), call),
+    liveUpstream(followed(rollout, call.settings), call),
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, observed.healthChecks, call),
   ]);
   const said = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
-  const live = { ...observed, gateRefs, gates, rolloutGates, stages, budgets, healthChecks, ...said };
+  const live = { ...observed, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks, ...said };
   const plan = planRollout(live, call.now);
   if (!isReversible(plan)) return decideBound(live, selectors, call);
   if (!plan.waitsForBudget) return { plan, requeueAfterSeconds: LIVE_REQUEUE_S };
@@ -169,7 +164,7 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
   throw new HookError(
     429,
     `Rollout '${namespace}/${name}' has changed since it was sent: nothing is deployed from the older one`,
-    STALE_LOOK_S,
+    STALE_REQUEUE_S,
   );
 }
 

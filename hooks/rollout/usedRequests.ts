@@ -9,11 +9,9 @@ import type { Rollout } from '../../api/types.ts';
 import { watchesLabel } from '../../core/health/association.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { requestIdsOf, usedAnnotations } from '../../core/rollout/evaluation/requests.ts';
-import type { DecoratorHook } from '../hook.ts';
+import { CONFLICT_RETRY_S, type DecoratorHook } from '../hook.ts';
 import { repairedLabels } from '../labels.ts';
 
-/** A write of a decorator that meets a conflict is dropped silently: ask again until there is nothing to write. */
-const RETRY_S = 1;
 /**
  * The controller ignores changes of the status, which each release writes several times: while something is asked for, it looks itself. What was just asked for
  * is mostly done at once, and whoever asks for the same again before the annotation is off has changed nothing.
@@ -27,7 +25,7 @@ export const rolloutRequestsHook: DecoratorHook = {
     const used = usedAnnotations(rollout);
     const response: DecoratorResponse = { attachments: [], ...repairedLabels(rollout, watchesLabel(rollout)) };
     if (used.length > 0) response.annotations = Object.fromEntries(used.map((annotation) => [annotation, null]));
-    if (used.length > 0) response.resyncAfterSeconds = RETRY_S;
+    if (used.length > 0) response.resyncAfterSeconds = CONFLICT_RETRY_S;
     else if (Object.keys(requestIdsOf(rollout.metadata.annotations)).length > 0)
       response.resyncAfterSeconds ??= nextLookup(rollout, now);
     return response;

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ConfirmedEvents, EventRecord, EventSink, StoredFact } from '../../api/ports.ts';
 
 /** After the answer to the request: only then does the API server store the object. */
-const LOOKS_MS = [200, 1000, 5000];
+const ATTEMPTS_MS = [200, 1000, 5000];
 const MAX_WAITING = 1000;
 
 export interface ConfirmedOptions {
@@ -20,7 +20,7 @@ export function createConfirmedEvents({ events, cluster, wait, dropped }: Confir
   const waiting = new Set<string>();
 
   async function confirm(event: EventRecord, fact: StoredFact): Promise<void> {
-    for (const ms of LOOKS_MS) {
+    for (const ms of ATTEMPTS_MS) {
       await wait(ms);
       const seen = await cluster.get(fact.object).then(
         (object) => isTrue(fact, object),

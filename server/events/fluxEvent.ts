@@ -23,7 +23,7 @@ export interface FluxEvent {
 }
 
 /** Whether people are told of it. */
-export function isTold({ reason, quiet }: EventRecord): boolean {
+export function isReported({ reason, quiet }: EventRecord): boolean {
   return Object.hasOwn(NOTIFIED, reason) && !quiet;
 }
 

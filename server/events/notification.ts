@@ -7,7 +7,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import { createQueue } from '../queue.ts';
-import { type FluxEvent, fluxEventOf, isTold, itself } from './fluxEvent.ts';
+import { type FluxEvent, fluxEventOf, isReported, itself } from './fluxEvent.ts';
 import type { ClosableSink } from './sink.ts';
 
 const MAX_WAITING = 200;
@@ -44,7 +44,7 @@ export function createNotifier(options: NotificationOptions): ClosableSink {
   });
   return {
     record(record) {
-      if (isTold(record) && !queue.push(record)) giveUp(record, 'too many notifications are waiting');
+      if (isReported(record) && !queue.push(record)) giveUp(record, 'too many notifications are waiting');
     },
     idle: () => queue.idle(),
   };

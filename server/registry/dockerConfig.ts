@@ -1,4 +1,5 @@
 /** Credentials from a pull secret: `.dockerconfigjson` and the older `.dockercfg`, in every common form. */
+import { isMap } from '../../core/kube/json.ts';
 import { canonicalHost } from './image.ts';
 
 export type Credentials =
@@ -52,12 +53,12 @@ function configOf(
   if (!parsed)
     return { problem: `its ${modern === undefined ? '.dockercfg' : '.dockerconfigjson'} is not a JSON object` };
   if (modern === undefined) return { auths: parsed, helpers: false };
-  const auths = isObject(parsed.auths) ? parsed.auths : {};
+  const auths = isMap(parsed.auths) ? parsed.auths : {};
   return { auths, helpers: parsed.credHelpers !== undefined || parsed.credsStore !== undefined };
 }
 
 function entryOf(key: string, value: unknown): Entry[] {
-  if (!isObject(value)) return [];
+  if (!isMap(value)) return [];
   const [host = '', ...path] = key
     .trim()
     .replace(/^https?:\/\//i, '')
@@ -111,12 +112,8 @@ function decodedPair(auth: string | undefined): { username: string; password: st
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isMap(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,7 @@ import type { Budget, BudgetStatus, Rollout, RolloutStatus, Slot } from '../../a
 import { slotLabel } from '../../core/budget/selectingBudgets.ts';
 import { rolloutHook } from '../../hooks/rollout/rollout.ts';
 import { budgetSlotsHook, clusterRolloutBudgetHook, rolloutBudgetHook } from '../../hooks/rolloutBudget.ts';
-import { isTold } from '../../server/events/fluxEvent.ts';
+import { isReported } from '../../server/events/fluxEvent.ts';
 import { objectOf } from '../support/objects.ts';
 import { fakeCall, imagePolicy, NOW, request, rollout } from './rollout/call.ts';
 import { deployed, sync as syncRollout } from './rollout/sync.ts';
@@ -126,7 +126,7 @@ describe('what becomes of a budget', () => {
       });
       await rolloutHook.sync(request(rollout({}, deployed), [imagePolicy('1.1.0')]), call);
       expect(events.find(({ reason }) => reason === 'WaitingForBudget')).toMatchObject({ quiet: true });
-      expect(events.filter(isTold)).toEqual([]);
+      expect(events.filter(isReported)).toEqual([]);
     }
   });
 });

@@ -40,10 +40,10 @@ import {
   consenting,
   namespacesToAsk,
   orderProblem,
-  stageName,
-  stageRefs,
-  unreadStages,
+  unreadUpstream,
   untrustedMatches,
+  upstreamName,
+  upstreamRefs,
 } from '../../core/rollout/upstream/dependencies.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
@@ -189,7 +189,7 @@ interface Order {
 async function checkOrder(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<Order> {
   if (!rollout.spec?.after?.length || sameJson(rollout.spec.after, before?.spec?.after)) return { warnings: [] };
   const read = new Map<string, Rollout | undefined>();
-  for (let next = unreadStages(rollout, read); next.length > 0; next = unreadStages(rollout, read)) {
+  for (let next = unreadUpstream(rollout, read); next.length > 0; next = unreadUpstream(rollout, read)) {
     const found = await Promise.all(next.map((ref) => call.cluster.get<Rollout>({ ...ROLLOUTS, ...ref })));
     next.forEach((ref, index) => void read.set(refKey(ref), found[index]));
   }
@@ -203,7 +203,7 @@ async function missing(
   read: ReadonlyMap<string, Rollout | undefined>,
   { cluster, settings }: WebhookCall,
 ): Promise<string[]> {
-  const refs = stageRefs(rollout);
+  const refs = upstreamRefs(rollout);
   const found = refs.flatMap((ref) => read.get(refKey(ref)) ?? []);
   const names = settings.watchWithoutConsent ? [] : namespacesToAsk(rollout, found);
   const namespaces = await Promise.all(names.map((name) => cluster.get({ ...NAMESPACES, name })));
@@ -214,6 +214,6 @@ async function missing(
     .filter((ref) => !known.has(refKey(ref)))
     .map((ref) => {
       const lacks = ref.namespace === home ? 'does not exist' : 'does not exist or may not be seen from here';
-      return `spec.after: Rollout '${stageName(ref, home)}' ${lacks}: every version waits until it does`;
+      return `spec.after: Rollout '${upstreamName(ref, home)}' ${lacks}: every version waits until it does`;
     });
 }

@@ -18,7 +18,7 @@ import type { Saying } from '../../text/commands.ts';
 import { isBaking } from '../deployment/bake.ts';
 import { holdsAfter, type Rollback } from '../deployment/rollback.ts';
 import { isUnwatched } from '../deployment/unwatched.ts';
-import type { StageVerdict } from '../upstream/stages.ts';
+import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import {
   approvalsNeeded,
   approveCommand,
@@ -43,7 +43,7 @@ export interface Way {
   /** The RolloutGates of this Rollout. */
   gates: readonly RolloutGate[];
   verdict: GateVerdict;
-  stages: readonly StageVerdict[];
+  upstream: readonly UpstreamVerdict[];
   selection: Selection;
   pending: string | undefined;
   rollback: Rollback | undefined;
@@ -54,7 +54,7 @@ export interface Way {
 }
 
 /** The inputs of a sentence. */
-export interface Told {
+export interface SentenceInputs {
   /** `, requested by alice at …,`, or nothing. */
   by: string;
   /** The version that waits. */
@@ -69,7 +69,7 @@ interface BlockerKind {
   /** The source of such blockers. Absent where they are found only once nothing else blocks. */
   from?(way: Way): Blocker[];
   /** The sentence in DeploymentBlocked. Absent where the wait has a condition of its own. */
-  sentence?(told: Told): string | Saying;
+  sentence?(inputs: SentenceInputs): string | Saying;
 }
 
 /** In the order in which they are listed: DeploymentBlocked has the reason of the first. */
@@ -83,7 +83,7 @@ export const BLOCKER_KINDS: readonly BlockerKind[] = [
     sentence: ({ version, head }) => `Version ${version} waits: ${head?.version.tag} has failed; ${WAYS_ON}`,
   },
   { type: 'Approvals', from: approvals, sentence: approvalsText },
-  { type: 'Upstream', from: upstream },
+  { type: 'Upstream', from: upstreamBlockers },
   { type: 'RolloutGate', from: rolloutGates },
   { type: 'MinimumAge', from: minimumAge },
   { type: 'PinnedVersion', from: pin },
@@ -190,11 +190,11 @@ function approvals({ observed, pending, requiredApprovals }: Way): Blocker[] {
     }));
 }
 
-/** A stage that does not exist, or an order without an end, holds whatever version comes. */
-function upstream({ selection, pending, verdict, stages }: Way): Blocker[] {
+/** An upstream Rollout that does not exist, or an order without an end, holds whatever version comes. */
+function upstreamBlockers({ selection, pending, verdict, upstream }: Way): Blocker[] {
   const isHeld = pending !== undefined && !verdict.promoted.some(({ tag }) => tag === pending);
   if (!isForward(selection) || (pending !== undefined && !isHeld)) return [];
-  return stages
+  return upstream
     .filter(({ waits, isMissing, problem }) => (pending === undefined ? isMissing || problem : waits !== undefined))
     .map(({ ref, isMissing, problem, wait }) => ({
       type: 'Upstream',
@@ -294,7 +294,7 @@ const WAYS_ON = 'retry it, let the next version through with unblock-failed, or 
 /** Gates and RolloutGates that one message names. */
 const MAX_NAMED = 5;
 
-function gatesText({ version, by, evaluation: { closed } }: Told): Saying {
+function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): Saying {
   return {
     text: `Version ${version}${by} is waiting approval, ${closedText(closed)}`,
     commands: approvalCommands(closed).slice(0, MAX_NAMED),
@@ -302,7 +302,7 @@ function gatesText({ version, by, evaluation: { closed } }: Told): Saying {
 }
 
 /** They are asked for while the version waits for something else too: people take longer than bakes. */
-function approvalsText({ version, by, evaluation: { requiredApprovals } }: Told): Saying {
+function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): Saying {
   const missing = requiredApprovals.filter((each) => !isApproved([each]));
   const all = few(missing.map(approvalsNeeded), MAX_NAMED);
   return {
@@ -311,13 +311,13 @@ function approvalsText({ version, by, evaluation: { requiredApprovals } }: Told)
   };
 }
 
-function bakeText({ version, head, config: { bakeTime } }: Told): string {
+function bakeText({ version, head, config: { bakeTime } }: SentenceInputs): string {
   const started = parseTime(head?.bakeStartTime);
   const until = started === undefined || bakeTime === undefined ? '' : ` until ${formatTime(started + bakeTime)}`;
   return `Version ${version} waits for the bake of ${head?.version.tag}${until}`;
 }
 
-function copyText({ version, by, evaluation: { copy } }: Told): string {
+function copyText({ version, by, evaluation: { copy } }: SentenceInputs): string {
   const message = copy && copy.progress.state !== 'Copied' ? copy.progress.message : '';
   return `Version ${version}${by} waits until it is in ${copy?.url}: ${message}`;
 }

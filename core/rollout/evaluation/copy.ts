@@ -3,7 +3,7 @@ import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../../api/type
 import { identityOf } from '../../kube/names.ts';
 import { type CopyProgress, progressOf } from '../../releaseCopy/copyProgress.ts';
 import { type CopyJob, copyJob } from '../../releaseCopy/job.ts';
-import { newestSucceeded } from '../upstream/stages.ts';
+import { newestSucceeded } from '../upstream/upstreamVerdict.ts';
 import type { Selection } from './nextVersion.ts';
 import type { Observed } from './observedRollout.ts';
 

@@ -16,7 +16,7 @@ import { deployCutoff } from '../../health/known.ts';
 import { parseTime } from '../../kube/time.ts';
 import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
-import { evaluateStages, type StageVerdict } from '../upstream/stages.ts';
+import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { approvalEvaluator, type ReleaseAuthors, type RequiredApprovals } from './approvals.ts';
 import { blockersOf, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
@@ -75,7 +75,7 @@ export interface Evaluation {
   young: YoungRelease[];
   verdict: GateVerdict;
   /** The verdicts of its upstream Rollouts, `spec.after`. */
-  stages: StageVerdict[];
+  upstream: UpstreamVerdict[];
   selection: Selection;
   /** The version that waits, for a decision or for something in its way. */
   pending?: string;
@@ -95,12 +95,12 @@ export interface Evaluation {
   blockers: Blocker[];
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
-  /** When one of its Gates changes by itself, a release is old enough, or a stage has had a version for long enough. */
+  /** When one of its Gates changes by itself, a release is old enough, or an upstream Rollout has had a version for long enough. */
   requeueAt: EpochMs[];
 }
 
 /** A lookup that has failed is tried again by a later sync. */
-const AWAITED_LOOK_MS = 10_000;
+const AWAITED_REQUEUE_MS = 10_000;
 
 /** `requests`: those that are not used up. */
 export function evaluate(
@@ -125,10 +125,10 @@ export function evaluate(
     youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
   });
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
-  const stages = evaluateStages(rollout, observed.stages, candidates, now);
+  const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
   const shown = bypass ?? shownBypass(head, candidates, state.conditions);
   const approvals = approvalEvaluator(rollout, gates, state.authors, now);
-  const verdict = evaluateRolloutGates(gates, candidates, shown, stages, approvals);
+  const verdict = evaluateRolloutGates(gates, candidates, shown, upstream, approvals);
   const rollback = rollbackOf({
     history,
     config,
@@ -157,7 +157,7 @@ export function evaluate(
   const isFree = selection.back || (selection.initial && !config.gateFirstDeployment);
   const requiredApprovals = pending === undefined || isFree ? [] : approvals.of(pending);
   const way = {
-    ...{ observed, config, requests, head, candidates, gates, verdict, stages, selection, pending, rollback },
+    ...{ observed, config, requests, head, candidates, gates, verdict, upstream, selection, pending, rollback },
     ...{ unhealthy, closed: inTheWay.closed, requiredApprovals, young },
   };
   const first = [...problemBlockers(way), ...blockersOf(way)];
@@ -169,7 +169,7 @@ export function evaluate(
     withdrawn,
     young,
     verdict,
-    stages,
+    upstream,
     selection,
     ...(pending !== undefined && { pending }),
     ...(rollback && { rollback }),
@@ -184,13 +184,13 @@ export function evaluate(
     ),
     requiredApprovals,
     requeueAt: [
-      ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_LOOK_MS)] : []),
+      ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
       ...inTheWay.requeueAt,
       ...approvals.expiries(
         new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]),
       ),
       ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
-      ...stages.flatMap(({ requeueAt }) => requeueAt ?? []),
+      ...upstream.flatMap(({ requeueAt }) => requeueAt ?? []),
     ],
   };
 }
@@ -200,7 +200,7 @@ export function mayDeploy({ selection: { next }, blockers }: Evaluation): boolea
   return next !== undefined && !isHeldBy(blockers, next);
 }
 
-/** What automation could deploy now, for budgets to choose from, newest first: RolloutGates, stages and Gates let each through. */
+/** What automation could deploy now, for budgets to choose from, newest first: RolloutGates, upstream Rollouts and Gates let each through. */
 export function offeredVersions(
   observed: Observed,
   { history: [head], authors }: RolloutState,

@@ -196,7 +196,7 @@ function problemWith(
   return { problem: `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`, rejectedBy: gate };
 }
 
-/** RolloutGates, stages, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback to what has passed them; of these only RolloutGates hold what runs already. */
+/** RolloutGates, upstream Rollouts, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback to what has passed them; of these only RolloutGates hold what runs already. */
 export function isForward({ manual, back, initial }: Selection): boolean {
   return !manual && back === undefined && !initial;
 }

@@ -6,7 +6,7 @@ import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../..
 import type { Budgets } from '../../budget/selectingBudgets.ts';
 import type { Copying } from '../../releaseCopy/job.ts';
 import type { CarriedDeployment } from '../deployment/adopt.ts';
-import type { Stages } from '../upstream/stages.ts';
+import type { UpstreamRollouts } from '../upstream/upstreamVerdict.ts';
 
 export interface Observed {
   rollout: Rollout;
@@ -30,7 +30,7 @@ export interface Observed {
   /** Only where spec.targetRepository is set. */
   copying?: Copying | undefined;
   /** The upstream Rollouts of spec.after; absent where there are none. */
-  stages?: Stages | undefined;
+  upstream?: UpstreamRollouts | undefined;
   /** Metadata from the registry, by tag; see metadataWanted. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
   /** Tags of which it may still say something. */

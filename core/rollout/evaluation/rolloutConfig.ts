@@ -1,7 +1,7 @@
 /** A Rollout's settings, read once. The CRD's patterns stop most of what does not parse; older objects may still hold it. */
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { healthCheckLabels } from '../../health/association.ts';
-import { parseDuration } from '../../kube/duration.ts';
+import { durationProblem, parseDuration } from '../../kube/duration.ts';
 import { selectorProblems } from '../../kube/selector.ts';
 import { LIMITS } from '../../limits.ts';
 import type { OnFailure } from '../deployment/rollback.ts';
@@ -57,11 +57,7 @@ export function readConfig(
 
 /** Fields of the spec that do not parse: field, value and reason, a sentence each. */
 export function specProblems(spec: Partial<RolloutSpec>): string[] {
-  const durations = DURATIONS.flatMap((field) => {
-    const value = spec[field];
-    if (value === undefined || parseDuration(value) !== undefined) return [];
-    return [`spec.${field}: ${JSON.stringify(value)} is not a duration such as 90s, 5m or 1h30m`];
-  });
+  const durations = DURATIONS.flatMap((field) => durationProblem(`spec.${field}`, spec[field]) ?? []);
   return [...durations, ...healthSelectorProblems(spec.healthCheckSelector), ...afterProblems(spec.after)];
 }
 

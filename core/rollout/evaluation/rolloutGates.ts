@@ -16,7 +16,7 @@ import { findCondition, type NewCondition } from '../../kube/conditions.ts';
 import { few } from '../../kube/firstFew.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import type { StageVerdict } from '../upstream/stages.ts';
+import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type ApprovalEvaluator, approvalsText } from './approvals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
@@ -54,21 +54,23 @@ export function evaluateRolloutGates(
   gates: readonly RolloutGate[],
   candidates: readonly VersionInfo[],
   bypass: string | undefined,
-  stages: readonly StageVerdict[] = [],
+  upstream: readonly UpstreamVerdict[] = [],
   approvals: ApprovalEvaluator = NO_APPROVALS,
 ): GateVerdict {
   const isBypassed = bypass !== undefined && approvals.isApproved(bypass);
-  if (isBypassed) return bypassed(gates, candidates, bypass, stages);
+  if (isBypassed) return bypassed(gates, candidates, bypass, upstream);
   const passing = gates.every((gate) => gate.spec?.passing !== false);
   const lists = gates.map(allowedBy).filter((list) => list !== undefined);
-  const ofStages = stages.map(({ allowed }) => new Set(allowed));
-  const promoted = candidates.filter(({ tag }) => ofStages.every((list) => list.has(tag)) && approvals.isApproved(tag));
+  const ofUpstream = upstream.map(({ allowed }) => new Set(allowed));
+  const promoted = candidates.filter(
+    ({ tag }) => ofUpstream.every((list) => list.has(tag)) && approvals.isApproved(tag),
+  );
   const gated = promoted.filter(({ tag }) => lists.every((list) => list.has(tag)));
   const blocked = passing && gated.length === 0 && candidates.length > 0;
   return {
     summaries: [
       ...gates.map((gate) => summary(gate, candidates, approvals)),
-      ...stages.map((stage) => stageSummary(stage, candidates)),
+      ...upstream.map((stage) => upstreamSummary(stage, candidates)),
     ],
     gated,
     promoted,
@@ -198,7 +200,7 @@ function approvalSummary(
   };
 }
 
-function stageSummary({ name, allowed, waits }: StageVerdict, candidates: readonly VersionInfo[]): GateSummary {
+function upstreamSummary({ name, allowed, waits }: UpstreamVerdict, candidates: readonly VersionInfo[]): GateSummary {
   const [newest] = candidates;
   if (!newest) return { ...STAGE, name, passing: true, message: waits ?? 'Gate is passing' };
   const message = waits === undefined ? 'Gate is passing' : `${newest.tag} waits for ${waits}`;
@@ -211,7 +213,7 @@ function bypassed(
   gates: readonly RolloutGate[],
   candidates: readonly VersionInfo[],
   tag: string,
-  stages: readonly StageVerdict[],
+  upstream: readonly UpstreamVerdict[],
 ): GateVerdict {
   const shown = { message: `Gate bypassed for version ${tag}`, bypassGates: true };
   const summaries = gates.map(({ metadata, spec }) => ({
@@ -220,7 +222,7 @@ function bypassed(
     ...(spec?.allowedVersions && { allowedVersions: listed(spec.allowedVersions, candidates) }),
     ...shown,
   }));
-  const ofStages = stages.map(({ name, allowed }) => ({
+  const ofUpstream = upstream.map(({ name, allowed }) => ({
     ...STAGE,
     name,
     passing: true,
@@ -229,7 +231,7 @@ function bypassed(
   }));
   const gated = candidates.filter((candidate) => candidate.tag === tag);
   return {
-    summaries: [...summaries, ...ofStages],
+    summaries: [...summaries, ...ofUpstream],
     gated,
     promoted: gated,
     passing: true,

@@ -49,7 +49,7 @@ export function metadataWanted(
  * minutes: where a registry cannot be read at all, more would cost a sync of every Rollout each time. `awaited`: tags of which something
  * is decided by what their metadata says.
  */
-export function metadataLookAt(
+export function metadataRequeueAt(
   tag: string,
   available: readonly VersionInfo[],
   awaited: readonly string[],

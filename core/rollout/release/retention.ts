@@ -2,10 +2,8 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../../api/types.ts';
 import { goJsonBytes } from '../../kube/json.ts';
-import { parseTime } from '../../kube/time.ts';
+import { DAY_MS, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Retention {
   days: number;

@@ -1,8 +1,8 @@
-/** `spec.after`: the stages of a Rollout, the Rollouts that have a version before it does. */
+/** `spec.after`: the upstream Rollouts of a Rollout, the Rollouts that have a version before it does. */
 import type { KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { mayBeWatched } from '../../health/consent.ts';
-import { parseDuration } from '../../kube/duration.ts';
+import { durationProblem, parseDuration } from '../../kube/duration.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { LIMITS } from '../../limits.ts';
 
@@ -10,14 +10,14 @@ import { LIMITS } from '../../limits.ts';
 export type Match = 'tag' | 'digest' | 'revision';
 const MATCHES: readonly string[] = ['tag', 'digest', 'revision'] satisfies Match[];
 
-export interface StageRef extends NamespacedName {
+export interface UpstreamRef extends NamespacedName {
   /** Milliseconds. */
   bakedFor: number;
   match: Match;
 }
 
 /** In the order of the spec, no more than the limit: `afterProblems` names what is left out or unreadable, and nothing is deployed then. */
-export function stageRefs({ spec, metadata }: Rollout): StageRef[] {
+export function upstreamRefs({ spec, metadata }: Rollout): UpstreamRef[] {
   return (spec?.after ?? []).slice(0, LIMITS.after).map(({ name, namespace, bakedFor, match }) => ({
     namespace: namespace || metadata.namespace || '',
     name,
@@ -26,7 +26,7 @@ export function stageRefs({ spec, metadata }: Rollout): StageRef[] {
   }));
 }
 
-/** Without trust in publishers a revision proves nothing: whoever may push an image writes one that a stage has run. A sentence each. */
+/** Without trust in publishers a revision proves nothing: whoever may push an image writes one that an upstream Rollout has run. A sentence each. */
 export function untrustedMatches({ spec }: Rollout): string[] {
   return (spec?.after ?? [])
     .slice(0, LIMITS.after)
@@ -40,8 +40,8 @@ export function untrustedMatches({ spec }: Rollout): string[] {
     );
 }
 
-/** How messages of `home` name a stage: its namespace only where it is another one. */
-export function stageName(ref: NamespacedName, home: string | undefined): string {
+/** How messages of `home` name an upstream Rollout: its namespace only where it is another one. */
+export function upstreamName(ref: NamespacedName, home: string | undefined): string {
   return ref.namespace === home ? ref.name : refKey(ref);
 }
 
@@ -57,13 +57,12 @@ export function afterProblems(after: NonNullable<Rollout['spec']>['after']): str
   const items = after
     .slice(0, LIMITS.after)
     .flatMap(({ bakedFor, match = 'tag' }, index) => [
-      ...(bakedFor === undefined || parseDuration(bakedFor) !== undefined
-        ? []
-        : [`spec.after[${index}].bakedFor: ${JSON.stringify(bakedFor)} is not a duration such as 90s, 5m or 1h30m`]),
+      durationProblem(`spec.after[${index}].bakedFor`, bakedFor) ?? [],
       ...(MATCHES.includes(match)
         ? []
         : [`spec.after[${index}].match: ${JSON.stringify(match)} is neither tag, digest nor revision`]),
-    ]);
+    ])
+    .flat();
   return [...tooMany, ...items];
 }
 
@@ -79,8 +78,8 @@ export interface OrderProblem {
   message: string;
 }
 
-/** The stages, theirs, and so on, as far as they are known and not read yet. Read them and ask again, until there are none. */
-export function unreadStages(rollout: Rollout, read: ReadRollouts): NamespacedName[] {
+/** The upstream Rollouts, theirs, and so on, as far as they are known and not read yet. Read them and ask again, until there are none. */
+export function unreadUpstream(rollout: Rollout, read: ReadRollouts): NamespacedName[] {
   const { reached } = walk(rollout, read);
   if (reached.size > LIMITS.stages) return [];
   return [...reached].flatMap(([key, ref]) => (read.has(key) ? [] : [ref]));
@@ -97,12 +96,12 @@ export function orderProblem(rollout: Rollout, read: ReadRollouts): OrderProblem
   const { namespace } = rollout.metadata;
   if (cycle.length === 0) return { reason: 'DependencyCycle', message: 'spec.after names the Rollout itself' };
   const own = identityOf(rollout);
-  const path = [own, ...cycle, own].map((ref) => `'${stageName(ref, namespace)}'`).join(' after ');
+  const path = [own, ...cycle, own].map((ref) => `'${upstreamName(ref, namespace)}'`).join(' after ');
   return { reason: 'DependencyCycle', message: `spec.after has a dependency cycle: ${path}` };
 }
 
 interface Walk {
-  /** Every stage, the nearest first; one more than the limit at most. */
+  /** every upstream Rollout, the nearest first; one more than the limit at most. */
   reached: Map<string, NamespacedName>;
   /** The shortest way from the Rollout back to itself, without its ends. */
   cycle?: NamespacedName[];
@@ -117,7 +116,7 @@ function walk(rollout: Rollout, read: ReadRollouts): Walk {
   let cycle: NamespacedName[] | undefined;
   for (const { key: from, at } of queue) {
     if (!at) continue;
-    for (const { namespace, name } of stageRefs(at)) {
+    for (const { namespace, name } of upstreamRefs(at)) {
       const ref = { namespace, name };
       const key = refKey(ref);
       if (key === start) cycle ??= wayTo(from, start, cameFrom, reached);
@@ -144,7 +143,7 @@ function wayTo(
 
 // Whose order of versions a Rollout may see: that of its namespace, and elsewhere of whoever lets it watch, as with HealthChecks.
 
-/** The namespaces of stages that do not say it themselves: their Namespace decides. */
+/** The namespaces of upstream Rollouts that do not say it themselves: their Namespace decides. */
 export function namespacesToAsk(rollout: Rollout, found: readonly Rollout[]): string[] {
   const { namespace: home = '' } = rollout.metadata;
   const silent = found.filter((stage) => stage.metadata.namespace !== home && !mayBeWatched(stage, home));

@@ -85,23 +85,23 @@ describe('a slot', () => {
     expect(evaluateSlot(before, sight, undefined, NOW)).toMatchObject(expected);
   });
 
-  it('that nobody uses is taken back in two steps, the second only when its holder was told for a minute', () => {
+  it('that nobody uses is taken back in two steps, the second only when its holder was reported for a minute', () => {
     const waiting = holder(7, 7, earlier);
     const late = NOW + UNUSED_MS;
     expect(evaluateSlot(slot(), waiting, undefined, late - 1)).toMatchObject({
       slot: { state: 'Granted' },
       requeueAt: late,
     });
-    const { slot: told } = evaluateSlot(slot(), waiting, undefined, late);
-    expect(told).toMatchObject({ state: 'Revoking', revokedTime: formatTime(late) });
-    expect(evaluateSlot(told!, waiting, undefined, late + REVOKED_MS - 1)).toMatchObject({ slot: told });
-    expect(evaluateSlot(told!, waiting, undefined, late + REVOKED_MS)).toEqual({ freed: 'Revoked' });
-    expect(evaluateSlot(told!, holder(8, 8, earlier), undefined, late + 1)).toEqual({ freed: 'Declined' });
-    expect(evaluateSlot(told!, holder(8, undefined, deploying), undefined, late + 1).slot).not.toHaveProperty(
+    const { slot: reported } = evaluateSlot(slot(), waiting, undefined, late);
+    expect(reported).toMatchObject({ state: 'Revoking', revokedTime: formatTime(late) });
+    expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_MS - 1)).toMatchObject({ slot: reported });
+    expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_MS)).toEqual({ freed: 'Revoked' });
+    expect(evaluateSlot(reported!, holder(8, 8, earlier), undefined, late + 1)).toEqual({ freed: 'Declined' });
+    expect(evaluateSlot(reported!, holder(8, undefined, deploying), undefined, late + 1).slot).not.toHaveProperty(
       'revokedTime',
     );
     // Set back, the clock makes it wait for longer.
-    expect(evaluateSlot(told!, waiting, undefined, NOW)).toMatchObject({ slot: told });
+    expect(evaluateSlot(reported!, waiting, undefined, NOW)).toMatchObject({ slot: reported });
   });
 
   it('is taken back rounded up to a second: it must not be free before its time', () => {

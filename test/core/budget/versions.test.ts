@@ -35,7 +35,7 @@ describe('failures', () => {
     expect(granted(plan(budget({ ...spec, ...more }), [...fleet, waits]).status)).toEqual(['w 1.1.0']);
   });
 
-  it('in Rollouts with the longest names are told in as much as can be stored', () => {
+  it('in Rollouts with the longest names are reported in as much as can be stored', () => {
     const tags = Array.from({ length: LIMITS.budgetVersions }, (_, i) => `${i}`.padStart(128, '1'));
     const history = tags.map((tag) => `${tag} Failed`);
     const fleet = Array.from({ length: 30 }, (_, i) => rollout(`${i}`.padStart(253, 'r'), { history }));
@@ -51,7 +51,7 @@ describe('failures', () => {
       expect(bounded({ ...event, text: event.message }, 1024)).toMatch(/rollout\.kuberik\.com\/continue=1+\d*$/);
   });
 
-  it('of a tag that was moved are told apart by digest, also where there are many', () => {
+  it('of a tag that was moved are reported apart by digest, also where there are many', () => {
     const digests = Array.from({ length: 30 }, (_, i) => `sha256:${i}`);
     const asks = (name: string, digest?: string) => {
       const made = rollout(name, { asks: ['1.1.0'] });

@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { isTold } from '../../../server/events/fluxEvent.ts';
+import { isReported } from '../../../server/events/fluxEvent.ts';
 import { explained } from './explained.ts';
 import type { World } from './world.ts';
 
@@ -54,7 +54,7 @@ export const CHECKS: Record<string, Check> = {
   events: (world, expected: string[]) => expect(world.events.map(({ reason }) => reason)).toEqual(expected),
   /** Those of them that people are told of. */
   people: (world, expected: string[]) =>
-    expect(world.events.filter(isTold).map(({ reason }) => reason)).toEqual(expected),
+    expect(world.events.filter(isReported).map(({ reason }) => reason)).toEqual(expected),
   /** What the last sync's events say, by reason: `Normal: message`. */
   told: (world, expected) =>
     match(Object.fromEntries(world.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),

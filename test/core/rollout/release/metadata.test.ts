@@ -4,12 +4,12 @@ import { formatTime } from '../../../../core/kube/time.ts';
 import { unseenBinding } from '../../../../core/rollout/deployment/progress.ts';
 import type { OnFailure } from '../../../../core/rollout/deployment/rollback.ts';
 import { planRollout } from '../../../../core/rollout/plan.ts';
-import { metadataLookAt } from '../../../../core/rollout/release/metadata.ts';
+import { metadataRequeueAt } from '../../../../core/rollout/release/metadata.ts';
 import { NOW, observed } from '../observedFixture.ts';
 
 const seen = (secondsAgo: number): VersionInfo => ({ tag: '1.0.0', firstSeen: formatTime(NOW - secondsAgo * 1000) });
 
-describe('metadataLookAt', () => {
+describe('metadataRequeueAt', () => {
   it.each<[string, VersionInfo[], string[], number | undefined]>([
     ['five seconds after a release was discovered', [seen(0)], [], 5],
     ['and a minute after that', [seen(5)], [], 60],
@@ -19,7 +19,7 @@ describe('metadataLookAt', () => {
     ['each minute of one that is held until its authors are known', [seen(3600)], ['1.0.0'], 60],
     ['each minute of a tag that no policy has chosen', [], [], 60],
   ])('%s', (_title, available, awaited, expected) => {
-    const at = metadataLookAt('1.0.0', available, awaited, NOW);
+    const at = metadataRequeueAt('1.0.0', available, awaited, NOW);
     expect(at === undefined ? undefined : (at - NOW) / 1000).toBe(expected);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../../api/types.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { orderProblem, unreadStages } from '../../../../core/rollout/upstream/dependencies.ts';
+import { orderProblem, unreadUpstream } from '../../../../core/rollout/upstream/dependencies.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 /** `a: [b]` is a after b; of another namespace as `team-b/a`. */
@@ -22,7 +22,7 @@ function read(graph: Graph, start = 'a') {
   const root = rolloutOf(start, graph[start]);
   const known = new Map<string, Rollout | undefined>();
   const asked: string[] = [];
-  for (let next = unreadStages(root, known); next.length > 0; next = unreadStages(root, known)) {
+  for (let next = unreadUpstream(root, known); next.length > 0; next = unreadUpstream(root, known)) {
     for (const { namespace, name } of next) {
       const key = namespace === 'team-a' ? name : `${namespace}/${name}`;
       asked.push(key);

@@ -3,8 +3,8 @@ import type { HistoryEntry, RolloutSpec } from '../../../../api/types.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import { specProblems } from '../../../../core/rollout/evaluation/rolloutConfig.ts';
 import { evaluateRolloutGates } from '../../../../core/rollout/evaluation/rolloutGates.ts';
-import { stageRefs } from '../../../../core/rollout/upstream/dependencies.ts';
-import { evaluateStages } from '../../../../core/rollout/upstream/stages.ts';
+import { upstreamRefs } from '../../../../core/rollout/upstream/dependencies.ts';
+import { evaluateUpstream } from '../../../../core/rollout/upstream/upstreamVerdict.ts';
 import { objectOf } from '../../../support/objects.ts';
 import { NOW } from '../observedFixture.ts';
 
@@ -27,7 +27,7 @@ describe('the stages of a Rollout', () => {
     expect(specProblems({ after: many(200) })).toEqual([
       `spec.after names 200 Rollouts, more than ${LIMITS.after} (limit after): let stages be after stages`,
     ]);
-    expect(stageRefs(rollout(many(200)))).toHaveLength(LIMITS.after);
+    expect(upstreamRefs(rollout(many(200)))).toHaveLength(LIMITS.after);
   });
 
   it.each<[string, Partial<HistoryEntry>, string]>([
@@ -46,7 +46,7 @@ describe('the stages of a Rollout', () => {
     ],
   ])('are closed for an entry with %s', (_title, fields, why) => {
     const found = [stage('staging', [{ ...succeeded('1.0.0'), ...fields }])];
-    const [verdict] = evaluateStages(
+    const [verdict] = evaluateUpstream(
       rollout([{ name: 'staging', bakedFor: '1h' }]),
       { found },
       [{ tag: '1.0.0' }],
@@ -63,7 +63,7 @@ describe('the stages of a Rollout', () => {
       { tag: '5.0.0-prod', digest: 'sha256:a' },
     ];
     const judged = (match: 'digest' | 'revision') =>
-      evaluateStages(
+      evaluateUpstream(
         rollout([{ name: 'staging', match }]),
         { found: [stage('staging', [staged])] },
         candidates,
@@ -74,7 +74,7 @@ describe('the stages of a Rollout', () => {
       waits: "Rollout 'staging' (has no deployment of its digest in its history)",
     });
     expect(judged('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
-    const unknown = evaluateStages(
+    const unknown = evaluateUpstream(
       rollout([{ name: 'staging', match: 'digest' }]),
       { found: [stage('staging', [staged])] },
       [{ tag: '6.0.0' }],
@@ -91,7 +91,7 @@ describe('the stages of a Rollout', () => {
         candidates.map(({ tag }) => succeeded(tag)),
       ),
     ];
-    const stages = evaluateStages(rollout([{ name: 'staging' }]), { found }, candidates, NOW);
+    const stages = evaluateUpstream(rollout([{ name: 'staging' }]), { found }, candidates, NOW);
     const { summaries, gated } = evaluateRolloutGates([], candidates, undefined, stages);
     expect(summaries[0]!.allowedVersions).toEqual(candidates.slice(0, 50).map(({ tag }) => tag));
     expect(gated).toHaveLength(120);

@@ -1,22 +1,22 @@
-/** What the stages of a Rollout, `spec.after`, let through: of its candidates those that each of them has Succeeded, for long enough. */
+/** What the upstream Rollouts of a Rollout, `spec.after`, let through: of its candidates those that each of them has Succeeded, for long enough. */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
 import { howToAllow } from '../../health/consent.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
-import { type Match, type OrderProblem, type StageRef, stageName, stageRefs } from './dependencies.ts';
+import { type Match, type OrderProblem, type UpstreamRef, upstreamName, upstreamRefs } from './dependencies.ts';
 
 /** The upstream Rollouts that were found. */
-export interface Stages {
+export interface UpstreamRollouts {
   /** Upstream Rollouts that exist and may be seen from here. */
   found: readonly Rollout[];
   /** Why the order as a whole lets nothing through. */
   problem?: OrderProblem;
 }
 
-/** One stage, as a gate. */
-export interface StageVerdict {
+/** one upstream Rollout, as a gate. */
+export interface UpstreamVerdict {
   /** `after/staging`: no RolloutGate can have such a name. */
   name: string;
   /** Tags of the candidates that it lets through, newest first. */
@@ -34,17 +34,17 @@ export interface StageVerdict {
 }
 
 /** `candidates`: newest first. Linear in the candidates and the histories. */
-export function evaluateStages(
+export function evaluateUpstream(
   rollout: Rollout,
-  stages: Stages | undefined,
+  stages: UpstreamRollouts | undefined,
   candidates: readonly VersionInfo[],
   now: EpochMs,
-): StageVerdict[] {
+): UpstreamVerdict[] {
   const found = new Map(stages?.found.map((stage) => [refKey(identityOf(stage)), stage]));
   const { namespace: home } = rollout.metadata;
-  return stageRefs(rollout).map((ref) => {
+  return upstreamRefs(rollout).map((ref) => {
     const stage = found.get(refKey(ref));
-    const title = stageName(ref, home);
+    const title = upstreamName(ref, home);
     const { namespace, name } = ref;
     const verdict = { name: `after/${title}`, ref: { namespace, name }, isMissing: stage === undefined };
     if (stages?.problem) {
@@ -69,7 +69,7 @@ export function evaluateStages(
   });
 }
 
-function missing({ namespace }: StageRef, home = ''): string {
+function missing({ namespace }: UpstreamRef, home = ''): string {
   if (namespace === home) return 'does not exist';
   return `does not exist, or may not be seen from here: ${howToAllow(home)}`;
 }
@@ -96,13 +96,13 @@ interface Outcome {
   since?: EpochMs | undefined;
 }
 
-function waitOf({ at, isUnderWay, since }: Outcome): NonNullable<StageVerdict['wait']> {
+function waitOf({ at, isUnderWay, since }: Outcome): NonNullable<UpstreamVerdict['wait']> {
   return { isUnderWay: isUnderWay ?? at !== undefined, since, until: at };
 }
 
 const COMPARED: Record<Match, string> = { tag: 'it', digest: 'its digest', revision: 'its revision' };
 
-function outcomes(stage: Rollout, ref: StageRef, now: EpochMs): (candidate: VersionInfo) => Outcome {
+function outcomes(stage: Rollout, ref: UpstreamRef, now: EpochMs): (candidate: VersionInfo) => Outcome {
   const entryOf = entries(stage.status?.history ?? [], ref.match);
   const rolledBack = new Set(stage.status?.rolledBackReleases);
   return (candidate) => {
@@ -138,7 +138,7 @@ function keysOf({ tag, digest, revision }: VersionInfo, match: Match): string[] 
   return match === 'revision' && revision ? [...digests, `revision ${revision}`] : digests;
 }
 
-function outcomeOf(entry: HistoryEntry, { bakedFor }: StageRef, now: EpochMs): Outcome {
+function outcomeOf(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: EpochMs): Outcome {
   const since = (time: string | undefined) => (parseTime(time) === undefined ? '' : ` since ${time}`);
   const { timestamp, lastRetryTimestamp, bakeStatus, bakeStartTime, bakeEndTime } = entry;
   switch (bakeStatus) {
