@@ -130,7 +130,8 @@ const EQUAL = /^([^\s=!]+)\s*(==|=|!=)\s*(\S*)$/;
 export function parseSelector(text: string): Selector | undefined {
   const matchLabels: Record<string, string> = {};
   const matchExpressions: Requirement[] = [];
-  for (const part of splitOutside(text)) {
+  // At the commas that are not between parentheses.
+  for (const part of text.split(/,(?![^(]*\))/).flatMap((each) => each.trim() || [])) {
     const [, setKey, operator, list] = SET.exec(part) ?? [];
     const [, key, sign, value = ''] = EQUAL.exec(part) ?? [];
     if (setKey) {
@@ -147,17 +148,4 @@ export function parseSelector(text: string): Selector | undefined {
     ...(matchExpressions.length > 0 && { matchExpressions }),
   };
   return selectorProblems(selector, '').length > 0 ? undefined : selector;
-}
-
-/** At the commas that are not between parentheses. */
-function splitOutside(text: string): string[] {
-  const parts = [''];
-  let depth = 0;
-  for (const letter of text) {
-    if (letter === '(') depth += 1;
-    if (letter === ')') depth -= 1;
-    if (letter === ',' && depth === 0) parts.push('');
-    else parts[parts.length - 1] += letter;
-  }
-  return parts.map((part) => part.trim()).filter((part) => part !== '');
 }

@@ -1,6 +1,7 @@
 /** The API server as the commands use it: read, list, watch, write, and ask what one may do. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
+import type { Right } from '../../client/explain/application.ts';
 import { isApiError } from '../../server/cluster/apiError.ts';
 import { type Answer, connect, type Request } from '../../server/cluster/connection.ts';
 import { type ApiResource, createDiscovery } from '../../server/cluster/discovery.ts';
@@ -28,15 +29,6 @@ export interface Selectors {
 export interface Page<T> {
   items: T[];
   resourceVersion: string;
-}
-
-export interface Right {
-  verb: string;
-  group: string;
-  resource: string;
-  subresource?: string | undefined;
-  namespace: string;
-  name: string;
 }
 
 export type WatchEvent<T> =

@@ -13,7 +13,7 @@ import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import {
   because,
   creating,
-  type MergePatch,
+  metadataOf,
   named,
   nothing,
   type PlannedWrite,
@@ -151,12 +151,7 @@ function patched(
   annotations: Record<string, string>,
   { concerns = [], brings, jsonPatch }: Partial<Pick<WriteRequest, 'concerns' | 'brings' | 'jsonPatch'>> = {},
 ): PlannedWrite {
-  const { resourceVersion } = gate.metadata;
-  const metadata = {
-    ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(resourceVersion && { resourceVersion }),
-  };
-  const body: MergePatch = { ...(Object.keys(metadata).length > 0 && { metadata }), spec };
+  const body = { ...metadataOf(annotations, gate), spec };
   const write = patching('RolloutGate', identityOf(gate), body, { text, concerns, ...(brings && { brings }) });
   return jsonPatch ? { ...write, jsonPatch } : write;
 }

@@ -27,6 +27,7 @@ import {
   changeCause,
   type JsonPatchOperation,
   type MergePatch,
+  metadataOf,
   named,
   nothing,
   OURS,
@@ -65,7 +66,7 @@ export function pin(rollout: Rollout, version: string, reason: Reason): PlannedW
   if (problem) return wrong(problem);
   if (rollout.spec?.wantedVersion === version) return nothing(`${nameOf(rollout)} is pinned to ${version} already.`);
   const annotations = message(rollout, reason);
-  const body = { ...withAnnotations(annotations), spec: { wantedVersion: version } };
+  const body = { ...metadataOf(annotations), spec: { wantedVersion: version } };
   return request(rollout, body, `Pinned ${nameOf(rollout)} to ${version}: it stays there until it is unpinned`, {
     version,
     concerns: versionConcerns(rollout, version, 'it would be deployed all the same'),
@@ -75,10 +76,7 @@ export function pin(rollout: Rollout, version: string, reason: Reason): PlannedW
 export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
   const pinned = rollout.spec?.wantedVersion;
   if (!pinned) return nothing(`${nameOf(rollout)} is not pinned.`);
-  const body = {
-    ...withAnnotations(because(reason)),
-    spec: { wantedVersion: null },
-  };
+  const body = { ...metadataOf(because(reason)), spec: { wantedVersion: null } };
   const next = nextOf(rollout);
   return request(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation resumes`, {
     concerns: next === undefined || next === pinned ? [] : [`${next} is deployed next; if it is bad, reject it first`],
@@ -210,15 +208,7 @@ export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason
     isFree || !reason
       ? changeCause(`remove ${name} from spec.gates`, reason)
       : { [BYPASS_REASON]: freshReason(rollout, reason, now) };
-  const { resourceVersion } = rollout.metadata;
-  const metadata = {
-    ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(resourceVersion && { resourceVersion }),
-  };
-  const body = {
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-    spec: { gates: gates.length > 0 ? gates : null },
-  };
+  const body = { ...metadataOf(annotations, rollout), spec: { gates: gates.length > 0 ? gates : null } };
   const write = request(rollout, body, `Removed ${name} from spec.gates of ${nameOf(rollout)}`);
   const removed = all.flatMap((entry, index) =>
     gates.includes(entry) ? [] : [{ entry, path: `/spec/gates/${index}` }],
@@ -263,10 +253,6 @@ export function freshReason({ metadata }: Pick<Rollout, 'metadata'>, reason: str
 function message({ metadata }: Rollout, reason: Reason): Record<string, string | null> {
   if (reason) return { [DEPLOY_MESSAGE]: reason };
   return metadata.annotations?.[DEPLOY_MESSAGE] === undefined ? {} : { [DEPLOY_MESSAGE]: null };
-}
-
-function withAnnotations(annotations: Record<string, string | null>): MergePatch {
-  return Object.keys(annotations).length > 0 ? { metadata: { annotations } } : {};
 }
 
 function request(

@@ -21,32 +21,24 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
     title: string,
     rest: Partial<Record<keyof Step, string | undefined>>,
   ): Step => ({ id, kind: id, state, title, ...defined({ version, ...rest }) }) as Step;
-  return [
-    ...(isHeldByPin(rollout, version)
-      ? [
-          step('pin', 'blocks', `Pin on ${spec?.wantedVersion}`, {
-            detail: findCondition(status?.conditions, PINNED)?.message,
-            by: pin?.by,
-            reason: pin?.reason,
-            since: pin?.at,
-          }),
-        ]
-      : []),
-    ...(isYoung
-      ? [step('age', 'waits', 'Minimum age', { detail: 'spec.minimumReleaseAge', until: young.deployableAt })]
-      : []),
-    ...(isHeldByFailure(rollout, blockers) && head
-      ? [
-          step('failure', 'blocks', `Failure of ${head.version.tag}`, {
-            detail: head.bakeStatusMessage,
-            since: head.bakeEndTime,
-          }),
-        ]
-      : []),
-    ...(copied
-      ? [step('copy', copyState(copied), 'Copy', { detail: copied.message, since: copied.lastTransitionTime })]
-      : []),
+  const steps = [
+    isHeldByPin(rollout, version) &&
+      step('pin', 'blocks', `Pin on ${spec?.wantedVersion}`, {
+        detail: findCondition(status?.conditions, PINNED)?.message,
+        by: pin?.by,
+        reason: pin?.reason,
+        since: pin?.at,
+      }),
+    isYoung && step('age', 'waits', 'Minimum age', { detail: 'spec.minimumReleaseAge', until: young.deployableAt }),
+    isHeldByFailure(rollout, blockers) &&
+      head &&
+      step('failure', 'blocks', `Failure of ${head.version.tag}`, {
+        detail: head.bakeStatusMessage,
+        since: head.bakeEndTime,
+      }),
+    copied && step('copy', copyState(copied), 'Copy', { detail: copied.message, since: copied.lastTransitionTime }),
   ];
+  return steps.filter((each) => typeof each === 'object');
 }
 
 /** A pin holds what is newer, which does not count as waiting; of an older version of this software the status does not say. */
