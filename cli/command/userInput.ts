@@ -34,8 +34,8 @@ export function endOf(context: Context, options: Readonly<Record<string, any>>):
   return span === undefined ? timeOf(context, '--until', options.until) : context.now() + span;
 }
 
-export const TIME_FORMS = "'Mon 08:00', 'tomorrow 09:00', '18:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
-export const SPAN_FORMS = '30m, 24h, 2d or 1w';
+const TIME_FORMS = "'Mon 08:00', 'tomorrow 09:00', '18:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
+const SPAN_FORMS = '30m, 24h, 2d or 1w';
 
 /** Milliseconds; days and weeks beside what Go takes. */
 export function parseSpan(text: string): number | undefined {

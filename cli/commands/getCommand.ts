@@ -2,15 +2,15 @@ import type { Rollout } from '../../api/types.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { type RelatedObjects, watchesElsewhere } from '../../client/explain/related.ts';
 import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
-import { GOALS, type Goal, type Progress, progressTo } from '../../client/explain/rollout/reached.ts';
+import { GOALS, type Goal, type GoalProgress, progressTo } from '../../client/explain/rollout/reached.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { ALL_NAMESPACES, output, RELEASE, SELECTOR } from '../command/options.ts';
 import { Live } from '../read/live.ts';
 import { readRollouts, rolloutPages, type Which } from '../read/namedObjects.ts';
 import { readAllRelated, readNamespaces, readRelated } from '../read/readRelated.ts';
+import { table } from '../terminal/columns.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { table } from '../terminal/layout.ts';
 import { openScreen } from '../terminal/screen.ts';
 import { structured } from '../terminal/structured.ts';
 import { OUTCOME_TONES, STATE_TONES, type Style, styleOf } from '../terminal/style.ts';
@@ -190,7 +190,7 @@ async function watchApplications(
   }
 }
 
-function outcomeOf(apps: readonly Application[], { goal, release }: Until): Progress {
+function outcomeOf(apps: readonly Application[], { goal, release }: Until): GoalProgress {
   const all = apps.map((app) => progressTo(goal, app, release));
   if (all.includes('failed')) return 'failed';
   return all.length > 0 && all.every((each) => each === 'reached') ? 'reached' : 'under way';

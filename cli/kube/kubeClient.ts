@@ -21,12 +21,12 @@ export interface Collection {
 
 export type ObjectPath = Collection & { name: string; subresource?: string };
 
-export interface Selectors {
+export interface ListSelectors {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
 }
 
-export interface Page<T> {
+export interface ListPage<T> {
   items: T[];
   resourceVersion: string;
 }
@@ -49,12 +49,12 @@ export interface KubeClient {
   get<T extends KubeObject<any, any> = KubeObject>(path: ObjectPath): Promise<T | undefined>;
   /** In pages, as they arrive: thousands of objects are not held twice. */
   pages<T extends KubeObject<any, any> = KubeObject>(
-    from: Collection & Selectors & { pageSize?: number; signal?: AbortSignal },
-  ): AsyncGenerator<Page<T>>;
-  list<T extends KubeObject<any, any> = KubeObject>(from: Collection & Selectors): Promise<T[]>;
+    from: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal },
+  ): AsyncGenerator<ListPage<T>>;
+  list<T extends KubeObject<any, any> = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
   /** Ends when the API server ends it. */
   watch<T extends KubeObject<any, any> = KubeObject>(
-    from: Collection & Selectors & { resourceVersion: string; signal?: AbortSignal },
+    from: Collection & ListSelectors & { resourceVersion: string; signal?: AbortSignal },
   ): AsyncGenerator<WatchEvent<T>>;
   create<T = KubeObject>(to: Collection, object: object, options?: WriteOptions): Promise<Answer<T>>;
   /** Warnings of the answer included; a refusal is an ApiError in the API server's words. */
@@ -94,7 +94,7 @@ export function createClient(
     labelSelector,
     fieldSelector,
     ...from
-  }: Collection & Selectors & { pageSize?: number; signal?: AbortSignal }): AsyncGenerator<Page<T>> {
+  }: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal }): AsyncGenerator<ListPage<T>> {
     let next: string | undefined;
     do {
       const query = { labelSelector, fieldSelector, limit: String(pageSize), continue: next };
@@ -114,7 +114,7 @@ export function createClient(
       }
     },
     pages,
-    async list<T extends KubeObject<any, any>>(from: Collection & Selectors) {
+    async list<T extends KubeObject<any, any>>(from: Collection & ListSelectors) {
       const items: T[] = [];
       for await (const page of pages<T>(from)) items.push(...page.items);
       return items;
@@ -125,7 +125,7 @@ export function createClient(
       labelSelector,
       fieldSelector,
       ...from
-    }: Collection & Selectors & { resourceVersion: string; signal?: AbortSignal }) {
+    }: Collection & ListSelectors & { resourceVersion: string; signal?: AbortSignal }) {
       const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion, labelSelector, fieldSelector };
       for await (const line of connection.lines({ path: withQuery(resourcePath(from), query), signal })) {
         if (line !== '') yield JSON.parse(line) as WatchEvent<T>;

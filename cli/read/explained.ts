@@ -11,12 +11,12 @@ import { explainBudget, explainByConditions, explainHealthCheck } from '../../cl
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
-import type { Target } from './namedObjects.ts';
+import type { NamedTarget } from './namedObjects.ts';
 import { notingReader, readRelated } from './readRelated.ts';
 
 export async function explained(
   client: KubeClient,
-  { kind, resource, object }: Target,
+  { kind, resource, object }: NamedTarget,
   now: EpochMs,
 ): Promise<Explanation> {
   const { namespace } = identityOf(object);

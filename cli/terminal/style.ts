@@ -5,7 +5,7 @@ import type { ExplainedState } from '../../client/explain/explanation.ts';
 import { ageText, relativeText, whenText, withReadableTimes } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { ended } from '../../core/text/commands.ts';
-import { wrapped } from './layout.ts';
+import { wrapped } from './columns.ts';
 import type { Paint } from './safe.ts';
 import type { Terminal } from './terminal.ts';
 

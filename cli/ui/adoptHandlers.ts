@@ -17,8 +17,8 @@ import type { Right } from '../../client/explain/application.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { Problem } from '../terminal/exit.ts';
 import { additionLines, annotationLines, PLAIN } from '../terminal/structured.ts';
-import { anyVersion, makeAdoption, readAround } from '../write/adopt.ts';
 import { sent } from '../write/make.ts';
+import { anyVersion, makeAdoption, readAround } from '../write/makeAdoption.ts';
 
 /** More are counted only. */
 const SHOWN = 1000;

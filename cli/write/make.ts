@@ -60,7 +60,7 @@ export async function make(
 }
 
 /** @throws Problem unless the user confirms at a terminal. */
-export async function agree(context: Context, concerns: readonly string[]): Promise<void> {
+async function agree(context: Context, concerns: readonly string[]): Promise<void> {
   const { terminal, signal } = context;
   for (const line of concerns.flatMap((concern) => sentenceLines(context, concern))) terminal.note(line);
   if (!terminal.isInteractive) throw new Problem('Add --yes to go on: there is no terminal to ask on.', EXIT.usage);

@@ -14,7 +14,7 @@ import { FIELD_MANAGER, named } from '../actions/writes/plannedWrite.ts';
 import type { Right } from '../explain/application.ts';
 import type { Rights } from './pageMessages.ts';
 
-export type AdoptedKind = Adoption['object']['kind'];
+type AdoptedKind = Adoption['object']['kind'];
 
 /** Kustomization, OCIRepository or HelmRelease that follows no Rollout. */
 export interface Ungoverned extends NamespacedName {

@@ -108,7 +108,7 @@ export interface DeploymentView {
 }
 
 /** A pin that stands (`version`), or that was removed (`from`). */
-export interface PinView {
+interface PinView {
   version?: string;
   from?: string;
   by: string;

@@ -79,7 +79,10 @@ export const nothing = (none: string): NoRequest => ({ none, isWrong: false });
 export const wrong = (none: string): NoRequest => ({ none, isWrong: true });
 
 /** The metadata of a patch, or nothing. `unchanged`: the object that was read: the write is refused if it has changed since. */
-export function metadataOf(annotations: Record<string, string | null>, unchanged?: KubeObject<any, any>): MergePatch {
+export function patchMetadata(
+  annotations: Record<string, string | null>,
+  unchanged?: KubeObject<any, any>,
+): MergePatch {
   const { resourceVersion } = unchanged?.metadata ?? {};
   const metadata = {
     ...(Object.keys(annotations).length > 0 && { annotations }),

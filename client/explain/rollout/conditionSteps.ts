@@ -5,12 +5,12 @@ import type { Blocker, Rollout } from '../../../api/types.ts';
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { defined, type Step } from '../application.ts';
-import { blockersOf, ofType } from './blocking.ts';
+import { ofType, storedBlockers } from './storedBlockers.ts';
 
 export function conditionSteps(rollout: Rollout, version: string | undefined): Step[] {
   const { status, spec } = rollout;
   const copied = findCondition(status?.conditions, COPIED);
-  const blockers = blockersOf(rollout, version);
+  const blockers = storedBlockers(rollout, version);
   const young = status?.youngReleases?.find(({ tag }) => tag === version);
   const isYoung = young && (!blockers || ofType(blockers, 'MinimumAge'));
   const [head] = status?.history ?? [];

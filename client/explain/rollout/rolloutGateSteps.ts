@@ -19,7 +19,7 @@ import { withoutCommands } from '../../../core/text/commands.ts';
 import { defined, objectRef, type Step, type StepState } from '../application.ts';
 import { finder, type RelatedObjects } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
-import { blockersOf, holdOf } from './blocking.ts';
+import { storedBlockers, storedHold } from './storedBlockers.ts';
 
 const KIND_OF = {
   RolloutGate: 'rolloutGate',
@@ -48,14 +48,14 @@ export function rolloutGateSteps(
   now: EpochMs,
 ): Step[] {
   const find = finder(around.rolloutGates);
-  const blockers = blockersOf(rollout, version);
+  const blockers = storedBlockers(rollout, version);
   return (rollout.status?.gates ?? [])
     .filter(({ kind }) => kind !== KINDS.Gate.kind)
     .map((gate) => {
       const { kind, shortName } = kindOf(gate);
       const ref = refOf(kind, shortName, rollout.metadata.namespace ?? '');
       const object = kind === 'RolloutGate' ? find(ref) : undefined;
-      const hold = holdOf(rollout, blockers, kind, ref);
+      const hold = storedHold(rollout, blockers, kind, ref);
       const entry = { rollout, gate, kind, object, hold, version };
       const state = stateOf(entry);
       const until = parseTime(object?.metadata.annotations?.[GATE_UNTIL]);
