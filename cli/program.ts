@@ -6,9 +6,9 @@ import { COMMANDS, commandEntry } from './commands/index.ts';
 import { EXIT } from './terminal/exit.ts';
 
 /** Runs a command that was called. */
-export type Runner = (name: string, definition: CommandDefinition, invocation: Invocation) => Promise<void>;
+type Runner = (name: string, definition: CommandDefinition, invocation: Invocation) => Promise<void>;
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** `kubectl rollouts`. */
   name: string;
   version: string;
@@ -69,7 +69,7 @@ function define(command: Command, name: string, definition: CommandDefinition, o
   });
 }
 
-export function optionOf({ flags, help, choices, isRepeated, isHidden, ...rest }: OptionDefinition): Option {
+function optionOf({ flags, help, choices, isRepeated, isHidden, ...rest }: OptionDefinition): Option {
   const option = new Option(flags, help);
   if (rest.default !== undefined) option.default(rest.default);
   if (choices) option.choices([...choices]);

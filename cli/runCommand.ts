@@ -12,7 +12,7 @@ import { createTerminal, type Streams, type Terminal } from './terminal/terminal
 /** How kubectl, flux and the scripts of `completion` ask what may come next. */
 export const COMPLETE = '__complete';
 
-export interface ProgramInputs extends Streams {
+interface ProgramInputs extends Streams {
   /** After the program's name. */
   args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;

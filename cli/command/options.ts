@@ -32,7 +32,7 @@ export const RELEASE: OptionDefinition = {
   help: 'release to wait for; the newest when absent',
 };
 
-export const REASON: OptionDefinition = {
+const REASON_OPTION: OptionDefinition = {
   flags: '--reason <text>',
   help: 'why; it is recorded with your name',
 };
@@ -48,7 +48,7 @@ export function output(...formats: string[]): OptionDefinition {
   return { flags: '-o, --output <format>', help: 'format', choices: formats, completes: formats };
 }
 
-export const YES: OptionDefinition = { flags: '-y, --yes', help: 'do not ask for confirmation' };
+const YES: OptionDefinition = { flags: '-y, --yes', help: 'do not ask for confirmation' };
 
 export const SHOW_KUBECTL: OptionDefinition = {
   flags: '-v, --show-kubectl',
@@ -56,7 +56,7 @@ export const SHOW_KUBECTL: OptionDefinition = {
 };
 
 export const WRITING: readonly OptionDefinition[] = [
-  REASON,
+  REASON_OPTION,
   YES,
   DRY_RUN,
   SHOW_KUBECTL,
@@ -83,4 +83,4 @@ export const WAITING_FOR_GATE = waiting('wait until each object is held or relea
 
 export const WAITING_FOR_LIST = waiting('wait until its Rollout follows the list, and print what it waits for');
 
-export const WAITING_FOR_BUDGET = waiting('wait until the budget no longer holds the version');
+export const WAITING_FOR_CONTINUE = waiting('wait until the budget no longer holds the version');

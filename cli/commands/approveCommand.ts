@@ -27,7 +27,7 @@ import { find, isGate, parseNamed, readAnyGate, readRollout, rolloutGatesOf } fr
 import { readRelated } from '../read/readRelated.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
-import { type Choice, choose } from '../write/choose.ts';
+import { type Alternative, choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
 import { awaitRollout, awaitRolloutGate, isWaitedFor, WAIT_CODES } from '../write/wait.ts';
 import { howToCreate } from './gateCommands.ts';
@@ -189,7 +189,7 @@ async function gateToApproveAt(
   return { none: nothing(`Rollout ${of} does not wait for an approval of ${version}: ${why}.`) };
 }
 
-function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Choice<Found> {
+function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Alternative<Found> {
   const { namespace, name } = identityOf(gate);
   const kind = isGate(gate) ? 'Gate' : 'RolloutGate';
   const effect = isGate(gate)

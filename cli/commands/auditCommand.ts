@@ -14,8 +14,8 @@ import { ALL_NAMESPACES } from '../command/options.ts';
 import { spanOf } from '../command/timeOptions.ts';
 import { isApiError } from '../kube/kubeClient.ts';
 import { notingReader, whyUnread } from '../read/readRelated.ts';
+import { table } from '../terminal/columns.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { table } from '../terminal/layout.ts';
 import { structured } from '../terminal/structured.ts';
 
 const FORMATS = ['table', 'csv', 'json', 'yaml'];

@@ -7,8 +7,8 @@ import { formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
 import { ALL_NAMESPACES, output } from '../command/options.ts';
 import { isApiError, unlessRefused } from '../kube/kubeClient.ts';
+import { padded, widthOf, wrapped } from '../terminal/columns.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { padded, widthOf, wrapped } from '../terminal/layout.ts';
 import { structured } from '../terminal/structured.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 

@@ -5,7 +5,7 @@ import { named, nothing } from '../../client/actions/writes/plannedWrite.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
-import { WAITING_FOR_BUDGET, WRITING } from '../command/options.ts';
+import { WAITING_FOR_CONTINUE, WRITING } from '../command/options.ts';
 import { unlessRefused } from '../kube/kubeClient.ts';
 import { readTarget } from '../read/namedObjects.ts';
 import { Problem } from '../terminal/exit.ts';
@@ -20,7 +20,7 @@ export const continueCommand: CommandDefinition = {
     { syntax: '<budget>', help: 'a RolloutBudget, or clusterrolloutbudget/fleet', completes: 'budgets' },
     { syntax: '[version]', help: 'a tag, or <image>:<tag>; the version that it holds when absent' },
   ],
-  options: [...WRITING, ...WAITING_FOR_BUDGET],
+  options: [...WRITING, ...WAITING_FOR_CONTINUE],
   exitCodes: GATE_WAIT_CODES,
   examples: [
     ['the failure was not its fault', "continue fleet 1.2.0 -n shop --reason 'the database was down'"],

@@ -12,8 +12,8 @@ import { checkAdmission, checkServingCertificate, checkWebhooks } from '../docto
 import { checkWriteBack } from '../doctor/checkWriteBack.ts';
 import { type Check, type Finding, unseen } from '../doctor/finding.ts';
 import { isApiError } from '../kube/kubeClient.ts';
+import { wrapped } from '../terminal/columns.ts';
 import { EXIT } from '../terminal/exit.ts';
-import { wrapped } from '../terminal/layout.ts';
 import { structured } from '../terminal/structured.ts';
 import { type Style, styleOf, type Tone } from '../terminal/style.ts';
 

@@ -6,7 +6,7 @@ import { parseDays, parseHours, parseSelector } from '../../client/actions/userI
 import {
   closeGate,
   FROZEN_KINDS,
-  type Freeze,
+  type FreezeRequest,
   freeze,
   openGate,
   parseKinds,
@@ -145,7 +145,7 @@ export function howToCreate({ kind, namespace, name }: Named): string {
   ].join('\n');
 }
 
-function wantedOf(context: Context, { options }: Invocation, ref: Freeze['ref']): Freeze {
+function wantedOf(context: Context, { options }: Invocation, ref: FreezeRequest['ref']): FreezeRequest {
   const at = timeOf(context, '--at', options.at);
   // A planned closing ends by the Gate's window: a Gate keeps one plan.
   const window = at === undefined ? undefined : spanOf('--for', options.for);
@@ -165,7 +165,7 @@ function wantedOf(context: Context, { options }: Invocation, ref: Freeze['ref'])
   };
 }
 
-function everyOf({ timeZone }: Context, options: Invocation['options']): Freeze['every'] {
+function everyOf({ timeZone }: Context, options: Invocation['options']): FreezeRequest['every'] {
   if (options.every === undefined) {
     const stray = ['between', 'timezone'].find((option) => options[option] !== undefined);
     if (stray) throw new Problem(`--${stray} goes with --every.`, EXIT.usage);

@@ -2,15 +2,15 @@ import type { Rollout } from '../../api/types.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { type RelatedObjects, watchesElsewhere } from '../../client/explain/related.ts';
 import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
-import { GOALS, type Goal, type Progress, progressTo } from '../../client/explain/rollout/reached.ts';
+import { GOALS, type Goal, type GoalProgress, progressTo } from '../../client/explain/rollout/reached.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { ALL_NAMESPACES, output, RELEASE, SELECTOR } from '../command/options.ts';
 import { Live } from '../read/live.ts';
 import { readRollouts, rolloutPages, type Which } from '../read/namedObjects.ts';
 import { readAllRelated, readNamespaces, readRelated } from '../read/readRelated.ts';
+import { table } from '../terminal/columns.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { table } from '../terminal/layout.ts';
 import { openScreen } from '../terminal/screen.ts';
 import { structured } from '../terminal/structured.ts';
 import { OUTCOME_TONES, STATE_TONES, type Style, styleOf } from '../terminal/style.ts';
@@ -69,27 +69,27 @@ async function show(context: Context, cluster: Cluster, which: Which, format: Fo
   return EXIT.ok;
 }
 
-/** A page at a time, as they arrive. */
+/** Prints a page at a time, as they arrive. */
 async function showForPeople(context: Context, cluster: Cluster, which: Which, isWide: boolean): Promise<number> {
   const { terminal } = context;
   const style = styleOf(context);
-  const around = which.everywhere ? await readAllRelated(cluster.client) : undefined;
+  const isQualified = which.everywhere;
+  const around = isQualified ? await readAllRelated(cluster.client) : undefined;
   let shown = 0;
   for await (const rollouts of rolloutPages(cluster, which)) {
-    for (const [index, lines] of [...blocks(await explain(context, cluster, rollouts, around))].entries()) {
-      if (!isWide && shown + index > 0) terminal.print('');
-      for (const line of lines) terminal.print(line);
-    }
+    const apps = await explain(context, cluster, rollouts, around);
+    const lines =
+      isWide && apps.length > 0
+        ? applicationTable(apps, style, { isQualified, header: shown === 0 })
+        : apps.flatMap((app, index) => [
+            ...(shown + index > 0 ? [''] : []),
+            ...applicationTree(app, style, isQualified),
+          ]);
+    for (const line of lines) terminal.print(line);
     shown += rollouts.length;
     if (context.signal.aborted) break;
   }
   return shown;
-
-  function* blocks(apps: readonly Application[]): Generator<string[]> {
-    const isQualified = which.everywhere;
-    if (isWide && apps.length > 0) yield applicationTable(apps, style, { isQualified, header: shown === 0 });
-    else for (const app of apps) yield applicationTree(app, style, isQualified);
-  }
 }
 
 async function showForPrograms(
@@ -98,17 +98,17 @@ async function showForPrograms(
   which: Which,
   format: 'json' | 'yaml' | 'name',
 ): Promise<number> {
+  const { terminal } = context;
   const rollouts = await readRollouts(cluster, which);
   if (format === 'name') {
-    for (const { metadata } of rollouts) {
-      context.terminal.print(`${which.everywhere ? `${metadata.namespace}/` : ''}rollout.kuberik.com/${metadata.name}`);
-    }
+    for (const { metadata } of rollouts)
+      terminal.print(`${which.everywhere ? `${metadata.namespace}/` : ''}rollout.kuberik.com/${metadata.name}`);
     return rollouts.length;
   }
   const around = which.everywhere ? await readAllRelated(cluster.client) : undefined;
   const items = await explain(context, cluster, rollouts, around);
-  const isOne = which.names.length === 1;
-  context.terminal.printText(await structured(isOne ? items[0] : { kind: 'ApplicationList', items }, format));
+  const value = which.names.length === 1 ? items[0] : { kind: 'ApplicationList', items };
+  terminal.printText(await structured(value, format));
   return rollouts.length || 1;
 }
 
@@ -190,7 +190,7 @@ async function watchApplications(
   }
 }
 
-function outcomeOf(apps: readonly Application[], { goal, release }: Until): Progress {
+function outcomeOf(apps: readonly Application[], { goal, release }: Until): GoalProgress {
   const all = apps.map((app) => progressTo(goal, app, release));
   if (all.includes('failed')) return 'failed';
   return all.length > 0 && all.every((each) => each === 'reached') ? 'reached' : 'under way';

@@ -9,8 +9,8 @@ import { withoutCommands } from '../../core/text/commands.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
 import { readRollout } from '../read/namedObjects.ts';
+import { table, widthOf, wrapped } from '../terminal/columns.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { table, widthOf, wrapped } from '../terminal/layout.ts';
 import { structured } from '../terminal/structured.ts';
 import { OUTCOME_TONES, type Style, styleOf } from '../terminal/style.ts';
 

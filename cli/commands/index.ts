@@ -16,7 +16,7 @@ export interface CommandEntry {
 
 // biome-ignore format: a table
 export const COMMANDS: readonly CommandEntry[] = [
-  { name: 'get', group: 'See', summary: 'what runs, what waits, what is in its way, and what happens next', load: async () => (await import('./getCommand.ts')).get },
+  { name: 'get', group: 'See', summary: 'what runs, what waits, what blocks it, and what happens next', load: async () => (await import('./getCommand.ts')).get },
   { name: 'why', group: 'See', summary: 'explain why an object is waiting or blocked, and how to release it', load: async () => (await import('./whyCommand.ts')).why },
   { name: 'history', group: 'See', summary: 'deployments with outcome, who, why, and how long each phase took', load: async () => (await import('./historyCommand.ts')).history },
   { name: 'audit', group: 'See', summary: 'who deployed, approved, bypassed and changed what, when and why', load: async () => (await import('./auditCommand.ts')).audit },

@@ -7,8 +7,8 @@ import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
 import { explained, withRights } from '../read/explained.ts';
 import { readTarget } from '../read/namedObjects.ts';
+import { wrapped } from '../terminal/columns.ts';
 import { EXIT } from '../terminal/exit.ts';
-import { wrapped } from '../terminal/layout.ts';
 import { structured } from '../terminal/structured.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 

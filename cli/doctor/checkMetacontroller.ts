@@ -10,7 +10,7 @@ const ABOUT = 'Metacontroller';
 const METACONTROLLER = 'metacontroller.k8s.io/v1alpha1';
 
 /** Controllers in every installation; further ones depend on the installed components of Flux. */
-export const CONTROLLERS: Record<string, readonly string[]> = {
+export const EXPECTED_CONTROLLERS: Record<string, readonly string[]> = {
   compositecontrollers: [
     'clusterrolloutbudgets',
     'clusterrolloutschedules',
@@ -71,7 +71,7 @@ export const checkMetacontroller: Check = async (examined) => {
 export const checkControllers: Check = async (examined) => {
   const { list, notes } = reader(examined, ABOUT);
   const findings: Finding[] = [];
-  for (const [resource, names] of Object.entries(CONTROLLERS)) {
+  for (const [resource, names] of Object.entries(EXPECTED_CONTROLLERS)) {
     const found = await list({ apiVersion: METACONTROLLER, resource });
     if (!found) continue;
     const existing = new Set(found.map(({ metadata }) => metadata.name));
@@ -80,7 +80,7 @@ export const checkControllers: Check = async (examined) => {
     const apply = 'kubectl apply --server-side -k manifests/controllers';
     if (missing !== '') findings.push(problem(ABOUT, text, 'apply them again', apply));
   }
-  if (notes.length === Object.keys(CONTROLLERS).length) return notes.slice(0, 1);
+  if (notes.length === Object.keys(EXPECTED_CONTROLLERS).length) return notes.slice(0, 1);
   return [...orFine(ABOUT, findings, 'our controllers are registered'), ...notes];
 };
 

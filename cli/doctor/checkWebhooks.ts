@@ -12,7 +12,7 @@ const OURS = '.admission.kuberik.com';
 const SOON_DAYS = 14;
 
 /** Routes that have to be there, by the names of the webhooks. */
-export const WEBHOOKS: Record<string, readonly string[]> = {
+export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
   mutatingwebhookconfigurations: [
     'flux',
     'flux-unmarked',
@@ -44,7 +44,7 @@ export const checkWebhooks: Check = async (examined) => {
   const { list, notes } = reader(examined, ABOUT);
   const findings: Finding[] = [];
   const bundles = new Map<string, string>();
-  for (const [resource, names] of Object.entries(WEBHOOKS)) {
+  for (const [resource, names] of Object.entries(EXPECTED_WEBHOOKS)) {
     const found = await list<Configuration>({ apiVersion: 'admissionregistration.k8s.io/v1', resource });
     if (!found) continue;
     const ours = found.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name.endsWith(OURS)));

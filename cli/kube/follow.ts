@@ -1,9 +1,9 @@
 /** Follows a collection: a list, and a watch that is resumed after it was lost. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { ApiError, type Collection, isApiError, type KubeClient, type Selectors } from './kubeClient.ts';
+import { ApiError, type Collection, isApiError, type KubeClient, type ListSelectors } from './kubeClient.ts';
 
-export type Change<T> =
+export type CollectionChange<T> =
   /** All objects: at the beginning, and whenever the watch can't be resumed. */
   | { type: 'all'; items: T[] }
   | { type: 'set'; object: T }
@@ -22,10 +22,10 @@ const LONGEST_PAUSE_MS = 15_000;
 /** Follows until the signal aborts. @throws ApiError if retrying is useless: no rights, no such kind, refused credentials. */
 export async function* follow<T extends KubeObject<any, any>>(
   client: KubeClient,
-  from: Collection & Selectors,
+  from: Collection & ListSelectors,
   signal: AbortSignal,
   silenceMs = SILENCE_MS,
-): AsyncGenerator<Change<T>> {
+): AsyncGenerator<CollectionChange<T>> {
   let resourceVersion = '';
   let pause = FIRST_PAUSE_MS;
   while (!signal.aborted) {

@@ -1,6 +1,7 @@
 /** The API server as the commands use it: read, list, watch, write, and ask what one may do. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
+import type { Right } from '../../client/explain/application.ts';
 import { isApiError } from '../../server/cluster/apiError.ts';
 import { type Answer, connect, type Request } from '../../server/cluster/connection.ts';
 import { type ApiResource, createDiscovery } from '../../server/cluster/discovery.ts';
@@ -20,23 +21,14 @@ export interface Collection {
 
 export type ObjectPath = Collection & { name: string; subresource?: string };
 
-export interface Selectors {
+export interface ListSelectors {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
 }
 
-export interface Page<T> {
+export interface ListPage<T> {
   items: T[];
   resourceVersion: string;
-}
-
-export interface Right {
-  verb: string;
-  group: string;
-  resource: string;
-  subresource?: string | undefined;
-  namespace: string;
-  name: string;
 }
 
 export type WatchEvent<T> =
@@ -57,12 +49,12 @@ export interface KubeClient {
   get<T extends KubeObject<any, any> = KubeObject>(path: ObjectPath): Promise<T | undefined>;
   /** In pages, as they arrive: thousands of objects are not held twice. */
   pages<T extends KubeObject<any, any> = KubeObject>(
-    from: Collection & Selectors & { pageSize?: number; signal?: AbortSignal },
-  ): AsyncGenerator<Page<T>>;
-  list<T extends KubeObject<any, any> = KubeObject>(from: Collection & Selectors): Promise<T[]>;
+    from: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal },
+  ): AsyncGenerator<ListPage<T>>;
+  list<T extends KubeObject<any, any> = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
   /** Ends when the API server ends it. */
   watch<T extends KubeObject<any, any> = KubeObject>(
-    from: Collection & Selectors & { resourceVersion: string; signal?: AbortSignal },
+    from: Collection & ListSelectors & { resourceVersion: string; signal?: AbortSignal },
   ): AsyncGenerator<WatchEvent<T>>;
   create<T = KubeObject>(to: Collection, object: object, options?: WriteOptions): Promise<Answer<T>>;
   /** Warnings of the answer included; a refusal is an ApiError in the API server's words. */
@@ -102,7 +94,7 @@ export function createClient(
     labelSelector,
     fieldSelector,
     ...from
-  }: Collection & Selectors & { pageSize?: number; signal?: AbortSignal }): AsyncGenerator<Page<T>> {
+  }: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal }): AsyncGenerator<ListPage<T>> {
     let next: string | undefined;
     do {
       const query = { labelSelector, fieldSelector, limit: String(pageSize), continue: next };
@@ -122,7 +114,7 @@ export function createClient(
       }
     },
     pages,
-    async list<T extends KubeObject<any, any>>(from: Collection & Selectors) {
+    async list<T extends KubeObject<any, any>>(from: Collection & ListSelectors) {
       const items: T[] = [];
       for await (const page of pages<T>(from)) items.push(...page.items);
       return items;
@@ -133,7 +125,7 @@ export function createClient(
       labelSelector,
       fieldSelector,
       ...from
-    }: Collection & Selectors & { resourceVersion: string; signal?: AbortSignal }) {
+    }: Collection & ListSelectors & { resourceVersion: string; signal?: AbortSignal }) {
       const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion, labelSelector, fieldSelector };
       for await (const line of connection.lines({ path: withQuery(resourcePath(from), query), signal })) {
         if (line !== '') yield JSON.parse(line) as WatchEvent<T>;

@@ -3,7 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import type { Remedy } from '../../client/explain/application.ts';
+import type { Remedy, Right } from '../../client/explain/application.ts';
 import { type Explanation, explanationOf } from '../../client/explain/explanation.ts';
 import { explainFluxObject, gatesOfObject } from '../../client/explain/kinds/explainFluxObject.ts';
 import { explainGate, explainRolloutGate } from '../../client/explain/kinds/explainGates.ts';
@@ -11,12 +11,12 @@ import { explainBudget, explainByConditions, explainHealthCheck } from '../../cl
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
-import type { Target } from './namedObjects.ts';
+import type { NamedTarget } from './namedObjects.ts';
 import { notingReader, readRelated } from './readRelated.ts';
 
 export async function explained(
   client: KubeClient,
-  { kind, resource, object }: Target,
+  { kind, resource, object }: NamedTarget,
   now: EpochMs,
 ): Promise<Explanation> {
   const { namespace } = identityOf(object);
@@ -80,8 +80,8 @@ const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 /** The remedies with whether the user may use them; left open if the API server does not answer that. */
 export async function withRights(client: KubeClient, remedies: readonly Remedy[]): Promise<Remedy[]> {
   const answers = new Map<string, Promise<boolean | undefined>>();
-  const mayOne = ({ verb, group, resource, subresource, namespace, name }: NonNullable<Remedy['needs']>[number]) => {
-    const right = { verb, group, resource, subresource, namespace, name };
+  const mayOne = ({ verb, group, resource, subresource, namespace, name }: Right) => {
+    const right = { verb, group, resource, namespace, name, ...(subresource && { subresource }) };
     const key = JSON.stringify(right);
     const answer = answers.get(key) ?? unlessRefused(client.mayI(right), 403);
     answers.set(key, answer);

@@ -6,7 +6,7 @@ import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../..
 import { type RelatedObjects, type Unread, watchesElsewhere } from '../../client/explain/related.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { follow } from '../kube/follow.ts';
-import { isApiError, type KubeClient, type Selectors } from '../kube/kubeClient.ts';
+import { isApiError, type KubeClient, type ListSelectors } from '../kube/kubeClient.ts';
 import { boundKinds, gateNames, NAMESPACES_UNREAD, whyUnread } from './readRelated.ts';
 
 interface LiveOptions {
@@ -115,7 +115,7 @@ export class Live {
   }
 
   /** Starts a watch, unless there is one. */
-  #watch(kind: WatchedKind, namespace: string | undefined, onUnread?: OnUnread, selectors: Selectors = {}): void {
+  #watch(kind: WatchedKind, namespace: string | undefined, onUnread?: OnUnread, selectors: ListSelectors = {}): void {
     const id = `${kind} ${namespace ?? ''}`;
     if (this.#watches.has(id)) return;
     this.#watches.add(id);

@@ -41,7 +41,7 @@ const partsOf = (text: string) => text.split('/').filter((part) => part !== '');
 
 // Any object.
 
-export interface Target {
+export interface NamedTarget {
   /** undefined: a kind that the API server serves, and this program does not know. */
   kind: KindName | undefined;
   resource: string;
@@ -59,7 +59,7 @@ interface Served {
 export async function readTarget(
   { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
   text: string,
-): Promise<Target> {
+): Promise<NamedTarget> {
   const parts = partsOf(text);
   const [word, name] = parts.length === 1 ? ['rollout', parts[0]!] : [parts[0]!, parts.at(-1)!];
   const home = parts.length === 3 ? parts[1]! : namespace;

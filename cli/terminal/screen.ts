@@ -1,6 +1,6 @@
 /** A part of the terminal that is drawn again and again, and leaves the terminal as it was. */
 
-import { widthOf } from './layout.ts';
+import { widthOf } from './columns.ts';
 import { line } from './safe.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -8,7 +8,7 @@ const HIDE = '\x1b[?25l';
 const SHOW = '\x1b[?25h';
 const CLEAR_BELOW = '\x1b[0J';
 
-export interface Screen {
+interface Screen {
   /** What fits is drawn in the place of what was; nothing where it is the same. */
   draw(lines: readonly string[]): void;
   /** The last picture stays, whole, and the cursor comes back. */

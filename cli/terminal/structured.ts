@@ -22,7 +22,7 @@ export async function yamlText(value: unknown): Promise<string> {
 }
 
 /** What sets lines of a diff apart. */
-export type DiffStyle = Pick<Style, 'tone' | 'strong'>;
+type DiffStyle = Pick<Style, 'tone' | 'strong'>;
 
 export const PLAIN: DiffStyle = { tone: (_, text) => text, strong: (text) => text };
 

@@ -4,6 +4,8 @@ import type { ApplicationState, DeploymentView, StepState } from '../../client/e
 import type { ExplainedState } from '../../client/explain/explanation.ts';
 import { ageText, relativeText, whenText, withReadableTimes } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
+import { ended } from '../../core/text/commands.ts';
+import { wrapped } from './columns.ts';
 import type { Paint } from './safe.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -24,6 +26,11 @@ export interface Style {
   age(time: string): string;
   branch: { mid: string; last: string; rail: string; gap: string };
   columns: number | undefined;
+}
+
+/** A sentence with readable times, as lines that fit the terminal. */
+export function sentenceLines(seen: Seen, text: string): string[] {
+  return wrapped(styleOf(seen).text(ended(text)), seen.terminal.columns());
 }
 
 /** Where and when something is printed. */

@@ -1,6 +1,6 @@
 /** An application as a tree, and its changes as lines for pipes and logs. */
 import { type Application, type DeploymentView, isOfEarlier, type Step } from '../../client/explain/application.ts';
-import { padded, widthOf, wrapped } from './layout.ts';
+import { padded, widthOf, wrapped } from './columns.ts';
 import { OUTCOME_TONES, STEP_TONES, type Style, type Tone } from './style.ts';
 
 /** `isQualified`: with its namespace, where there is more than one. */

@@ -3,7 +3,6 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../../api/flux.ts
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import type { Right } from '../../client/actions/action.ts';
 import { type Adoption, adopt, adoptCommandOf, adoptWrites, newObjects } from '../../client/actions/writes/adoption.ts';
 import { kubectlOf, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
 import {
@@ -14,11 +13,12 @@ import {
   ungovernedOf,
 } from '../../client/board/adoptViews.ts';
 import type { Answer, Rights } from '../../client/board/pageMessages.ts';
+import type { Right } from '../../client/explain/application.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { Problem } from '../terminal/exit.ts';
 import { additionLines, annotationLines, PLAIN } from '../terminal/structured.ts';
-import { anyVersion, makeAdoption, readAround } from '../write/adopt.ts';
 import { sent } from '../write/make.ts';
+import { anyVersion, makeAdoption, readAround } from '../write/makeAdoption.ts';
 
 /** More are counted only. */
 const SHOWN = 1000;

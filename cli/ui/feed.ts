@@ -7,15 +7,15 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { KindState, StreamEvents } from '../../client/board/pageMessages.ts';
 import { follow } from '../kube/follow.ts';
 import { type Collection, isApiError, type KubeClient } from '../kube/kubeClient.ts';
-import { EXPLAINED, isBound, WATCHED, type Watched } from './objects.ts';
-import { type Change, Views } from './views.ts';
+import { EXPLAINED_KINDS, isBoundKind, WATCHED, type WatchedKind } from './objects.ts';
+import { type ViewChanges, Views } from './views.ts';
 
 /** How long changes are gathered: a release is a dozen writes within a second. */
 const GATHER_MS = 80;
 const DUE_MS = 5_000;
 const BEAT_MS = 15_000;
 
-export interface FeedOptions {
+interface FeedOptions {
   client: KubeClient;
   /** Only this one; undefined: all. */
   namespace?: string | undefined;
@@ -28,7 +28,7 @@ export class Feed {
   readonly views: Views;
   readonly hub = new Hub();
   readonly #options: FeedOptions;
-  readonly #kinds = new Map<Watched, KindState>();
+  readonly #kinds = new Map<WatchedKind, KindState>();
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
@@ -77,20 +77,20 @@ export class Feed {
     }
   }
 
-  #kindIs(state: KindState, kind: Watched): void {
+  #kindIs(state: KindState, kind: WatchedKind): void {
     if (JSON.stringify(this.#kinds.get(kind)) === JSON.stringify(state)) return;
     this.#kinds.set(kind, state);
-    if ((EXPLAINED as readonly Watched[]).includes(kind)) this.#explainedWithout(state, kind);
+    if ((EXPLAINED_KINDS as readonly WatchedKind[]).includes(kind)) this.#explainedWithout(state, kind);
     this.hub.send('kinds', this.kinds());
     this.#soon();
   }
 
-  #explainedWithout({ state }: KindState, kind: Watched): void {
+  #explainedWithout({ state }: KindState, kind: WatchedKind): void {
     const { unread } = this.views.objects;
     const before = unread.get(kind)?.why;
     if (state === 'forbidden') unread.set(kind, { kind, why: 'forbidden' });
     // Where Flux has no such kind, nothing of it takes a version.
-    else if (state === 'absent' && !isBound(kind)) unread.set(kind, { kind, why: 'not installed' });
+    else if (state === 'absent' && !isBoundKind(kind)) unread.set(kind, { kind, why: 'not installed' });
     else if (state === 'live') unread.delete(kind);
     if (before !== unread.get(kind)?.why) this.views.touchAll();
   }
@@ -108,7 +108,7 @@ export class Feed {
   #publish(): void {
     this.#timer = undefined;
     const change = this.views.refresh();
-    for (const [name, each] of Object.entries(change) as [keyof Change, Change['rows']][]) {
+    for (const [name, each] of Object.entries(change) as [keyof ViewChanges, ViewChanges['rows']][]) {
       if (each.set.length + each.gone.length > 0) this.hub.send(name, each);
     }
     // The rest at once, but other work comes first.
@@ -116,7 +116,7 @@ export class Feed {
   }
 }
 
-function isOfCluster(kind: Watched): boolean {
+function isOfCluster(kind: WatchedKind): boolean {
   return kind === 'ClusterRolloutSchedule' || kind === 'ClusterRolloutBudget';
 }
 

@@ -3,13 +3,14 @@
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { type Action, type ActionRequest, type Right, rightKey, rightOn } from '../../client/actions/action.ts';
+import { type Action, type ActionRequest, rightKey, rightOn } from '../../client/actions/action.ts';
 import { gateActions } from '../../client/actions/gateActions.ts';
 import { rolloutActions } from '../../client/actions/rolloutActions.ts';
 import { writeOf } from '../../client/actions/table.ts';
 import { basisProblem, existsText, isRequest, type NoRequest } from '../../client/actions/writes/plannedWrite.ts';
 import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../client/board/pageMessages.ts';
 import { gateView } from '../../client/board/planViews.ts';
+import type { Right } from '../../client/explain/application.ts';
 import { approvalViews } from '../../client/explain/approvalViews.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 import { identityOf } from '../../core/kube/names.ts';

@@ -14,7 +14,7 @@ import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 /** Kinds that take versions; only what Flux reports about them is used. */
 const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
 /** Kinds that an application is explained with. */
-export const EXPLAINED = [
+export const EXPLAINED_KINDS = [
   'Rollout',
   'Gate',
   'RolloutGate',
@@ -23,23 +23,23 @@ export const EXPLAINED = [
   ...BOUND,
 ] as const satisfies KindName[];
 export const WATCHED = [
-  ...EXPLAINED,
+  ...EXPLAINED_KINDS,
   'RolloutSchedule',
   'ClusterRolloutSchedule',
   'RolloutBudget',
   'ClusterRolloutBudget',
 ] as const satisfies KindName[];
-export type Watched = (typeof WATCHED)[number];
+export type WatchedKind = (typeof WATCHED)[number];
 
 type Any = KubeObject<any, any>;
 
-export class Objects {
-  readonly #all = Object.fromEntries(WATCHED.map((kind) => [kind, new Map()])) as Record<Watched, Map<string, Any>>;
+export class WatchedObjects {
+  readonly #all = Object.fromEntries(WATCHED.map((kind) => [kind, new Map()])) as Record<WatchedKind, Map<string, Any>>;
   /** Objects by the Rollout that they belong to; HealthChecks by namespace. */
   readonly #belonging = new Map<string, Map<string, Any>>();
-  readonly unread = new Map<Watched, Unread>();
+  readonly unread = new Map<WatchedKind, Unread>();
 
-  set(kind: Watched, object: Any): void {
+  set(kind: WatchedKind, object: Any): void {
     this.remove(kind, object);
     const key = refKey(identityOf(object));
     this.#all[kind].set(key, object);
@@ -50,7 +50,7 @@ export class Objects {
     }
   }
 
-  remove(kind: Watched, object: Any): void {
+  remove(kind: WatchedKind, object: Any): void {
     const key = refKey(identityOf(object));
     const before = this.#all[kind].get(key);
     if (!before) return;
@@ -63,15 +63,15 @@ export class Objects {
     }
   }
 
-  get<T extends Any>(kind: Watched, key: string): T | undefined {
+  get<T extends Any>(kind: WatchedKind, key: string): T | undefined {
     return this.#all[kind].get(key) as T | undefined;
   }
 
-  all<T extends Any>(kind: Watched): IterableIterator<T> {
+  all<T extends Any>(kind: WatchedKind): IterableIterator<T> {
     return this.#all[kind].values() as IterableIterator<T>;
   }
 
-  keys(kind: Watched): IterableIterator<string> {
+  keys(kind: WatchedKind): IterableIterator<string> {
     return this.#all[kind].keys();
   }
 
@@ -90,31 +90,31 @@ export class Objects {
     };
   }
 
-  #of<T extends Any>(kind: Watched, owner: string): T[] {
+  #of<T extends Any>(kind: WatchedKind, owner: string): T[] {
     return [...(this.#belonging.get(`${kind} ${owner}`)?.values() ?? [])] as T[];
   }
 
-  #each<T extends Any>(kind: Watched, keys: Iterable<string>): T[] {
+  #each<T extends Any>(kind: WatchedKind, keys: Iterable<string>): T[] {
     return [...new Set(keys)].flatMap((key) => this.get<T>(kind, key) ?? []);
   }
 }
 
-export function isBound(kind: Watched): boolean {
-  return (BOUND as readonly Watched[]).includes(kind);
+export function isBoundKind(kind: WatchedKind): boolean {
+  return (BOUND as readonly WatchedKind[]).includes(kind);
 }
 
 /** Whether both versions of an object are explained alike. Flux writes a status at each of its intervals. */
-export function areAlike(kind: Watched, before: Any, after: Any): boolean {
-  return isBound(kind) && factsOf(kind, before) === factsOf(kind, after);
+export function areAlike(kind: WatchedKind, before: Any, after: Any): boolean {
+  return isBoundKind(kind) && factsOf(kind, before) === factsOf(kind, after);
 }
 
-function factsOf(kind: Watched, object: Any): string {
+function factsOf(kind: WatchedKind, object: Any): string {
   return JSON.stringify([ownersOf(kind, object), fluxFailure(object as FluxObject)]);
 }
 
 /** The object with only the fields that are used: a status of Flux has an inventory of thousands. */
-export function kept(kind: Watched, object: Any): Any {
-  if (!isBound(kind)) return object;
+export function kept(kind: WatchedKind, object: Any): Any {
+  if (!isBoundKind(kind)) return object;
   const { spec, status } = object;
   const { suspend, chartRef } = spec ?? {};
   return { ...object, spec: { suspend, chartRef }, status: { conditions: status?.conditions } };
@@ -130,7 +130,7 @@ export function gatesAround(rollout: Rollout, bindings: readonly FluxBinding[]):
 }
 
 /** Ids of the Rollouts that an object belongs to, or its namespace. */
-export function ownersOf(kind: Watched, object: Any): string[] {
+export function ownersOf(kind: WatchedKind, object: Any): string[] {
   const { namespace } = identityOf(object);
   switch (kind) {
     case 'RolloutGate': {

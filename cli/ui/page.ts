@@ -9,7 +9,7 @@ import { Feed } from './feed.ts';
 import { createHandlers } from './handlers.ts';
 import { type Assets, type PageServer, servePage } from './server.ts';
 
-export interface PageOptions {
+interface PageOptions {
   client: KubeClient;
   assets: Assets;
   hello: Hello;

@@ -8,7 +8,7 @@ import { refKey } from '../../core/kube/names.ts';
 import { ownFile, ownFiles } from '../files.ts';
 import type { AdoptHandlers } from './adoptHandlers.ts';
 import type { Feed } from './feed.ts';
-import { type Refusal, refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
+import { type CallerRefusal, refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
 import type { PageHandlers } from './handlers.ts';
 import { actionRequestOf, adoptRequestOf } from './posted.ts';
 
@@ -187,7 +187,7 @@ function asset(request: IncomingMessage, response: ServerResponse, pathname: str
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-function refused(response: ServerResponse, { status, message }: Refusal): void {
+function refused(response: ServerResponse, { status, message }: CallerRefusal): void {
   response.setHeader('cache-control', 'no-store');
   json(response, status, { message });
 }

@@ -11,11 +11,19 @@ import type { NextDeployment } from '../../core/gate/approved.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
-import { areAlike, gatesAround, isBound, kept, Objects, ownersOf, type Watched } from './objects.ts';
+import {
+  areAlike,
+  gatesAround,
+  isBoundKind,
+  kept,
+  ownersOf,
+  type WatchedKind,
+  WatchedObjects,
+} from './objects.ts';
 
 type Changed<T> = { set: T[]; gone: string[] };
 
-export interface Change {
+export interface ViewChanges {
   rows: Changed<Row>;
   gates: Changed<GateView>;
   schedules: Changed<ScheduleView>;
@@ -29,7 +37,7 @@ interface Plans {
   budgets: BudgetView;
 }
 
-const PLAN_OF: { [Kind in Watched]?: keyof Plans } = {
+const PLAN_OF: { [Kind in WatchedKind]?: keyof Plans } = {
   Gate: 'gates',
   RolloutSchedule: 'schedules',
   ClusterRolloutSchedule: 'schedules',
@@ -46,7 +54,7 @@ const VIEW_OF: { [Plan in keyof Plans]: (object: KubeObject<any, any>, now: Epoc
 /** Views of one plan, and the ids of those that are stale. */
 class PlanCache<T> {
   readonly views = new Map<string, T>();
-  readonly stale = new Map<string, Watched>();
+  readonly stale = new Map<string, WatchedKind>();
 }
 
 /** Versions that are listed on the page of a Gate. */
@@ -55,7 +63,7 @@ const MOST_WAITING = 50;
 const CHUNK = 200;
 
 export class Views {
-  readonly objects = new Objects();
+  readonly objects = new WatchedObjects();
   readonly #rows = new Map<string, Row>();
   readonly #plans: { [Plan in keyof Plans]: PlanCache<Plans[Plan]> } = {
     gates: new PlanCache(),
@@ -63,7 +71,7 @@ export class Views {
     budgets: new PlanCache(),
   };
   /** Ids of Rollouts that are to be computed again. */
-  readonly #staleRows = new Map<string, Watched>();
+  readonly #staleRows = new Map<string, WatchedKind>();
   /** Key of a Gate, or of a stage: the Rollouts that were explained with it. */
   readonly #readers = new Map<string, Set<string>>();
   readonly #now: () => EpochMs;
@@ -103,14 +111,14 @@ export class Views {
     return found;
   }
 
-  replace(kind: Watched, objects: readonly KubeObject<any, any>[]): void {
+  replace(kind: WatchedKind, objects: readonly KubeObject<any, any>[]): void {
     const there = new Set(objects.map((each) => refKey(identityOf(each))));
     const gone = [...this.objects.all(kind)].filter((each) => !there.has(refKey(identityOf(each))));
     for (const each of gone) this.remove(kind, each);
     for (const each of objects) this.set(kind, each);
   }
 
-  set(kind: Watched, object: KubeObject<any, any>): void {
+  set(kind: WatchedKind, object: KubeObject<any, any>): void {
     const key = refKey(identityOf(object));
     const before = this.objects.get(kind, key);
     if (
@@ -124,7 +132,7 @@ export class Views {
     if (isNews) this.#touch(kind, object);
   }
 
-  remove(kind: Watched, object: KubeObject<any, any>): void {
+  remove(kind: WatchedKind, object: KubeObject<any, any>): void {
     this.#touch(kind, object);
     this.objects.remove(kind, object);
   }
@@ -149,14 +157,14 @@ export class Views {
     }
   }
 
-  #touch(kind: Watched, object: KubeObject<any, any>): void {
+  #touch(kind: WatchedKind, object: KubeObject<any, any>): void {
     const key = refKey(identityOf(object));
     const plan = PLAN_OF[kind];
     if (plan) this.#plans[plan].stale.set(key, kind);
     if (kind === 'Rollout') this.#staleRows.set(key, 'Rollout');
     if (kind === 'Gate' || kind === 'Rollout')
       for (const id of this.#readers.get(`${kind} ${key}`) ?? []) this.#staleRows.set(id, 'Rollout');
-    if (kind === 'RolloutGate' || kind === 'FluxBinding' || isBound(kind))
+    if (kind === 'RolloutGate' || kind === 'FluxBinding' || isBoundKind(kind))
       for (const id of ownersOf(kind, object)) this.#staleRows.set(id, 'Rollout');
     if (kind === 'HealthCheck') {
       for (const rollout of this.objects.all<Rollout>('Rollout')) {
@@ -168,8 +176,8 @@ export class Views {
   }
 
   /** Computes up to a chunk of the stale views, and returns those that differ. */
-  refresh(): Change {
-    const rows: Change['rows'] = { set: [], gone: [] };
+  refresh(): ViewChanges {
+    const rows: ViewChanges['rows'] = { set: [], gone: [] };
     for (const [id] of take(this.#staleRows, CHUNK)) {
       const rollout = this.objects.get<Rollout>('Rollout', id);
       settle(this.#rows, id, rollout && this.#row(id, rollout), rows);
@@ -207,8 +215,8 @@ export class Views {
 }
 
 /** Some of them, which are then no longer there. */
-function take(stale: Map<string, Watched>, most: number): [id: string, kind: Watched][] {
-  const taken: [id: string, kind: Watched][] = [];
+function take(stale: Map<string, WatchedKind>, most: number): [id: string, kind: WatchedKind][] {
+  const taken: [id: string, kind: WatchedKind][] = [];
   for (const each of stale) {
     if (taken.length === most) break;
     taken.push(each);

@@ -3,7 +3,7 @@ import { oneLine } from '../../core/text/oneLine.ts';
 import type { Context } from '../command/command.ts';
 import { Problem } from '../terminal/exit.ts';
 
-export interface Choice<T> {
+export interface Alternative<T> {
   /** The text that is shown: `RolloutGate qa, which does not allow 1.2.0`. */
   text: string;
   /** The command line that chooses it: `approve rolloutgate/qa 1.2.0`. */
@@ -15,7 +15,7 @@ export interface Choice<T> {
 export async function choose<T>(
   { terminal, program }: Context,
   question: string,
-  choices: readonly Choice<T>[],
+  choices: readonly Alternative<T>[],
 ): Promise<T> {
   const [first, ...others] = choices;
   if (first && others.length === 0) return first.value;

@@ -7,13 +7,11 @@ import {
   type PlannedWrite,
   type WriteRequest,
 } from '../../client/actions/writes/plannedWrite.ts';
-import { ended } from '../../core/text/commands.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { wrapped } from '../terminal/layout.ts';
 import { structured } from '../terminal/structured.ts';
-import { styleOf } from '../terminal/style.ts';
+import { sentenceLines } from '../terminal/style.ts';
 
 export interface Made {
   /** The object that the API server has stored, or would store. */
@@ -62,11 +60,9 @@ export async function make(
 }
 
 /** @throws Problem unless the user confirms at a terminal. */
-export async function agree(context: Context, concerns: readonly string[]): Promise<void> {
+async function agree(context: Context, concerns: readonly string[]): Promise<void> {
   const { terminal, signal } = context;
-  for (const concern of concerns) {
-    for (const line of wrapped(styleOf(context).text(ended(concern)), terminal.columns())) terminal.note(line);
-  }
+  for (const line of concerns.flatMap((concern) => sentenceLines(context, concern))) terminal.note(line);
   if (!terminal.isInteractive) throw new Problem('Add --yes to go on: there is no terminal to ask on.', EXIT.usage);
   const answer = await terminal.ask('Go on? [y/N] ');
   if (signal.aborted || !/^y(es)?$/i.test(answer.trim())) throw new Problem('Nothing was changed.');
@@ -88,7 +84,7 @@ async function send(
   else if (options.output) terminal.printText(await structured(answer.object, options.output));
   else {
     const text = `${request.text}${isDryRun ? ' (server dry run)' : ''}`;
-    for (const line of wrapped(styleOf(context).text(ended(text)), terminal.columns())) terminal.print(line);
+    for (const line of sentenceLines(context, text)) terminal.print(line);
   }
   return answer.object;
 }

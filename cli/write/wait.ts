@@ -6,7 +6,7 @@ import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { named, type Reached } from '../../client/actions/writes/plannedWrite.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import { type Progress, progressSince, type Since } from '../../client/explain/rollout/reached.ts';
+import { type GoalProgress, progressSince, type SinceRequest } from '../../client/explain/rollout/reached.ts';
 import { parseDuration } from '../../core/kube/duration.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
@@ -95,7 +95,7 @@ export async function awaitRollout(
 }
 
 /** A version that is the newest already is not deployed again. */
-function since({ status }: Rollout, version: string | undefined): Since {
+function since({ status }: Rollout, version: string | undefined): SinceRequest {
   const [head] = status?.history ?? [];
   const isThere = head !== undefined && head.version.tag === version && head.bakeStatus !== 'Failed';
   return { id: (head?.id ?? 0) - (isThere ? 1 : 0), retriedAt: head?.lastRetryTimestamp };
@@ -127,7 +127,7 @@ export async function awaitRolloutGate(
 function goesBy(
   { status }: Rollout,
   { gate, passing, version }: { gate: string; passing: boolean; version: string | undefined },
-): Progress {
+): GoalProgress {
   const { gates = [], availableReleases = [], rejectedReleases = [] } = status ?? {};
   const entry = gates.find(({ name, kind }) => name === gate && kind === undefined);
   const isJudged =
@@ -158,10 +158,10 @@ export const WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
   [EXIT.timeout, 'timed out: the line says what it is waiting for'],
 ];
 
-export interface Wanted {
+interface Wanted {
   /** `1.2.0 baked`. */
   what: string;
-  progress(app: Application, rollout: Rollout): Progress;
+  progress(app: Application, rollout: Rollout): GoalProgress;
   /** 0: no limit. */
   timeoutMs: number;
 }

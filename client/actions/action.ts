@@ -2,6 +2,7 @@
 import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import type { Right } from '../explain/application.ts';
 
 /** The verb of an action: its command's name if there is one. */
 export type ActionType =
@@ -22,15 +23,6 @@ export type ActionType =
   | 'resume'
   | 'create'
   | 'unrequire';
-
-/** A right, as a SelfSubjectAccessReview takes it. */
-export interface Right {
-  verb: string;
-  group: string;
-  resource: string;
-  namespace: string;
-  name: string;
-}
 
 /** A request for an action: posted by the page, or typed as a command. Plain JSON. */
 export interface ActionRequest {

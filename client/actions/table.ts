@@ -11,7 +11,7 @@ import {
   approveAtGate,
   closeGate,
   createGate,
-  type Freeze,
+  type FreezeRequest,
   freeze,
   openGate,
   withdrawAtGate,
@@ -290,11 +290,11 @@ export function writeOf(request: ActionRequest, found: KubeObject<any, any> | un
 // A freeze of the page, as the command makes it, and as its command line.
 
 /** An end is a planned opening, and what is planned lasts as long as the Gate's window. */
-function freezeOf({ object, reason, spec, at }: ActionRequest, now: EpochMs): Freeze {
+function freezeOf({ object, reason, spec, at }: ActionRequest, now: EpochMs): FreezeRequest {
   const { selects = {}, schedule, window } = spec!;
   const { kinds, namespaceSelector, labelSelector } = selects;
   const ref = { namespace: object.namespace, name: object.name };
-  const wanted: Freeze = { ref, reason: reason || undefined, kinds, namespaceSelector, labelSelector };
+  const wanted: FreezeRequest = { ref, reason: reason || undefined, kinds, namespaceSelector, labelSelector };
   if (schedule) {
     const { timezone = 'UTC', rules = [] } = schedule;
     const days = [...new Set(rules.flatMap(({ daysOfWeek = [] }) => daysOfWeek))];

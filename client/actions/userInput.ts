@@ -7,8 +7,8 @@ import { selectorProblems } from '../../core/kube/selector.ts';
 import { DAY_MS, dayNumber, parseTime } from '../../core/kube/time.ts';
 import type { Selects } from './writes/gateWrites.ts';
 
-export const TIME_FORMS = "'Mon 08:00', 'tomorrow 09:00', '18:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
-export const SPAN_FORMS = '30m, 24h, 2d or 1w';
+const TIME_FORMS = "'Mon 08:00', 'tomorrow 09:00', '18:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
+const SPAN_FORMS = '30m, 24h, 2d or 1w';
 
 /** Milliseconds; days and weeks beside what Go takes. */
 export function parseSpan(text: string): number | undefined {
@@ -103,7 +103,8 @@ const EQUAL = /^([^\s=!]+)\s*(==|=|!=)\s*(\S*)$/;
 export function parseSelector(text: string): Selector | undefined {
   const matchLabels: Record<string, string> = {};
   const matchExpressions: Requirement[] = [];
-  for (const part of splitOutside(text)) {
+  // At the commas that are not between parentheses.
+  for (const part of text.split(/,(?![^(]*\))/).flatMap((each) => each.trim() || [])) {
     const [, setKey, operator, list] = SET.exec(part) ?? [];
     const [, key, sign, value = ''] = EQUAL.exec(part) ?? [];
     if (setKey) {
@@ -120,17 +121,4 @@ export function parseSelector(text: string): Selector | undefined {
     ...(matchExpressions.length > 0 && { matchExpressions }),
   };
   return selectorProblems(selector, '').length > 0 ? undefined : selector;
-}
-
-/** At the commas that are not between parentheses. */
-function splitOutside(text: string): string[] {
-  const parts = [''];
-  let depth = 0;
-  for (const letter of text) {
-    if (letter === '(') depth += 1;
-    if (letter === ')') depth -= 1;
-    if (letter === ',' && depth === 0) parts.push('');
-    else parts[parts.length - 1] += letter;
-  }
-  return parts.map((part) => part.trim()).filter((part) => part !== '');
 }

@@ -9,12 +9,12 @@ import { boundRollouts } from '../../core/admission/managedFields/annotations.ts
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { type Saying, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
-import type { Right } from '../actions/action.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adoption.ts';
 import { FIELD_MANAGER, named } from '../actions/writes/plannedWrite.ts';
+import type { Right } from '../explain/application.ts';
 import type { Rights } from './pageMessages.ts';
 
-export type AdoptedKind = Adoption['object']['kind'];
+type AdoptedKind = Adoption['object']['kind'];
 
 /** Kustomization, OCIRepository or HelmRelease that follows no Rollout. */
 export interface Ungoverned extends NamespacedName {

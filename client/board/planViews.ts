@@ -7,7 +7,7 @@ import { evaluateAfresh } from '../../core/gate/evaluate.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { defined } from '../explain/application.ts';
-import { ruleText as approvalsText } from '../explain/approvalViews.ts';
+import { approvalRuleText } from '../explain/approvalViews.ts';
 import { intervals, scheduleRow } from '../explain/calendar/calendarRows.ts';
 
 export interface Band {
@@ -60,7 +60,7 @@ export interface GateView {
   heldObjects: { kind: string; namespace: string; name: string }[];
 }
 
-export const HORIZON_MS = 35 * 24 * 60 * 60 * 1000;
+const HORIZON_MS = 35 * 24 * 60 * 60 * 1000;
 /** A calendar of sixty-four rules has a few hundred edges in five weeks; more are not drawn. */
 const MOST_BANDS = 120;
 
@@ -94,7 +94,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     }),
     ...(spec.approvals && {
       approvals: {
-        rule: approvalsText(spec.approvals),
+        rule: approvalRuleText(spec.approvals),
         ...defined({ progress: status?.approvals?.progress }),
         isEndable: takesOpening(gate, now),
       },

@@ -8,7 +8,7 @@ import { kindsThat } from '../explain/stepKinds.ts';
 
 /** The points that a version passes, in their order. */
 export const TRACK = ['waits', 'gates', 'deploying', 'baking', 'done'] as const;
-export type TrackPoint = (typeof TRACK)[number];
+type TrackPoint = (typeof TRACK)[number];
 
 export interface Track {
   version: string;

@@ -108,7 +108,7 @@ export interface DeploymentView {
 }
 
 /** A pin that stands (`version`), or that was removed (`from`). */
-export interface PinView {
+interface PinView {
   version?: string;
   from?: string;
   by: string;
@@ -151,23 +151,28 @@ export interface Next {
   at?: string;
 }
 
-/** An action as command lines (client/actions): what a user can do about it. */
-export interface Remedy {
+/** A right, as a SelfSubjectAccessReview takes it. */
+export interface Right {
+  verb: string;
+  group: string;
+  resource: string;
+  subresource?: string;
+  /** Empty for an object of the cluster. */
+  namespace: string;
+  /** Empty for a right to create. */
+  name: string;
+}
+
+/** An action as command lines, with the right that it requires. */
+export interface Remedy extends Right {
   /** Its effect: `open the Gate, for everything it holds`. */
   text: string;
   /** `kubectl rollouts open year-end -n flux-system --reason '…'`. */
   command: string;
   /** The kubectl command; `command` again if the object that it depends on could not be read. */
   kubectl: string;
-  /** The right that it takes, for a SelfSubjectAccessReview. */
-  verb: string;
-  group: string;
-  resource: string;
-  subresource?: string;
-  namespace: string;
-  name: string;
   /** Further required rights. */
-  needs?: { verb: string; group: string; resource: string; subresource?: string; namespace: string; name: string }[];
+  needs?: Right[];
   /** Id of the step it removes. */
   step?: string;
   /** Whether the user has the right; absent if unknown. Filled in by the command and the page. */

@@ -7,7 +7,7 @@ import { refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 
 /** The recorded approvals of one version of one Rollout, evaluated. */
-export interface ApprovalsAt {
+interface ApprovalsAt {
   rollout: NamespacedName;
   version: string;
   verdict: ApprovalVerdict;
@@ -46,7 +46,7 @@ function refOf(key: string): NamespacedName {
 }
 
 /** Who lets a version through a closed gate that asks for approvals. */
-export function ruleText({ required, notBy = [], expireAfter }: ApprovalRule): string {
+export function approvalRuleText({ required, notBy = [], expireAfter }: ApprovalRule): string {
   const who = required === 1 ? 'one person who approves it' : `${required} people who approve it`;
   const names = { requester: 'whoever requested it', author: 'its authors' };
   const without = notBy.length > 0 ? `, ${notBy.map((each) => names[each]).join(' and ')} not counted` : '';

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { findCondition } from '../../core/kube/conditions.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
 
-export interface FluxFailure {
+interface FluxFailure {
   reason: string;
   message: string;
   since?: string;

@@ -84,7 +84,7 @@ describe('a budget of the cluster', () => {
     [
       'with an empty namespaceSelector',
       { namespaceSelector: {} },
-      'ClusterRolloutBudget all selects every namespace: whoever may label a Rollout in one takes slots and holds versions in all',
+      'ClusterRolloutBudget all selects every namespace: anyone who may label a Rollout in one takes slots and holds versions in all',
     ],
     [
       'without slotTimeout',

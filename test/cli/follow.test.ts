@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../api/types.ts';
-import { type Change, follow } from '../../cli/kube/follow.ts';
+import { type CollectionChange, follow } from '../../cli/kube/follow.ts';
 import { createClient } from '../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from './apiServer.ts';
@@ -32,7 +32,7 @@ async function changes(lists: object[], watches: Watch[], most: number, silenceM
   return { seen, asked: server.asked };
 }
 
-function text(change: Change<Rollout>): string {
+function text(change: CollectionChange<Rollout>): string {
   if (change.type === 'all') return `all: ${change.items.map(({ metadata }) => metadata.name).join(' ')}`;
   return change.type === 'lost' ? 'lost' : `${change.type}: ${change.object.metadata.name}`;
 }

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { table, wrapped } from '../../cli/terminal/layout.ts';
+import { table, wrapped } from '../../cli/terminal/columns.ts';
 import { openScreen } from '../../cli/terminal/screen.ts';
 import { structured } from '../../cli/terminal/structured.ts';
 import { createTerminal } from '../../cli/terminal/terminal.ts';

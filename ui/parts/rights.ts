@@ -1,6 +1,7 @@
 /** What the reader may do, and which of it stands out. */
-import { type Action, type ActionType, type Right, rightKey } from '../../client/actions/action.ts';
+import { type Action, type ActionType, rightKey } from '../../client/actions/action.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';
+import type { Right } from '../../client/explain/application.ts';
 
 /** `patch on rollouts shop/web`; empty where the reader may. */
 export function lackingText({ rights: needed }: { rights: readonly Right[] }, rights: Rights): string {

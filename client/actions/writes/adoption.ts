@@ -301,7 +301,7 @@ function notesOf(
   ];
 }
 
-export interface AdoptWrites {
+interface AdoptWrites {
   /** Absent where nothing newer is out. */
   hold?: WriteRequest;
   /** Absent where there is such a Rollout. */

@@ -6,7 +6,7 @@ import { pendingContinue } from '../../../core/budget/continueRequest.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { changeCause, named, nothing, type PlannedWrite, patching, type Reached, wrong } from './plannedWrite.ts';
-import { versionProblem } from './rolloutWrites.ts';
+import { tagProblem } from './rolloutWrites.ts';
 
 type BudgetVersion = NonNullable<NonNullable<Budget['status']>['versions']>[number];
 
@@ -26,7 +26,7 @@ export function heldVersions({ status }: Budget): { name: string; of: BudgetVers
 /** Excuses the failures so far. `wanted`: `1.2.0` or `<image>:1.2.0`. */
 export function continueVersion(budget: Budget, wanted: string, reason: string | undefined): PlannedWrite {
   const name = named(budgetKind(budget) as KindName, identityOf(budget));
-  const problem = versionProblem(wanted.slice(wanted.lastIndexOf(':') + 1));
+  const problem = tagProblem(wanted.slice(wanted.lastIndexOf(':') + 1));
   if (problem) return wrong(problem);
   const known = (budget.status?.versions ?? []).filter(
     ({ version, image }) => wanted === version || wanted === `${image}:${version}`,

@@ -6,14 +6,14 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { named, nothing, type PlannedWrite, patching, type Reached } from './plannedWrite.ts';
-import { freshReason } from './rolloutWrites.ts';
+import { newReason } from './rolloutWrites.ts';
 
 /** Resumed behind the closed Gate, as it is: a new version for it is a bypass on its Rollout. */
 export function bypassObject(object: FluxObject, reason: string, now: EpochMs): PlannedWrite {
   const kind = object.kind as GovernedKind;
   const name = named(kind, identityOf(object));
   if (object.spec?.suspend !== true) return nothing(`${name} is not suspended: nothing holds it.`);
-  const annotations = { [BYPASS_REASON]: freshReason(object, reason, now) };
+  const annotations = { [BYPASS_REASON]: newReason(object, reason, now) };
   return patching(
     kind,
     identityOf(object),

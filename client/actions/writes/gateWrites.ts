@@ -23,9 +23,9 @@ import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { because, creating, isRequest, named, nothing, type PlannedWrite, patching, wrong } from './plannedWrite.ts';
-import { versionProblem } from './rolloutWrites.ts';
+import { tagProblem } from './rolloutWrites.ts';
 
-export interface When {
+interface When {
   reason?: string | undefined;
   /** Time at which it takes effect, if later. */
   at?: EpochMs | undefined;
@@ -40,7 +40,7 @@ export function openGate(
   now: EpochMs,
 ): PlannedWrite {
   const tag = version === undefined ? undefined : namedIn(version).version;
-  const problem = tag === undefined ? undefined : versionProblem(tag);
+  const problem = tag === undefined ? undefined : tagProblem(tag);
   if (problem) return wrong(problem);
   if (version !== undefined && !isOpenFor(version)) return wrong(`'${version}' is not <namespace>/<rollout>:<tag>.`);
   if (!takesOpening(gate, now)) {
@@ -83,7 +83,7 @@ export function approveAtGate(
   const of = rollout ? refKey(rollout) : named;
   const meant = of ? `${of}:${tag}` : tag;
   if (!approvals) return openGate(gate, { reason, version: meant }, now);
-  const problem = versionProblem(tag);
+  const problem = tagProblem(tag);
   if (problem) return wrong(problem);
   const annotations = {
     [APPROVE_FOR]: meant,
@@ -122,7 +122,7 @@ export function closeGate(gate: Gate, { reason, at, until }: When, now: EpochMs)
 }
 
 /** The annotations that close a Gate; those that it has `before` and that would say something else are taken off. */
-export function closing(
+function closing(
   before: Readonly<Record<string, string>>,
   { reason, until }: When,
   closedAt: string,
@@ -139,7 +139,7 @@ export function closing(
 }
 
 /** A planned closing and a planned opening are two plans, and a Gate keeps one. */
-export function spanProblem({ at, until }: Pick<When, 'at' | 'until'>, now: EpochMs): string | undefined {
+function spanProblem({ at, until }: Pick<When, 'at' | 'until'>, now: EpochMs): string | undefined {
   if (until !== undefined && until <= now)
     return `${formatTime(until)} is in the past: a freeze must end later than now.`;
   if (at !== undefined && at <= now) return `${formatTime(at)} is past.`;
@@ -188,7 +188,7 @@ type FrozenKind = NonNullable<Selects['kinds']>[number];
 /** Kinds that a freeze holds by default: those that apply something, and those that deploy. */
 export const FROZEN_KINDS: readonly FrozenKind[] = ['Kustomization', 'HelmRelease', 'Rollout'];
 
-export interface Freeze extends When {
+export interface FreezeRequest extends When {
   ref: NamespacedName;
   /** Absent: FROZEN_KINDS. */
   kinds?: readonly FrozenKind[] | undefined;
@@ -201,7 +201,7 @@ export interface Freeze extends When {
 }
 
 /** `existing`: the Gate of that name, where there is one. */
-export function freeze(wanted: Freeze, existing: Gate | undefined, now: EpochMs): PlannedWrite {
+export function freeze(wanted: FreezeRequest, existing: Gate | undefined, now: EpochMs): PlannedWrite {
   const { ref, at, until, every, window } = wanted;
   if (every && (at !== undefined || until !== undefined || window !== undefined)) {
     return wrong('--every is a calendar: --for, --until and --at are for one freeze.');
@@ -218,7 +218,7 @@ export function freeze(wanted: Freeze, existing: Gate | undefined, now: EpochMs)
   return creating('Gate', gate, { text });
 }
 
-function newGate({ ref, every, window, at, until, reason, ...selection }: Freeze, now: EpochMs): Gate {
+function newGate({ ref, every, window, at, until, reason, ...selection }: FreezeRequest, now: EpochMs): Gate {
   const annotations = every
     ? because(reason)
     : (closing({}, { reason, until }, formatTime(at ?? wholeSeconds(now))) as Record<string, string>);
@@ -235,12 +235,12 @@ function newGate({ ref, every, window, at, until, reason, ...selection }: Freeze
   } as Gate;
 }
 
-function gateSchedule({ days, hours, timezone }: NonNullable<Freeze['every']>) {
+function gateSchedule({ days, hours, timezone }: NonNullable<FreezeRequest['every']>) {
   const rule = { ...(days.length < 7 && { daysOfWeek: days }), ...(hours && { timeRange: hours }) };
   return { timezone, action: 'Close', rules: [rule] };
 }
 
-function selectsOf({ kinds = FROZEN_KINDS, namespaceSelector, labelSelector }: Partial<Freeze>): Selects {
+function selectsOf({ kinds = FROZEN_KINDS, namespaceSelector, labelSelector }: Partial<FreezeRequest>): Selects {
   return {
     kinds: [...kinds],
     ...(namespaceSelector && { namespaceSelector }),
@@ -249,7 +249,7 @@ function selectsOf({ kinds = FROZEN_KINDS, namespaceSelector, labelSelector }: P
 }
 
 /** An existing Gate is closed unchanged: its author decided what it holds. */
-function refreeze(wanted: Freeze, existing: Gate, now: EpochMs): PlannedWrite {
+function refreeze(wanted: FreezeRequest, existing: Gate, now: EpochMs): PlannedWrite {
   const { ref, every, window, kinds, namespaceSelector, labelSelector } = wanted;
   const name = named('Gate', ref);
   if (every) return wrong(`${name} exists: change its spec.schedule, or choose another name.`);

@@ -78,6 +78,19 @@ export function creating(kind: KindName, object: KubeObject<any, any>, { text, c
 export const nothing = (none: string): NoRequest => ({ none, isWrong: false });
 export const wrong = (none: string): NoRequest => ({ none, isWrong: true });
 
+/** The metadata of a patch, or nothing. `unchanged`: the object that was read: the write is refused if it has changed since. */
+export function patchMetadata(
+  annotations: Record<string, string | null>,
+  unchanged?: KubeObject<any, any>,
+): MergePatch {
+  const { resourceVersion } = unchanged?.metadata ?? {};
+  const metadata = {
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(resourceVersion && { resourceVersion }),
+  };
+  return Object.keys(metadata).length > 0 ? { metadata } : {};
+}
+
 /** Why a request is refused that was decided from another state than `basis`; undefined: it may be made. */
 export function basisProblem(basis: string | undefined, request: WriteRequest): string | undefined {
   if (basis === undefined || request.basis === basis) return undefined;

@@ -10,7 +10,7 @@ import { withCommands } from '../../../core/text/commands.ts';
 import { isRequest, named, type PlannedWrite, wrong } from './plannedWrite.ts';
 import { deploy, onRollout, pin } from './rolloutWrites.ts';
 
-export interface WayBack {
+export interface RollbackRequest {
   /** Absent: the version that ran before. */
   version?: string | undefined;
   /** Pins the version: nothing newer is deployed until it is unpinned. */
@@ -25,7 +25,7 @@ const SEMVER = { spec: { policy: { semver: { range: '*' } } } } as ImagePolicy;
  * `policy`: the Rollout's ImagePolicy, which says what is newer. The write is for the deployment that was read: where another one has begun
  * meanwhile, it would undo that.
  */
-export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, wanted: WayBack): PlannedWrite {
+export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, wanted: RollbackRequest): PlannedWrite {
   const { availableReleases = [], history = [] } = rollout.status ?? {};
   const name = named('Rollout', identityOf(rollout));
   const [head] = history;

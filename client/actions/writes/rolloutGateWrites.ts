@@ -13,15 +13,15 @@ import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import {
   because,
   creating,
-  type MergePatch,
   named,
   nothing,
   type PlannedWrite,
   patching,
+  patchMetadata,
   type WriteRequest,
   wrong,
 } from './plannedWrite.ts';
-import { versionProblem } from './rolloutWrites.ts';
+import { tagProblem } from './rolloutWrites.ts';
 
 type Reason = string | undefined;
 
@@ -45,7 +45,7 @@ export function scheduleOf({ metadata }: RolloutGate): string | undefined {
 
 /** This version passes, and what was held is held as before: a gate that let nothing through lets this one through. */
 export function approve(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
-  const problem = versionProblem(version) ?? scheduleProblem(gate);
+  const problem = tagProblem(version) ?? scheduleProblem(gate);
   if (problem) return wrong(problem);
   const { passing = true, allowedVersions, rejectedVersions = [] } = gate.spec ?? {};
   if (!holdsVersion(gate, version)) return nothing(`${nameOf(gate)} lets ${version} through already.`);
@@ -84,7 +84,7 @@ export function withdraw(gate: RolloutGate, version: string): PlannedWrite {
 
 /** The version is never deployed while it is on the list, not even by hand. */
 export function reject(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
-  const problem = versionProblem(version) ?? scheduleProblem(gate);
+  const problem = tagProblem(version) ?? scheduleProblem(gate);
   if (problem) return wrong(problem);
   const { rejectedVersions = [] } = gate.spec ?? {};
   if (rejectedVersions.includes(version)) return nothing(`${nameOf(gate)} rejects ${version} already.`);
@@ -97,7 +97,7 @@ export function reject(gate: RolloutGate, version: string, reason: Reason): Plan
 
 /** Rejects a version for a Rollout without a RolloutGate. */
 export function rejectByNewGate(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
-  const problem = versionProblem(version);
+  const problem = tagProblem(version);
   if (problem) return wrong(problem);
   const gate = newGate(rollout, `${rollout.metadata.name}-rejected`, { rejectedVersions: [version] }, reason);
   return creating('RolloutGate', gate, {
@@ -151,12 +151,7 @@ function patched(
   annotations: Record<string, string>,
   { concerns = [], brings, jsonPatch }: Partial<Pick<WriteRequest, 'concerns' | 'brings' | 'jsonPatch'>> = {},
 ): PlannedWrite {
-  const { resourceVersion } = gate.metadata;
-  const metadata = {
-    ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(resourceVersion && { resourceVersion }),
-  };
-  const body: MergePatch = { ...(Object.keys(metadata).length > 0 && { metadata }), spec };
+  const body = { ...patchMetadata(annotations, gate), spec };
   const write = patching('RolloutGate', identityOf(gate), body, { text, concerns, ...(brings && { brings }) });
   return jsonPatch ? { ...write, jsonPatch } : write;
 }

@@ -31,6 +31,7 @@ import {
   OURS,
   type PlannedWrite,
   patching,
+  patchMetadata,
   wrong,
 } from './plannedWrite.ts';
 
@@ -38,7 +39,7 @@ type Reason = string | undefined;
 
 /** Manually, at once, bypassing RolloutGates, checks and a running bake. */
 export function deploy(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
-  const problem = versionProblem(version);
+  const problem = tagProblem(version);
   if (problem) return wrong(problem);
   const pinned = rollout.spec?.wantedVersion;
   if (pinned) {
@@ -60,11 +61,11 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Plann
 
 /** Deploys the version and stays on it. */
 export function pin(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
-  const problem = versionProblem(version);
+  const problem = tagProblem(version);
   if (problem) return wrong(problem);
   if (rollout.spec?.wantedVersion === version) return nothing(`${nameOf(rollout)} is pinned to ${version} already.`);
   const annotations = message(rollout, reason);
-  const body = { ...withAnnotations(annotations), spec: { wantedVersion: version } };
+  const body = { ...patchMetadata(annotations), spec: { wantedVersion: version } };
   return request(rollout, body, `Pinned ${nameOf(rollout)} to ${version}: it stays there until it is unpinned`, {
     version,
     concerns: versionConcerns(rollout, version, 'it would be deployed all the same'),
@@ -74,10 +75,7 @@ export function pin(rollout: Rollout, version: string, reason: Reason): PlannedW
 export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
   const pinned = rollout.spec?.wantedVersion;
   if (!pinned) return nothing(`${nameOf(rollout)} is not pinned.`);
-  const body = {
-    ...withAnnotations(because(reason)),
-    spec: { wantedVersion: null },
-  };
+  const body = { ...patchMetadata(because(reason)), spec: { wantedVersion: null } };
   const next = nextOf(rollout);
   return request(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation resumes`, {
     concerns: next === undefined || next === pinned ? [] : [`${next} is deployed next; if it is bad, reject it first`],
@@ -115,7 +113,7 @@ export function unblock(rollout: Rollout, reason: Reason): PlannedWrite {
  * version would go first by then.
  */
 export function bypass(rollout: Rollout, version: string, reason: string, now: EpochMs): PlannedWrite {
-  const problem = versionProblem(version);
+  const problem = tagProblem(version);
   if (problem) return wrong(problem);
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   const isHead = runs(rollout, version);
@@ -128,7 +126,7 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
   const annotations = {
     ...(!isPinned && !isHead && { [FORCE_DEPLOY]: version }),
     [BYPASS_FOR]: version,
-    [BYPASS_REASON]: freshReason(rollout, reason, now),
+    [BYPASS_REASON]: newReason(rollout, reason, now),
     ...message(rollout, reason),
   };
   const body = { metadata: { annotations }, ...(isPinned && !isHead && { spec: { wantedVersion: version } }) };
@@ -158,7 +156,7 @@ export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): P
 
 /** Lets one candidate bypass the RolloutGates. */
 export function passRolloutGates(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
-  const problem = versionProblem(version);
+  const problem = tagProblem(version);
   if (problem) return wrong(problem);
   const annotations = { [BYPASS_ROLLOUT_GATES]: version, ...changeCause(`bypass-gates ${version}`, reason) };
   const text = `Let ${version} bypass the RolloutGates of ${nameOf(rollout)}`;
@@ -208,16 +206,8 @@ export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason
   const annotations: Record<string, string> =
     isFree || !reason
       ? changeCause(`remove ${name} from spec.gates`, reason)
-      : { [BYPASS_REASON]: freshReason(rollout, reason, now) };
-  const { resourceVersion } = rollout.metadata;
-  const metadata = {
-    ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(resourceVersion && { resourceVersion }),
-  };
-  const body = {
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-    spec: { gates: gates.length > 0 ? gates : null },
-  };
+      : { [BYPASS_REASON]: newReason(rollout, reason, now) };
+  const body = { ...patchMetadata(annotations, rollout), spec: { gates: gates.length > 0 ? gates : null } };
   const write = request(rollout, body, `Removed ${name} from spec.gates of ${nameOf(rollout)}`);
   const removed = all.flatMap((entry, index) =>
     gates.includes(entry) ? [] : [{ entry, path: `/spec/gates/${index}` }],
@@ -254,7 +244,7 @@ function annotating({ metadata }: Rollout, annotations: Record<string, string>):
 }
 
 /** A reason that differs from the last one: only a new reason makes a bypass. */
-export function freshReason({ metadata }: Pick<Rollout, 'metadata'>, reason: string, now: EpochMs): string {
+export function newReason({ metadata }: Pick<Rollout, 'metadata'>, reason: string, now: EpochMs): string {
   return metadata.annotations?.[BYPASS_REASON] === reason ? `${reason} (${formatTime(now)})` : reason;
 }
 
@@ -262,10 +252,6 @@ export function freshReason({ metadata }: Pick<Rollout, 'metadata'>, reason: str
 function message({ metadata }: Rollout, reason: Reason): Record<string, string | null> {
   if (reason) return { [DEPLOY_MESSAGE]: reason };
   return metadata.annotations?.[DEPLOY_MESSAGE] === undefined ? {} : { [DEPLOY_MESSAGE]: null };
-}
-
-function withAnnotations(annotations: Record<string, string | null>): MergePatch {
-  return Object.keys(annotations).length > 0 ? { metadata: { annotations } } : {};
 }
 
 function request(
@@ -306,7 +292,7 @@ export function onRollout(rollout: Rollout, verb: string, version?: string): str
 }
 
 /** Why a text can't be a version; undefined if it can. */
-export function versionProblem(version: string): string | undefined {
+export function tagProblem(version: string): string | undefined {
   if (isLegalTag(version)) return undefined;
   return `'${version}' is not a tag: letters, digits, '_', '.' and '-', at most 128 of them.`;
 }
@@ -319,7 +305,7 @@ function knownVersions({ status }: Rollout): string[] {
 }
 
 /** Warnings about a requested version. `unknown`: what happens with an unknown one. */
-export function versionConcerns(rollout: Rollout, version: string, unknown: string): string[] {
+function versionConcerns(rollout: Rollout, version: string, unknown: string): string[] {
   return [
     ...unknownConcern(rollout, version, unknown),
     ...rejectedConcern(rollout, version),

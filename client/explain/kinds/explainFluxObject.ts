@@ -20,7 +20,7 @@ import type { Explanation } from '../explanation.ts';
 import { earlierFailure, fluxFailure } from '../fluxFailure.ts';
 import { finder, type Unread, unreadTexts } from '../related.ts';
 
-export interface AroundFluxObject {
+interface AroundFluxObject {
   /** Its FluxBinding: none where it names neither Gates nor Rollouts. */
   binding?: FluxBinding | undefined;
   gates: readonly Gate[];

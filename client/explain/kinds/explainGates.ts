@@ -12,7 +12,7 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { type Cause, causeIf, type Next, objectRef } from '../application.ts';
-import { approvalsAt, ruleText } from '../approvalViews.ts';
+import { approvalRuleText, approvalsAt } from '../approvalViews.ts';
 import type { Explanation } from '../explanation.ts';
 import { gateText } from '../gateText.ts';
 import { NO_RELATED } from '../related.ts';
@@ -60,7 +60,7 @@ function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
   if (!rule) return [];
   const given = approvalsAt(gate, [], now).slice(0, NAMED);
   return [
-    { code: 'Approvals', text: ruleText(rule) },
+    { code: 'Approvals', text: approvalRuleText(rule) },
     ...given.map(({ rollout, version, verdict }) => ({
       code: 'Approvals',
       text: `${version} of Rollout ${refKey(rollout)} has ${verdictText(verdict)}`,

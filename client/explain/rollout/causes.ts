@@ -21,7 +21,7 @@ import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';
 import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';
-import { blockersOf, ofType } from './blocking.ts';
+import { ofType, storedBlockers } from './storedBlockers.ts';
 
 /** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
@@ -75,7 +75,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
 function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readonly Step[]): Cause[] | undefined {
   const closed = steps.filter(({ kind, state }) => kind === 'gate' && state === 'blocks');
   if (type !== DEPLOYMENT_BLOCKED || reason !== GATE_CLOSED || closed.length === 0) return undefined;
-  const others = (blockersOf(rollout, rollout.status?.pendingVersion) ?? [])
+  const others = (storedBlockers(rollout, rollout.status?.pendingVersion) ?? [])
     .filter(({ type }) => type !== 'Gate' && !hasOwnCondition(type))
     .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isOn(step, blocker)) }));
   // Of what has no step only the condition says more.
@@ -102,7 +102,7 @@ function sentence({ kind, title, detail = '', until, unread, missing }: Step): s
 /** What would hold every version, said before one comes. */
 function lasting(rollout: Rollout, steps: readonly Step[]): Cause[] {
   if (findCondition(rollout.status?.conditions, WAITING_FOR_ROLLOUTS)?.status === 'True') return [];
-  const isLasting = ofType(blockersOf(rollout, undefined), 'Upstream') !== undefined;
+  const isLasting = ofType(storedBlockers(rollout, undefined), 'Upstream') !== undefined;
   const stages = isLasting ? steps.filter(({ kind, state }) => kind === 'stage' && state === 'blocks') : [];
   return stages.map((step) => ({ code: 'RolloutNotFound', text: sentence(step), step: step.id }));
 }

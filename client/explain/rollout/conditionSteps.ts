@@ -5,12 +5,12 @@ import type { Blocker, Rollout } from '../../../api/types.ts';
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { defined, type Step } from '../application.ts';
-import { blockersOf, ofType } from './blocking.ts';
+import { ofType, storedBlockers } from './storedBlockers.ts';
 
 export function conditionSteps(rollout: Rollout, version: string | undefined): Step[] {
   const { status, spec } = rollout;
   const copied = findCondition(status?.conditions, COPIED);
-  const blockers = blockersOf(rollout, version);
+  const blockers = storedBlockers(rollout, version);
   const young = status?.youngReleases?.find(({ tag }) => tag === version);
   const isYoung = young && (!blockers || ofType(blockers, 'MinimumAge'));
   const [head] = status?.history ?? [];
@@ -21,32 +21,24 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
     title: string,
     rest: Partial<Record<keyof Step, string | undefined>>,
   ): Step => ({ id, kind: id, state, title, ...defined({ version, ...rest }) }) as Step;
-  return [
-    ...(isHeldByPin(rollout, version)
-      ? [
-          step('pin', 'blocks', `Pin on ${spec?.wantedVersion}`, {
-            detail: findCondition(status?.conditions, PINNED)?.message,
-            by: pin?.by,
-            reason: pin?.reason,
-            since: pin?.at,
-          }),
-        ]
-      : []),
-    ...(isYoung
-      ? [step('age', 'waits', 'Minimum age', { detail: 'spec.minimumReleaseAge', until: young.deployableAt })]
-      : []),
-    ...(isHeldByFailure(rollout, blockers) && head
-      ? [
-          step('failure', 'blocks', `Failure of ${head.version.tag}`, {
-            detail: head.bakeStatusMessage,
-            since: head.bakeEndTime,
-          }),
-        ]
-      : []),
-    ...(copied
-      ? [step('copy', copyState(copied), 'Copy', { detail: copied.message, since: copied.lastTransitionTime })]
-      : []),
+  const steps = [
+    isHeldByPin(rollout, version) &&
+      step('pin', 'blocks', `Pin on ${spec?.wantedVersion}`, {
+        detail: findCondition(status?.conditions, PINNED)?.message,
+        by: pin?.by,
+        reason: pin?.reason,
+        since: pin?.at,
+      }),
+    isYoung && step('age', 'waits', 'Minimum age', { detail: 'spec.minimumReleaseAge', until: young.deployableAt }),
+    isHeldByFailure(rollout, blockers) &&
+      head &&
+      step('failure', 'blocks', `Failure of ${head.version.tag}`, {
+        detail: head.bakeStatusMessage,
+        since: head.bakeEndTime,
+      }),
+    copied && step('copy', copyState(copied), 'Copy', { detail: copied.message, since: copied.lastTransitionTime }),
   ];
+  return steps.filter((each) => typeof each === 'object');
 }
 
 /** A pin holds what is newer, which does not count as waiting; of an older version of this software the status does not say. */

@@ -126,7 +126,7 @@ function checkStep(check: HealthCheck): Step {
 }
 
 /** The step for the bake of the newest deployment, if it bakes. */
-export function bakeStep(rollout: Rollout, bound: readonly FluxBinding[], now: EpochMs): Step[] {
+export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], now: EpochMs): Step[] {
   const [head] = rollout.status?.history ?? [];
   if (!head?.bakeStatus) return [];
   const bakeTime = parseDuration(rollout.spec?.bakeTime);

@@ -30,12 +30,12 @@ import {
 } from '../application.ts';
 import { byNamespace, type RelatedObjects, unreadOf, unreadTexts, watchesElsewhere } from '../related.ts';
 import { kindsThat } from '../stepKinds.ts';
-import { blockersOf, ofType } from './blocking.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
-import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
+import { bakeSteps, bindingSteps, checkSteps } from './deploymentSteps.ts';
 import { gateSteps } from './gateSteps.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
+import { ofType, storedBlockers } from './storedBlockers.ts';
 
 /** Many of them, in their order: linear in all that is around them, but for what shares a namespace. */
 export function explainRollouts(rollouts: readonly Rollout[], around: RelatedObjects, now: EpochMs): Application[] {
@@ -101,7 +101,7 @@ function stepsOf(
     ...gateSteps(rollout, bound, around, version, now),
     ...checkSteps(rollout, around),
     ...bindingSteps(rollout, bound, around.objects),
-    ...bakeStep(rollout, bound, now),
+    ...bakeSteps(rollout, bound, now),
   ];
 }
 
@@ -227,7 +227,7 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
       (state === 'blocks' || (!DEPLOYED.includes(kind) && (state === 'waits' || state === 'failed'))),
   );
   // What has no step of its own: the Rollout itself, or a kind of wait that this version of the program does not know.
-  const blockers = (blockersOf(rollout, version) ?? []).filter(
+  const blockers = (storedBlockers(rollout, version) ?? []).filter(
     ({ type }) => inTheWay.length === 0 || type === 'Problem',
   );
   if (inTheWay.length === 0 && blockers.length === 0) return { text: `${version} is deployed within moments` };

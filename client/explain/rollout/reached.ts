@@ -6,10 +6,10 @@ export const GOALS = ['waiting', 'deployed', 'baked'] as const;
 export type Goal = (typeof GOALS)[number];
 
 /** `failed`: it is not reached without a further action. */
-export type Progress = 'reached' | 'failed' | 'under way';
+export type GoalProgress = 'reached' | 'failed' | 'under way';
 
 /** `release`: a tag; without it the newest deployment counts, once nothing newer waits. */
-export function progressTo(goal: Goal, app: Application, release: string | undefined): Progress {
+export function progressTo(goal: Goal, app: Application, release: string | undefined): GoalProgress {
   const { waiting, runs, history } = app;
   if (goal === 'waiting' && waiting && (release === undefined || waiting.version === release)) return 'reached';
   if (release === undefined) return waiting || !runs ? 'under way' : progressOf(goal, runs);
@@ -18,7 +18,7 @@ export function progressTo(goal: Goal, app: Application, release: string | undef
 }
 
 /** The state of the history when a request was made. */
-export interface Since {
+export interface SinceRequest {
   /** Id of the newest deployment; 0 for none. */
   id: number;
   /** When that was last retried. */
@@ -26,7 +26,12 @@ export interface Since {
 }
 
 /** Progress since a request: of a deployment that is newer, or was retried since. `version`: absent for whichever comes. */
-export function progressSince(goal: Goal, { history }: Application, since: Since, version?: string): Progress {
+export function progressSince(
+  goal: Goal,
+  { history }: Application,
+  since: SinceRequest,
+  version?: string,
+): GoalProgress {
   const entry = history.find(
     (each) =>
       (version === undefined || each.version === version) &&
@@ -35,7 +40,7 @@ export function progressSince(goal: Goal, { history }: Application, since: Since
   return entry ? progressOf(goal, entry) : 'under way';
 }
 
-function progressOf(goal: Goal, { outcome, appliedAt }: DeploymentView): Progress {
+function progressOf(goal: Goal, { outcome, appliedAt }: DeploymentView): GoalProgress {
   if (goal === 'waiting' || outcome === 'Succeeded') return 'reached';
   if (outcome === 'Failed' || outcome === 'Cancelled') return 'failed';
   if (goal === 'deployed' && (appliedAt !== undefined || outcome === 'InProgress')) return 'reached';

@@ -19,7 +19,7 @@ import { withoutCommands } from '../../../core/text/commands.ts';
 import { defined, objectRef, type Step, type StepState } from '../application.ts';
 import { finder, type RelatedObjects } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
-import { blockersOf, holdOf } from './blocking.ts';
+import { storedBlockers, storedHold } from './storedBlockers.ts';
 
 const KIND_OF = {
   RolloutGate: 'rolloutGate',
@@ -29,23 +29,35 @@ const KIND_OF = {
 } as const satisfies Partial<Record<KindName, StepKind>>;
 type Kind = keyof typeof KIND_OF;
 
+/** An entry of `status.gates` and what is known about it. */
+interface Entry {
+  rollout: Rollout;
+  gate: GateSummary;
+  kind: Kind;
+  /** The RolloutGate, if it could be read. */
+  object: RolloutGate | undefined;
+  hold: Blocker | 'none' | 'unknown';
+  /** The waiting version. */
+  version: string | undefined;
+}
+
 export function rolloutGateSteps(
   rollout: Rollout,
   around: RelatedObjects,
   version: string | undefined,
   now: EpochMs,
 ): Step[] {
-  const namespace = rollout.metadata.namespace ?? '';
   const find = finder(around.rolloutGates);
-  const blockers = blockersOf(rollout, version);
+  const blockers = storedBlockers(rollout, version);
   return (rollout.status?.gates ?? [])
     .filter(({ kind }) => kind !== KINDS.Gate.kind)
     .map((gate) => {
       const { kind, shortName } = kindOf(gate);
-      const ref = refOf(kind, shortName, namespace);
+      const ref = refOf(kind, shortName, rollout.metadata.namespace ?? '');
       const object = kind === 'RolloutGate' ? find(ref) : undefined;
-      const hold = holdOf(rollout, blockers, kind, ref);
-      const state = stateOf(rollout, gate, kind, hold, version);
+      const hold = storedHold(rollout, blockers, kind, ref);
+      const entry = { rollout, gate, kind, object, hold, version };
+      const state = stateOf(entry);
       const until = parseTime(object?.metadata.annotations?.[GATE_UNTIL]);
       const known = typeof hold === 'string' ? undefined : hold;
       return {
@@ -56,11 +68,11 @@ export function rolloutGateSteps(
         object: objectRef(kind, ref),
         ...defined({
           version,
-          detail: detailOf(gate, kind, state, version, object, approvalsText(rollout, object, known, version, now)),
+          detail: detailOf(entry, state, now),
           until: until === undefined ? (known?.until ?? undefined) : formatTime(until),
           since: kind === 'Rollout' ? known?.since : undefined,
           asksApproval: object?.spec?.approvals || known?.type === 'Approvals' ? true : undefined,
-          ...whoListed(gate, object, version),
+          ...whoListed(entry),
         }),
       };
     });
@@ -76,13 +88,8 @@ function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } 
 }
 
 /** Who closed it, who put the version onto its list, or off it, and why: as the webhook has recorded it. */
-function whoListed(
-  { passing }: GateSummary,
-  object: RolloutGate | undefined,
-  version: string | undefined,
-): Pick<Step, 'by' | 'reason' | 'since'> {
-  if (!object) return {};
-  const listed = listingOf(object, passing === false, version);
+function whoListed({ gate, object, version }: Entry): Pick<Step, 'by' | 'reason' | 'since'> {
+  const listed = object && listingOf(object, gate.passing === false, version);
   return listed ? defined({ by: listed.by, reason: listed.reason, since: formatTime(listed.at) }) : {};
 }
 
@@ -105,13 +112,7 @@ function refOf(kind: Kind, name: string, home: string): NamespacedName {
 }
 
 /** What the Rollout says of it. By hand, and on the way back, a version waits for none of them. */
-function stateOf(
-  rollout: Rollout,
-  gate: GateSummary,
-  kind: Kind,
-  hold: Blocker | 'none' | 'unknown',
-  version: string | undefined,
-): StepState {
+function stateOf({ rollout, gate, kind, hold, version }: Entry): StepState {
   if (typeof hold !== 'string') {
     if (hold.reason === 'ReleaseRejected') return 'failed';
     // The calendar ends what has a time; what has none is under way.
@@ -137,53 +138,36 @@ function byList({ passing, allowedVersions, bypassGates }: GateSummary, version:
 }
 
 /** `1.2.0 has 1 of 2 approvals (alice)`; who gave them is for those who may read the RolloutGate. */
-function approvalsText(
-  rollout: Rollout,
-  object: RolloutGate | undefined,
-  hold: Blocker | undefined,
-  version: string | undefined,
-  now: EpochMs,
-): string | undefined {
+function approvalsText({ rollout, object, hold, version }: Entry, now: EpochMs): string | undefined {
   if (version === undefined) return undefined;
   const requested =
     object && approvalEvaluator(rollout, [object], rollout.status?.releaseAuthors ?? [], now).on(object, version);
   if (requested) return `${version} has ${verdictText(requested.verdict)}`;
-  return hold?.need === undefined ? undefined : `${version} has ${countText(hold.have ?? 0, hold.need)}`;
+  if (typeof hold === 'string' || hold.need === undefined) return undefined;
+  return `${version} has ${countText(hold.have ?? 0, hold.need)}`;
 }
 
-function detailOf(
-  gate: GateSummary,
-  kind: Kind,
-  state: StepState,
-  version: string | undefined,
-  object: RolloutGate | undefined,
-  approvals: string | undefined,
-): string {
-  const labels = object?.metadata.labels ?? {};
+function detailOf(entry: Entry, state: StepState, now: EpochMs): string {
+  const { gate, object, version } = entry;
+  const { labels = {}, annotations = {} } = object?.metadata ?? {};
   const [scheduleKind, name] = [labels[SCHEDULE_KIND_LABEL], labels[SCHEDULE_NAME_LABEL]];
-  const annotations = object?.metadata.annotations ?? {};
   const isPassedBy = state === 'passed' && version !== undefined && byList(gate, version) === 'blocks';
   return [
-    sayingOf(gate, kind, state, version, approvals),
+    stateText(entry, state, approvalsText(entry, now)),
     ...(isPassedBy ? [`which does not hold ${version}`] : []),
     ...(scheduleKind && name ? [`of ${scheduleKind} ${name}`] : []),
     ...[annotations[GATE_PRETTY_NAME], annotations[GATE_DESCRIPTION]].flatMap((text) => text || []),
   ].join(', ');
 }
 
-function sayingOf(
-  { passing, allowedVersions, bypassGates, message }: GateSummary,
-  kind: Kind,
-  state: StepState,
-  version: string | undefined,
-  approvals: string | undefined,
-): string {
+function stateText({ gate, kind, version }: Entry, state: StepState, approvals: string | undefined): string {
+  const { passing, allowedVersions, bypassGates, message } = gate;
   if (state === 'failed') return `rejects ${version}`;
   const reported = message && withoutCommands(message);
   if (bypassGates && reported) return reported;
   if (passing === false) return 'not passing';
   if (approvals !== undefined) return approvals;
-  // Why a stage or a budget holds it only the Rollout knows.
+  // Why an upstream Rollout or a budget holds it only the Rollout knows.
   if (kind !== 'RolloutGate' && state !== 'passed' && reported) return reported;
   if (!allowedVersions) return 'passing';
   const isAllowed = version === undefined || allowedVersions.includes(version);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../../api/flux.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../../../api/types.ts';
 import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/actions/writes/plannedWrite.ts';
-import { rollback, type WayBack } from '../../../../client/actions/writes/rollbackWrite.ts';
+import { type RollbackRequest, rollback } from '../../../../client/actions/writes/rollbackWrite.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 /** Newest first: `1.1.0`, `1.1.0!` has failed, `1.0.0<1.1.0` is an automatic rollback. */
@@ -33,7 +33,7 @@ const POLICIES: Record<string, any> = {
   descending: { spec: { policy: { alphabetical: { order: 'desc' } } } },
 };
 
-const back = (of: Rollout, wanted: Partial<WayBack> = {}, policy: ImagePolicy | undefined = POLICIES.semver) =>
+const back = (of: Rollout, wanted: Partial<RollbackRequest> = {}, policy: ImagePolicy | undefined = POLICIES.semver) =>
   rollback(of, policy, { stays: true, ...wanted });
 const said = (planned: PlannedWrite) =>
   isRequest(planned) ? kubectlOf(planned) : `${planned.isWrong ? 'wrong: ' : ''}${planned.none}`;

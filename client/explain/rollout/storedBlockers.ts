@@ -7,7 +7,7 @@ import { findCondition } from '../../../core/kube/conditions.ts';
 import { LIMITS } from '../../../core/limits.ts';
 
 /** What holds `version`, and what holds every version; undefined where the status is of an older version of this software. */
-export function blockersOf({ status }: Rollout, version: string | undefined): readonly Blocker[] | undefined {
+export function storedBlockers({ status }: Rollout, version: string | undefined): readonly Blocker[] | undefined {
   return status?.blockers?.filter((each) => each.version === undefined || each.version === version);
 }
 
@@ -16,7 +16,7 @@ export function ofType(blockers: readonly Blocker[] | undefined, type: Blocker['
 }
 
 /** `unknown` where the status does not say, or may list only some. */
-export function holdOf(
+export function storedHold(
   { status }: Rollout,
   blockers: readonly Blocker[] | undefined,
   kind: KindName,
