@@ -92,12 +92,11 @@ function runningOf({ version, outcome, at, endedAt }: DeploymentView): NonNullab
 
 /** What stands in the way first, without the version, which the row has anyway: `Gate shop/freeze: closed by alice: INC-42; RolloutGate qa`. */
 function whyText({ text, step: id }: Cause, steps: readonly Step[]): string {
-  const first = steps.find(
-    (step) => step.id === id && (step.state === 'blocks' || step.state === 'waits') && GATE_LIKE.includes(step.kind),
-  );
+  const inTheWay = blocking(steps);
+  const first = inTheWay.find((step) => step.id === id);
   if (!first) return text;
   const cause = first.detail ? `${first.title}: ${first.detail}` : first.title;
-  const others = blocking(steps).filter((step) => step !== first);
+  const others = inTheWay.filter((step) => step !== first);
   return [cause, ...others.map(({ title }) => title)].join('; ');
 }
 

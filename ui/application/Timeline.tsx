@@ -106,7 +106,8 @@ function Bar({ each, left, right, x, width }: BarProps) {
   const settled = each.endedAt ?? each.appliedAt;
   const busy = Math.min(settled ? Math.max(x(settled) - left, 0) : right - left, size);
   const visible = Math.min(right, width) - Math.max(left, 0);
-  const text = Math.max(left, 0) + 10;
+  // Beside the dark part, where there is room for it.
+  const text = Math.max(left + (visible - busy > 58 ? busy : 0), 0) + 8;
   return (
     <g class={`timeline-bar tone-${look.tone}`}>
       <title>

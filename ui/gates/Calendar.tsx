@@ -122,7 +122,7 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
       style={{ left: `${left}px`, width: `${Math.max(right - left - 1, LEAST)}px` }}
       title={text}
     >
-      <span class="band-text">
+      <span class="clip band-text">
         {right - left > 60 ? (band.openFor ? `open for ${band.openFor}` : (band.reason ?? 'closed')) : ''}
       </span>
       <span class="hidden">{text}</span>
@@ -177,7 +177,7 @@ function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
       >
         {drag ? (
           <span class="band planned" style={{ left: `${px(from)}px`, width: `${Math.max(px(to) - px(from), 2)}px` }}>
-            <span class="band-text">
+            <span class="clip band-text">
               {clockText(from, now.value)} – {clockText(to, now.value)}
             </span>
           </span>

@@ -83,7 +83,7 @@ function Banner({ data: { application, actions, rights } }: { data: Data }) {
   const { state, headline, causes, next, unread } = application;
   const track = trackOf(application);
   return (
-    <section class={`card banner tone-${STATES[state].tone}`} aria-label="State">
+    <section class={`card edge banner tone-${STATES[state].tone}`} aria-label="State">
       <div class="line banner-head">
         <h2>{headline}</h2>
         {track && (

@@ -6,14 +6,14 @@ import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { STATE_ORDER, STATES } from '../look/words.ts';
 import { BoardHead, BoardRow } from '../parts/BoardRow.tsx';
-import { Loading } from '../parts/Item.tsx';
+import { NoneOf } from '../parts/NoneOf.tsx';
 import { Search } from '../parts/Search.tsx';
 import { Unread } from '../parts/Unread.tsx';
 import { type Item, VirtualList } from '../parts/VirtualList.tsx';
 import { counts, groupings, groupOf, namespaces, shown, total } from '../state/board.ts';
 import { onKeys } from '../state/keys.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
-import { isComplete, kinds, rows } from '../state/stream.ts';
+import { rows } from '../state/stream.ts';
 
 const isNarrow = signal(matchMedia('(max-width: 760px)').matches);
 matchMedia('(max-width: 760px)').addEventListener('change', (event) => {
@@ -21,7 +21,7 @@ matchMedia('(max-width: 760px)').addEventListener('change', (event) => {
 });
 
 const HEADING = 44;
-const height = computed(() => (isNarrow.value ? 150 : 68));
+const height = computed(() => (isNarrow.value ? 168 : 68));
 /** By the keyboard; index into what is shown. */
 const cursor = signal(-1);
 
@@ -161,7 +161,6 @@ function itemsOf(found: readonly Row[], group: string, rowHeight: number): Item[
 }
 
 function Nothing() {
-  const rollouts = kinds.value.find(({ kind }) => kind === 'Rollout');
   if (rows.value.size > 0) {
     return (
       <Message icon="search" title="Nothing matches">
@@ -172,55 +171,21 @@ function Nothing() {
       </Message>
     );
   }
-  switch (rollouts?.state) {
-    case 'forbidden':
-      return (
-        <Message icon="closed" tone="held" title="You may not see Rollouts">
-          <p>{rollouts.why}</p>
-          <p>
-            Whoever manages the cluster can bind the role <code>view</code> with rollout-hooks installed, or a role with
-            get, list and watch on rollouts.kuberik.com.
-          </p>
-        </Message>
-      );
-    case 'absent':
-      return (
-        <Message icon="unknown" title="rollout-hooks is not installed here">
-          <p>
-            This cluster does not know the kind Rollout. Is it the right context? docs/install.md says how to install
-            it.
-          </p>
-        </Message>
-      );
-    case 'signed-out':
-      return (
-        <Message icon="user" tone="bad" title="Your credentials are no longer accepted">
-          <p>{rollouts.why}</p>
-          <p>Sign in again as you do for kubectl; this page goes on by itself.</p>
-        </Message>
-      );
-    case 'reconnecting':
-      return (
-        <Message icon="problem" tone="bad" title="The cluster does not answer">
-          <p>{rollouts.why}</p>
-          <p>This page tries again by itself. Are you on its network?</p>
-        </Message>
-      );
-    case 'live':
-      if (!isComplete.value) return <Loading count={6} />;
-      return (
-        <Message icon="release" title="No Rollouts yet">
-          <p>
-            A Rollout takes the tags of a Flux ImagePolicy through gates into your Flux objects. For one that runs
-            already:
-          </p>
-          <p>
-            <a href={linkTo.adopt}>What is not under a Rollout</a>
-          </p>
-          <pre class="inline-command">kubectl rollouts adopt kustomization/my-app</pre>
-        </Message>
-      );
-    default:
-      return <Loading count={6} />;
-  }
+  return (
+    <NoneOf
+      kind="Rollout"
+      needs="the role view with rollout-hooks installed, or one with get, list and watch on rollouts.kuberik.com,"
+    >
+      <Message icon="release" title="No Rollouts yet">
+        <p>
+          A Rollout takes the tags of a Flux ImagePolicy through gates into your Flux objects. For one that runs
+          already:
+        </p>
+        <p>
+          <a href={linkTo.adopt}>What is not under a Rollout</a>
+        </p>
+        <pre class="inline-command">kubectl rollouts adopt kustomization/my-app</pre>
+      </Message>
+    </NoneOf>
+  );
 }

@@ -43,7 +43,7 @@ function Gate({ data: { gate, approvals, actions, rights } }: { data: Data }) {
         look={{ tone, icon: opened ? 'open' : 'closed', text }}
       />
       <ActionDialog find={(id) => actions.find((action) => action.id === id)} rights={rights} />
-      <section class={`card banner tone-${tone}`} aria-label="State">
+      <section class={`card edge banner tone-${tone}`} aria-label="State">
         <h2>
           <Sentence text={message} />
         </h2>

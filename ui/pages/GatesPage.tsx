@@ -3,13 +3,13 @@ import { Calendar, gateLine, scheduleLine } from '../gates/Calendar.tsx';
 import { FreezeDialog } from '../gates/FreezeDialog.tsx';
 import { durationText, plannedFreeze } from '../gates/freeze.ts';
 import { Message } from '../look/Message.tsx';
-import { Loading } from '../parts/Item.tsx';
+import { NoneOf } from '../parts/NoneOf.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Toggles } from '../parts/Toggles.tsx';
 import { Unread } from '../parts/Unread.tsx';
 import { timeZone } from '../state/clock.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
-import { gates, isComplete, kinds, schedules } from '../state/stream.ts';
+import { gates, schedules } from '../state/stream.ts';
 
 const RANGES = { week: 7, month: 31 } as const;
 
@@ -44,7 +44,7 @@ export function GatesPage() {
       {closed.length > 0 && (
         <ul class="closed-gates">
           {closed.map(({ id, namespace, name, message, by, reason, held, rules }) => (
-            <li key={id} class="card tone-held">
+            <li key={id} class="card edge tone-held">
               <span class="meta">{namespace}/</span>
               <a href={linkTo.gate(id)}>{name}</a>
               <p>{[by, reason].filter(Boolean).join(': ') || (rules.length > 0 ? 'by its calendar' : 'by default')}</p>
@@ -57,7 +57,11 @@ export function GatesPage() {
         </ul>
       )}
       {all.length + planned.length === 0 ? (
-        <NoGates />
+        <NoneOf kind="Gate" needs="the role gate-viewer">
+          <Message icon="open" title="There are no Gates">
+            <p>A Gate freezes Flux objects and Rollouts, until a user or the calendar opens it.</p>
+          </Message>
+        </NoneOf>
       ) : (
         <section class="card panel" aria-label="Calendar">
           <Calendar
@@ -69,25 +73,5 @@ export function GatesPage() {
       )}
       {query.value.do === 'freeze' && <FreezeDialog />}
     </article>
-  );
-}
-
-function NoGates() {
-  const state = kinds.value.find(({ kind }) => kind === 'Gate');
-  if (!isComplete.value || state?.state === 'loading') return <Loading count={2} />;
-  if (state?.state === 'forbidden') {
-    return (
-      <Message icon="closed" tone="held" title="You may not see Gates">
-        <p>{state.why}</p>
-        <p>
-          Whoever manages the cluster can bind the role <code>gate-viewer</code> to you.
-        </p>
-      </Message>
-    );
-  }
-  return (
-    <Message icon="open" title="There are no Gates">
-      <p>A Gate freezes Flux objects and Rollouts, until a user or the calendar opens it.</p>
-    </Message>
   );
 }

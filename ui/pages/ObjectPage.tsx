@@ -26,7 +26,7 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
             name={object.name}
             look={EXPLAINED[state]}
           />
-          <section class={`card banner tone-${EXPLAINED[state].tone}`} aria-label="State">
+          <section class={`card edge banner tone-${EXPLAINED[state].tone}`} aria-label="State">
             <h2>
               <Sentence text={headline} />
             </h2>

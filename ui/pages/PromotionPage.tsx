@@ -83,7 +83,7 @@ function Node({ id, row, x, y }: { id: string; row: Row | undefined; x: number; 
   const [namespace, name] = id.split('/');
   if (!row) {
     return (
-      <li class="graph-node tone-calm" style={style}>
+      <li class="card edge graph-node tone-calm" style={style}>
         <strong>{name}</strong>
         <span>{namespace}</span>
         <span class="graph-state">not there, or not yours to see</span>
@@ -92,7 +92,7 @@ function Node({ id, row, x, y }: { id: string; row: Row | undefined; x: number; 
   }
   const look = STATES[row.state];
   return (
-    <li class={`graph-node tone-${look.tone}`} style={style}>
+    <li class={`card edge graph-node tone-${look.tone}`} style={style}>
       <a class="clip" href={linkTo.rollout(id)}>
         {name}
       </a>

@@ -19,10 +19,8 @@ export function Unread({ of }: { of: readonly string[] }) {
       {narrowed && <p>You may not read the whole cluster: only namespace {narrowed.namespace} is shown.</p>}
       {missing.length > 0 && (
         <p>
-          Not shown, because you may not read {missing.length === 1 ? 'it' : 'them'} or{' '}
-          {missing.length === 1 ? 'it is' : 'they are'} not installed:{' '}
-          {missing.map(({ kind }) => `${kind}s`).join(', ')}. What depends on {missing.length === 1 ? 'it' : 'them'} is
-          marked as unknown.
+          Not shown, because you may not read them or they are not installed:{' '}
+          {missing.map(({ kind }) => `${kind}s`).join(', ')}. What depends on them is marked as unknown.
         </p>
       )}
     </div>

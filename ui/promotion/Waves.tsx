@@ -94,7 +94,7 @@ function Wave({ wave, isOnly }: { wave: WaveView; isOnly: boolean }) {
     ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? 'waits' : 'wait'}`] : []),
   ];
   return (
-    <li class={`wave tone-${look.tone}`}>
+    <li class={`card edge wave tone-${look.tone}`}>
       <strong class="line">
         <Icon name={look.icon} size={13} label={look.text} /> {value || (isOnly ? 'all' : 'the others')}
       </strong>

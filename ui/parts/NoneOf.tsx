@@ -1,0 +1,50 @@
+/** A page without any object of its kind: why they could not be read, that they are still being read, or that there is none. */
+import type { KindState } from '../../client/board/messages.ts';
+import type { IconName } from '../look/Icon.tsx';
+import { Message } from '../look/Message.tsx';
+import type { Tone } from '../look/words.ts';
+import { isComplete, kinds } from '../state/stream.ts';
+import { Loading } from './Item.tsx';
+
+interface NoneOfProps {
+  kind: 'Rollout' | 'Gate';
+  /** What lets a user read them. */
+  needs: string;
+  /** There is none. */
+  children: preact.ComponentChildren;
+}
+
+export function NoneOf({ kind, needs, children }: NoneOfProps) {
+  const found = kinds.value.find((each) => each.kind === kind);
+  if (!found || found.state === 'loading' || (found.state === 'live' && !isComplete.value))
+    return <Loading count={6} />;
+  if (found.state === 'live') return <>{children}</>;
+  const texts: Record<Exclude<KindState['state'], 'loading' | 'live'>, [IconName, Tone, string, string]> = {
+    forbidden: ['closed', 'held', `You may not see ${kind}s`, `Whoever manages the cluster can bind ${needs} to you.`],
+    absent: [
+      'unknown',
+      'calm',
+      'rollout-hooks is not installed here',
+      `This cluster does not know the kind ${kind}. Is it the right context? docs/install.md says how to install it.`,
+    ],
+    'signed-out': [
+      'user',
+      'bad',
+      'Your credentials are no longer accepted',
+      'Sign in again as you do for kubectl; this page continues by itself.',
+    ],
+    reconnecting: [
+      'problem',
+      'bad',
+      'The cluster does not answer',
+      'This page tries again by itself. Are you on its network?',
+    ],
+  };
+  const [icon, tone, title, help] = texts[found.state];
+  return (
+    <Message icon={icon} tone={tone} title={title}>
+      <p>{found.why}</p>
+      <p>{help}</p>
+    </Message>
+  );
+}
