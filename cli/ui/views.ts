@@ -11,15 +11,7 @@ import type { NextDeployment } from '../../core/gate/approved.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
-import {
-  areAlike,
-  gatesAround,
-  isBoundKind,
-  kept,
-  ownersOf,
-  type WatchedKind,
-  WatchedObjects,
-} from './objects.ts';
+import { areAlike, gatesAround, isBoundKind, kept, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
 
 type Changed<T> = { set: T[]; gone: string[] };
 

@@ -1,5 +1,5 @@
 /** A page without any object of its kind: why they could not be read, that they are still being read, or that there is none. */
-import type { KindState } from '../../client/board/messages.ts';
+import type { KindState } from '../../client/board/pageMessages.ts';
 import type { IconName } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import type { Tone } from '../look/words.ts';
