@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { SlowestFiles } from './test/support/slowestFiles.ts';
 
 /** CI's machine has two cores and is noisy. A test that needed its second try is listed as retried, and is a bug to look at. */
 const retry = process.env.CI ? 1 : 0;
@@ -28,6 +29,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', new SlowestFiles()],
     projects: [
       {
         test: {
