@@ -166,4 +166,13 @@ describe('a freeze', () => {
     expect([code, err]).toEqual([130, expect.stringContaining('The request is still in effect')]);
     expect(await annotationsOf('rollout', 'app')).toMatchObject({ 'rollout.kuberik.com/force-deploy': '1.4.0' });
   });
+
+  it('bypass, without a reason', async () => golden('bypass-no-reason', await as('sre', words('bypass app 1.4.0')), 2));
+  it('open of what is not there', async () => golden('open-nothing', await as('sre', words('open nothing')), 1));
+
+  it('thaw without a name', async () => {
+    const called = await as('sre', [...words('thaw --yes --reason'), 'INC-42 is over']);
+    expect([called.code, called.out]).toEqual([0, `Opened Gate ${story.ns}/incident.\n`]);
+    await golden('thaw-nothing', await as('sre', words('thaw')), 1);
+  });
 });
