@@ -12,14 +12,15 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 process.env.GOGC ??= '400';
 
 /** Those on a control plane wait most of the time: more at once than there are cores. */
-const WAITING = { sequence: { groupOrder: 1 }, maxWorkers: 2 * availableParallelism() };
+const WAITING = { sequence: { groupOrder: 1 }, maxWorkers: 3 * availableParallelism(), maxConcurrency: 10 };
 
 const OWN_CONTROL_PLANE = { retry, testTimeout: 600_000, hookTimeout: 300_000, ...WAITING };
 
-/** The longest files begin first; those on the shared cluster fill the gaps. */
+/** The longest files begin first: those with a control plane of their own, and the attempts. The others fill the gaps. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project }: TestSpecification) => (project.name === 'cluster' ? 1 : 0);
+    const rank = ({ project, moduleId }: TestSpecification) =>
+      project.name === 'cluster' && !moduleId.includes('/around/') ? 1 : 0;
     const group = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
     return (await super.sort(files)).sort((a, b) => group(a) - group(b) || rank(a) - rank(b));
   }

@@ -1,18 +1,11 @@
 /** No lost and no doubled deployment, whatever dies. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ClusterView, kustomization, rollout, viewCluster, waitFor } from '../cluster/support/cluster.ts';
-import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+import { expect, it } from 'vitest';
+import { kustomization, rollout, waitFor } from '../cluster/support/cluster.ts';
+import { ownCluster } from '../cluster/support/ownCluster.ts';
 import { history, substitutes, variablesArrive } from '../cluster/support/versions.ts';
 import { objectOf } from '../support/objects.ts';
 
-let cluster: TestCluster;
-let view: ClusterView;
-
-beforeAll(async () => {
-  cluster = await startTestCluster();
-  view = viewCluster(cluster);
-});
-afterAll(() => cluster?.dispose());
+const { cluster, view } = await ownCluster();
 
 async function newApp(): Promise<string> {
   const ns = await view.newNamespace();

@@ -1,4 +1,4 @@
-/** No way around a closed gate: attempts.yaml, tried as the people and controllers that it names. */
+/** No way around a closed gate: attempts.yaml, tried as the people and controllers that it names. That each is a way: test/long/around.test.ts. */
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { type Attempt, carryOut, partsOf, readAttempts, running, stepsOf } from './attempt.ts';
@@ -60,20 +60,4 @@ describe.concurrent('behind a closed gate nothing changes by', () => {
 
 it('behind a closed gate nothing has changed by all of that', async () => {
   for (const { world, before } of [...frozenWorlds.values()].flat()) expect(await stateOf(world)).toEqual(before);
-});
-
-describe.concurrent('where the gates are open the same attempt gets through:', () => {
-  it.each(attempts.filter(({ never }) => !never))('$name', async (attempt) => {
-    const world = await newWorld(view, { closed: false, parts: partsOf(attempt) });
-    const before = await stateOf(world);
-    const answers = await make(attempt, world);
-    await waitFor(
-      async () => {
-        expect(await stateOf(world), answers.join('; ')).not.toEqual(before);
-        return true;
-      },
-      'a change',
-      10_000,
-    );
-  });
 });
