@@ -61,8 +61,16 @@ export default defineConfig({
       },
       // Each file has a control plane of its own, and breaks it.
       { test: { name: 'faults', include: ['test/faults/**/*.test.ts'], ...OWN_CONTROL_PLANE } },
-      // `npm run test:long`.
-      { test: { name: 'long', include: ['test/long/**/*.test.ts'], ...OWN_CONTROL_PLANE } },
+      // `npm run test:long`: with a control plane for each, more of them at once are only slower.
+      {
+        test: {
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
+          ...OWN_CONTROL_PLANE,
+          sequence: { groupOrder: 2 },
+          maxWorkers: 2 * availableParallelism(),
+        },
+      },
     ],
   },
 });
