@@ -12,7 +12,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 process.env.GOGC ??= '400';
 
 /** Those on a control plane wait most of the time: more at once than there are cores. */
-const WAITING = { sequence: { groupOrder: 1 }, maxWorkers: 3 * availableParallelism(), maxConcurrency: 10 };
+const WAITING = { sequence: { groupOrder: 1 }, maxWorkers: 2 * availableParallelism() };
 
 const OWN_CONTROL_PLANE = { retry, testTimeout: 600_000, hookTimeout: 300_000, ...WAITING };
 
@@ -61,16 +61,8 @@ export default defineConfig({
       },
       // Each file has a control plane of its own, and breaks it.
       { test: { name: 'faults', include: ['test/faults/**/*.test.ts'], ...OWN_CONTROL_PLANE } },
-      // `npm run test:long`: with a control plane for each, more of them at once are only slower.
-      {
-        test: {
-          name: 'long',
-          include: ['test/long/**/*.test.ts'],
-          ...OWN_CONTROL_PLANE,
-          sequence: { groupOrder: 2 },
-          maxWorkers: 2 * availableParallelism(),
-        },
-      },
+      // `npm run test:long`.
+      { test: { name: 'long', include: ['test/long/**/*.test.ts'], ...OWN_CONTROL_PLANE } },
     ],
   },
 });

@@ -128,4 +128,13 @@ describe('with spec.writeBack', () => {
     await developer.remove(taken);
     await story.headIs('1.0.0', 'Succeeded');
   });
+
+  it('the ImagePolicy of the releases is refused as the derived one', async () => {
+    const ns = await newNamespace();
+    const wrong = rollout(ns, 'app', { spec: { writeBack: { imagePolicy: 'app' } } });
+    await expect(developer.create(wrong)).rejects.toMatchObject({
+      code: 422,
+      message: expect.stringContaining('writeBack.imagePolicy must not be the ImagePolicy of releasesImagePolicy'),
+    });
+  });
 });
