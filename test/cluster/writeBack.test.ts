@@ -7,6 +7,7 @@ import {
   kustomization,
   ociRepository,
   ref,
+  rollout,
   sharedCluster,
   staysTrue,
   waitFor,
