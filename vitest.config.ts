@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { SlowestFiles } from './test/support/slowestFiles.ts';
 
 /** CI's machine has two cores and is noisy. A test that needed its second try is listed as retried, and is a bug to look at. */
 const retry = process.env.CI ? 1 : 0;
@@ -15,10 +16,11 @@ const WAITING = { sequence: { groupOrder: 1 }, maxWorkers: 2 * availableParallel
 
 const OWN_CONTROL_PLANE = { retry, testTimeout: 600_000, hookTimeout: 300_000, ...WAITING };
 
-/** The longest files begin first; those on the shared cluster fill the gaps. */
+/** The longest files begin first: those with a control plane of their own, and the attempts. The others fill the gaps. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project }: TestSpecification) => (project.name === 'cluster' ? 1 : 0);
+    const rank = ({ project, moduleId }: TestSpecification) =>
+      project.name === 'cluster' && !moduleId.includes('/around/') ? 1 : 0;
     const group = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
     return (await super.sort(files)).sort((a, b) => group(a) - group(b) || rank(a) - rank(b));
   }
@@ -28,6 +30,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', new SlowestFiles()],
     projects: [
       {
         test: {

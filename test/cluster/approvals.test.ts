@@ -1,7 +1,7 @@
 /** Approvals by more than one, with people who may approve and nothing else. */
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
-import { type AnyObject, ref, rollout, rolloutGate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { type AnyObject, ref, rollout, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { conditionOf, history } from './support/versions.ts';
 
 const { admin, developer, sre, flux, newNamespace, publish } = sharedCluster();
@@ -83,24 +83,6 @@ describe('approvals on a RolloutGate', () => {
       );
       return true;
     }, 'the Events');
-  });
-
-  it('who asked for a version cannot approve it, before or after', async () => {
-    const { ns, app, approve, waitsWith } = await story({ required: 1, notBy: ['requester'] });
-    await publish(ns, 'app', '1.0.0');
-    await isKnown(ns, '1.0.0');
-    const asked = { metadata: { annotations: { [`${P}force-deploy`]: '1.0.0' } } };
-    const { warnings: waiting } = await developer.mergePatch(app, asked);
-    expect(waiting).toEqual(['version 1.0.0 waits: RolloutGate prod has 0 of 1 approval']);
-    const self = { metadata: { annotations: { [`${P}approve`]: '1.0.0' } } };
-    const { warnings } = await admin.mergePatch(ref('rolloutGate', ns, 'prod'), self, {
-      headers: { 'Impersonate-User': 'developer', 'Impersonate-Group': 'system:masters' },
-    });
-    expect(warnings).toEqual(['you asked for 1.0.0: your approval does not count for it (spec.approvals.notBy)']);
-    await waitsWith('0 of 1 approval (developer asked for it and does not count)');
-    await approve('carol', '1.0.0');
-    const head = await waitFor(async () => (await admin.get(app)).status?.history?.[0], 'the deployment');
-    expect(head).toMatchObject({ requestedBy: 'developer', approvals: [{ by: 'carol' }] });
   });
 
   it('a Git sync that strips them, and one that brings one along, change nothing', async () => {
@@ -201,67 +183,5 @@ describe('approvals on a RolloutGate', () => {
     expect(await givenBy()).toEqual(['alice', 'bob', 'carol']);
     const { managedFields = [] } = (await admin.get(prod)).metadata;
     expect(managedFields.find(({ operation }) => operation === 'Apply')).toEqual(entry);
-  });
-
-  it('in another’s name are dropped, and whoever forges them is told', async () => {
-    const { prod, patch } = await story({ required: 2 });
-    const given = [{ version: '1.0.0', by: 'b\no\nb', at: '2026-03-01T12:00:00Z' }];
-    const forged = { metadata: { annotations: { [`${P}approvals`]: JSON.stringify({ given }) } } };
-    const { warnings } = await patch('alice', forged);
-    expect(warnings).toEqual([
-      'dropped: 1.0.0 approved by b o b is your text, not their write',
-      `${P}approvals is the webhook's record: what you write in it is dropped`,
-    ]);
-    expect((await admin.get(prod)).metadata.annotations?.[`${P}approvals`]).toBeUndefined();
-  });
-
-  it('expire, each by its own time', async () => {
-    const { ns, prod, approve, deployed } = await story({ required: 2, expireAfter: '3s' });
-    await publish(ns, 'app', '1.0.0');
-    await isKnown(ns, '1.0.0');
-    await approve('alice', '1.0.0');
-    await waitFor(async () => (await admin.get(prod)).status?.approvals?.versions?.length === 1, 'the approval');
-    await waitFor(async () => (await admin.get(prod)).status?.approvals?.versions === undefined, 'its end');
-    await approve('bob', '1.0.0');
-    await staysTrue(async () => (await deployed()).length === 0, 'nothing to be deployed', 1000);
-    await waitFor(async () => {
-      await approve('alice', '1.0.0');
-      await approve('bob', '1.0.0');
-      return (await deployed()).length === 1;
-    }, 'the deployment');
-  });
-
-  it('that somebody changes are told, with who did it: fewer, another Rollout for a moment, a deletion', async () => {
-    const { ns, prod, approve, waitsWith, deployed } = await story({ required: 2 });
-    const told = async () =>
-      (await admin.list<AnyObject>('events.k8s.io/v1', 'Event', ns))
-        .filter(({ reason, type }) => reason === 'ApprovalsChanged' && type === 'Warning')
-        .map(({ regarding, note }) => `${regarding.kind} ${regarding.name}: ${note.replace(/ at 20\S+?Z/, '')}`);
-    const isTold = (text: string) => waitFor(async () => (await told()).includes(text), text);
-    await publish(ns, 'app', '1.0.0');
-    await waitsWith('0 of 2 approvals');
-    await approve('alice', '1.0.0');
-    await waitFor(async () => (await admin.get(prod)).status?.approvals?.versions?.length === 1, 'the approval');
-    await sre.mergePatch(prod, { spec: { approvals: { required: 1 } } });
-    await waitFor(async () => (await deployed()).length === 1, 'the deployment');
-    await isTold('RolloutGate prod: sre changed spec.approvals.required from 2 to 1; there were 1/2 for 1.0.0');
-
-    await sre.mergePatch(prod, { spec: { rolloutRef: { name: 'other' } } });
-    await sre.mergePatch(prod, { spec: { rolloutRef: { name: 'app' }, approvals: { notBy: ['author'] } } });
-    await waitFor(async () => {
-      const moved = (await told()).filter((text) => text.includes('rolloutRef')).map((text) => text.split(';')[0]);
-      expect(moved.sort()).toEqual([
-        'RolloutGate prod: sre changed spec.rolloutRef.name from app to other',
-        'RolloutGate prod: sre changed spec.rolloutRef.name from other to app, spec.approvals.notBy from none to author',
-      ]);
-      return true;
-    }, 'both moves');
-
-    await sre.remove(prod);
-    await waitFor(async () => {
-      const [deletion = ''] = (await told()).filter((text) => text.startsWith('Rollout '));
-      expect(deletion).toMatch(/^Rollout app: sre deleted RolloutGate 'prod', which required 1 approval/);
-      return true;
-    }, 'the deletion');
   });
 });

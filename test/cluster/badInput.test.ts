@@ -1,17 +1,7 @@
 /** Bad input gets a clear answer, and everything else goes on. */
 import { describe, expect, it } from 'vitest';
 import { objectIn } from '../manifests/files.ts';
-import {
-  imagePolicy,
-  kustomization,
-  ociRepository,
-  ref,
-  rollout,
-  rolloutGate,
-  sharedCluster,
-  staysTrue,
-  waitFor,
-} from './support/cluster.ts';
+import { kustomization, ociRepository, ref, rollout, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { conditionOf, history, imageTag, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, newNamespace, publish } = sharedCluster();
@@ -31,49 +21,6 @@ const bindingOf = async (ns: string, object: string) =>
   }, `the FluxBinding of ${object}`);
 
 describe('a Rollout', () => {
-  it('whose ImagePolicy has a pattern that is slow to match backwards stops nobody, and deploys what the pattern matches', async () => {
-    const ns = await newNamespace();
-    const pattern = `^(?:${'(a|a)'.repeat(40)}b|a+[xy])$`;
-    const spec = { filterTags: { pattern }, policy: { alphabetical: { order: 'asc' } } };
-    await admin.create(imagePolicy(ns, 'app', spec));
-    await publish(ns, 'app', `${'a'.repeat(40)}x`);
-    await developer.create(rollout(ns, 'app'));
-    const headIs = (tag: string) =>
-      waitFor(async () => {
-        const { status } = await admin.get(ref('rollout', ns, 'app'));
-        return status?.history?.[0].version.tag === tag;
-      }, `${tag} to be deployed`);
-    await headIs(`${'a'.repeat(40)}x`);
-    await publish(ns, 'app', `${'a'.repeat(40)}y`);
-    await headIs(`${'a'.repeat(40)}y`);
-    // Admission goes on.
-    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
-    await developer.mergePatch(ref('rollout', ns, 'app'), { metadata: { annotations: { seen: 'yes' } } });
-  });
-
-  it('whose ImagePolicy is missing says so, and recovers when it comes', async () => {
-    const ns = await newNamespace();
-    await developer.create(rollout(ns, 'app'));
-    await readyMessage('rollout', ns, 'app', `ImagePolicy 'app' not found in namespace '${ns}'`);
-    await publish(ns, 'app', '1.0.0');
-    await waitFor(async () => {
-      const object = await admin.get(ref('rollout', ns, 'app'));
-      return conditionOf(object, 'Ready')?.status === 'True' && object.status.history[0].version.tag === '1.0.0';
-    }, 'the Rollout to recover');
-  });
-
-  it('never deploys a tag that is not a legal tag, and deploys the next one', async () => {
-    const ns = await newNamespace();
-    await developer.create(rollout(ns, 'app'));
-    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
-    await publish(ns, 'app', '1.0.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
-    await publish(ns, 'app', '1.1.0; rm -rf /');
-    await staysTrue(async () => (await substitutes(admin, ns, 'app')).APP_VERSION === '1.0.0', '1.0.0', 1000);
-    await publish(ns, 'app', '1.2.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.2.0' });
-  });
-
   it('with a name of 253 characters works like any other', async () => {
     const ns = await newNamespace();
     const name = `${'a-long-name.'.repeat(21)}x`.slice(0, 253);
@@ -209,14 +156,5 @@ describe('a Flux object', () => {
       spec: { postBuild: { substitute: { APP_VERSION: '5.0.0' } } },
     });
     expect(await substitutes(admin, ns, 'app')).toEqual({ APP_VERSION: '5.0.0' });
-  });
-});
-
-describe('an ImagePolicy', () => {
-  it('without a release yet leaves its Rollout waiting, and the Rollout says so', async () => {
-    const ns = await newNamespace();
-    await admin.create(imagePolicy(ns, 'app'));
-    await developer.create(rollout(ns, 'app'));
-    await readyMessage('rollout', ns, 'app', 'No releases available');
   });
 });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import type { CommandDefinition } from '../../cli/command/command.ts';
 import { COMMANDS } from '../../cli/commands/index.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
@@ -50,7 +50,7 @@ function wordsOf(line: string, { shop, flux }: Stage, { options = [], isLocal }:
 }
 
 describe.each(SHOWN.map((entry) => [entry.name, entry] as const))('%s', (name, entry) => {
-  it('does what its examples say', async () => {
+  it.concurrent('does what its examples say', async ({ expect }) => {
     const definition = await entry.load();
     const printed: string[] = [];
     for (const [what, line] of definition.examples) {

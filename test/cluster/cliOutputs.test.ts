@@ -57,14 +57,8 @@ describe('for programs', () => {
 describe('a server dry run', () => {
   it.each<[string, string]>([
     ['dry-deploy', 'deploy app 1.1.0'],
-    ['dry-deploy-name', 'deploy app 1.1.0 -o name'],
-    ['dry-pin', 'pin app 1.1.0 -v'],
     ['dry-approve', 'approve app 1.1.0'],
-    ['dry-reject', 'reject app 1.1.0 -v'],
-    ['dry-open', 'open sealed'],
-    ['dry-close', 'close rolloutgate/qa -v'],
     ['dry-freeze', 'freeze incident --kinds Rollout'],
-    ['dry-bypass', 'bypass app 1.1.0 --reason INC-7'],
   ])('%s', async (name, line) => {
     await golden(name, await as('sre', `${line} --dry-run=server`));
     expect((await story.head()).version.tag).toBe('1.0.0');

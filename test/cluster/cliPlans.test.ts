@@ -96,6 +96,14 @@ describe('adopt', () => {
     expect([metadata.generation, spec.postBuild.substitute.APP_VERSION]).toEqual([before, '1.0.0']);
   });
 
+  it('of a kind that nothing is set on', async () => {
+    const { code, err } = await as('developer', 'adopt deployment/app');
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/^'deployment' is not a known kind\. Known are kustomization, /),
+    ]);
+  });
+
   it('of what is bound already', async () =>
     golden('adopt-bound', ns, await as('sre', `adopt kustomization/app -n ${ns}`), 1));
 });

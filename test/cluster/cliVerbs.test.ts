@@ -140,8 +140,6 @@ describe('a freeze', () => {
       1,
     ));
 
-  it('by somebody who may not', async () => golden('freeze-denied', await as('developer', words('freeze --yes')), 1));
-
   it('closes, with an end, and says so', async () => {
     await golden('freeze', await as('sre', [...words('freeze incident --for 24h --yes --reason'), 'INC-42']));
     const { status } = await waitFor(async () => {
@@ -170,52 +168,11 @@ describe('a freeze', () => {
   });
 
   it('bypass, without a reason', async () => golden('bypass-no-reason', await as('sre', words('bypass app 1.4.0')), 2));
-  it('bypass, by somebody who may not', async () =>
-    golden('bypass-denied', await as('developer', [...words('bypass app 1.4.0 --yes --reason'), 'INC-42']), 1));
-
-  it('bypass lets the version through', async () => {
-    await as('sre', [...words('bypass app 1.4.0 --yes --reason'), 'INC-42, the fix']);
-    await waitFor(async () => (await story.head()).version?.tag === '1.4.0', 'the deployment');
-    expect(await story.head()).toMatchObject({ bypass: { by: 'sre', reason: 'INC-42, the fix' } });
-  });
+  it('open of what is not there', async () => golden('open-nothing', await as('sre', words('open nothing')), 1));
 
   it('thaw without a name', async () => {
     const called = await as('sre', [...words('thaw --yes --reason'), 'INC-42 is over']);
     expect([called.code, called.out]).toEqual([0, `Opened Gate ${story.ns}/incident.\n`]);
     await golden('thaw-nothing', await as('sre', words('thaw')), 1);
-  });
-
-  it('open and close', async () => {
-    await golden('close', await as('sre', words('close incident --reason again')));
-    await golden(
-      'open-asks',
-      await waitFor(async () => {
-        const called = await as('sre', words('open incident'));
-        return called.err.includes('2 objects') && called;
-      }, 'the count of what it holds'),
-      2,
-    );
-    await golden('open-for-version', await as('sre', words('open incident --for-version 1.5.0')));
-    await golden('open', await as('sre', words('open gate/incident --yes')));
-    await golden('open-again', await as('sre', words('open incident')));
-    await golden('close-rolloutgate', await as('sre', words('close rolloutgate/qa')));
-    await golden('open-nothing', await as('sre', words('open nothing')), 1);
-  });
-});
-
-describe('bad input', () => {
-  it.each([
-    ['freeze x --for soon', /^--for: 'soon' is not a time such as 30m/],
-    ['freeze x --until yesterday', /^--until: 'yesterday' is no time such as/],
-    ['freeze x --for 1h --until 18:00', /give one of them/],
-    ['freeze x --kinds Deployment', /^--kinds: 'Deployment' does not parse/],
-    ['freeze x --every Fr', /^--every: 'Fr' does not parse/],
-    ['freeze x --every Friday --timezone Mars', /^--timezone: 'Mars' is no time zone/],
-    ['freeze x --between 10:00-12:00', /^--between goes with --every/],
-    ['calendar --weeks 99', /^--weeks: '99' is not a number from 1 to 8/],
-    ['adopt deployment/app', /^'deployment' is not a known kind\. Known are kustomization, /],
-  ])('%s', async (line, sentence) => {
-    const { code, err } = await as('sre', words(line));
-    expect([code, err]).toEqual([2, expect.stringMatching(sentence)]);
   });
 });

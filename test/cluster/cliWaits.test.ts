@@ -5,7 +5,7 @@ import type { Rollout } from '../../api/types.ts';
 import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { type Called, call, type RelatedObjects } from '../support/command.ts';
-import { gate, ref, rollout, rolloutBudget, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
+import { gate, ref, rollout, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isHeld, saysSoon } from './support/gates.ts';
 import { expectGolden } from './support/golden.ts';
 import { type Story, storyOf } from './support/rolloutStory.ts';
@@ -152,14 +152,6 @@ describe('a Gate that lets one version through', () => {
     return ns;
   };
 
-  it('brings it to the Rollout that waits, and that is waited for', async () => {
-    const ns = await held(['app']);
-    const approved = await as('sre', ns, words('approve gate/year-end 1.1.0 --wait --yes'));
-    expect([approved.code, approved.out]).toEqual([0, expect.stringContaining('1.1.0')]);
-    const { status } = await admin.get(ref('rollout', ns, 'app'));
-    expect(status?.history?.[0]).toMatchObject({ version: { tag: '1.1.0' }, bakeStatus: 'Succeeded' });
-  });
-
   it('has to be told which, where it waits in several', async () => {
     const ns = await held(['eu', 'us']);
     const approve = async (version: string) => {
@@ -172,79 +164,4 @@ describe('a Gate that lets one version through', () => {
     ]);
     expect(await approve('9.0.0')).toEqual([0, 'Not waiting: this gate holds no Rollout with 9.0.0.']);
   });
-});
-
-describe('a budget that holds a version after failures', () => {
-  let ns: string;
-
-  beforeAll(async () => {
-    ns = await newNamespace();
-    await publish(ns, 'app', '1.0.0');
-    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 1, maxFailures: 1 }));
-    const spec = { releasesImagePolicy: { name: 'app' }, bakeTime: '1h' };
-    for (const name of ['canary', 'eu']) await developer.create(rollout(ns, name, { spec }));
-    const [failing] = await waitFor(async () => {
-      const all = await admin.list('kuberik.com/v1alpha1', 'Rollout', ns);
-      const baking = all.filter(({ status }) => status?.history?.[0]?.bakeStatus === 'InProgress');
-      return baking.length > 0 && baking;
-    }, 'one to bake');
-    await waitFor(async () => {
-      const name = failing!.metadata.name as string;
-      const { status } = await admin.get(ref('rollout', ns, name));
-      const [head, ...older] = status.history;
-      await admin.patchStatus(ref('rollout', ns, name), { history: [{ ...head, bakeStatus: 'Failed' }, ...older] });
-      return true;
-    }, 'its bake to be ended');
-    await waitFor(async () => (await held())?.[0], 'the budget to hold it');
-  });
-
-  const held = async () => {
-    const { status } = await admin.get(ref('rolloutBudget', ns, 'fleet'));
-    return status?.versions?.filter((each: { held?: boolean }) => each.held);
-  };
-  /** Which of the two began is nobody's. */
-  const eitherWay = (called: Called): Called => ({
-    ...called,
-    out: called.out.replace(/([/ ])(canary|eu)\b/g, '$1ONE'),
-    err: called.err.replace(/([/ ])(canary|eu)\b/g, '$1ONE'),
-  });
-
-  it('why the budget', async () =>
-    golden('why-budget', ns, eitherWay(await as('developer', ns, words('why budget/fleet')))));
-
-  it('why a Rollout that it holds', async () => {
-    const waiting = await waitFor(async () => {
-      const all = await admin.list('kuberik.com/v1alpha1', 'Rollout', ns);
-      const found = all.find(({ status }) =>
-        status?.conditions?.some(
-          ({ type, reason }: { type: string; reason: string }) =>
-            type === 'WaitingForBudget' && reason === 'VersionHeld',
-        ),
-      );
-      return found?.metadata.name as string | undefined;
-    }, 'the other one to wait for it');
-    await golden('why-held-by-budget', ns, eitherWay(await as('sre', ns, ['why', waiting])));
-  });
-
-  it('continue of what has not failed', async () =>
-    golden('continue-unknown', ns, await as('sre', ns, words('continue fleet 9.9.9')), 1));
-  it('continue asks', async () =>
-    golden('continue-asks', ns, eitherWay(await as('sre', ns, words('continue fleet'))), 2));
-  it('continue, by somebody who may not', async () =>
-    golden('continue-denied', ns, await as('developer', ns, words('continue fleet --yes')), 1));
-
-  it('continue lets it go on, and says with whose reason', async () => {
-    const line = [...words('continue fleet 1.0.0 --yes -v --wait --reason'), 'the database was down'];
-    const called = await as('sre', ns, line);
-    // How often it looked before the budget did is nobody's.
-    await golden('continue', ns, { ...called, err: called.err.replace(/^RolloutBudget .*\n/gm, '') });
-    expect(await held()).toEqual([]);
-    expect((await admin.get(ref('rolloutBudget', ns, 'fleet'))).status.versions).toMatchObject([
-      { continuedBy: 'sre' },
-    ]);
-    await golden('continue-again', ns, await as('sre', ns, words('continue fleet')));
-  });
-
-  it('that is not there', async () =>
-    golden('continue-nothing', ns, await as('sre', ns, words('continue nothing')), 1));
 });

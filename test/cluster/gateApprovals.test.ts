@@ -82,21 +82,6 @@ describe('approvals on a Gate', () => {
     await staysTrue(async () => (await deployed()).length === 0, 'nothing to be deployed', 1000);
   });
 
-  it('two people let one version past a freeze, with what they approve after it', async () => {
-    const { ns, approve, blockedBy, deployed } = await story({ default: 'opened', approvals: { required: 2 } });
-    await publish(ns, 'app', '1.0.0');
-    await waitFor(async () => (await deployed())[0] === '1.0.0', 'the first deployment');
-    await ask(sre, ns, 'prod', 'close');
-    await publish(ns, 'app', '1.1.0');
-    await blockedBy('1.1.0 has 0 of 2 approvals');
-    await approve('alice', '1.1.0');
-    await approve('bob', '1.1.0');
-    await waitFor(async () => (await deployed())[0] === '1.1.0', 'the exception');
-    await ask(sre, ns, 'prod', 'open');
-    await publish(ns, 'app', '1.2.0');
-    await waitFor(async () => (await deployed())[0] === '1.2.0', 'what comes after the freeze');
-  });
-
   it('its role may approve and change nothing else', async () => {
     const { ns, patch, approve } = await story({ default: 'closed', approvals: { required: 2 } });
     await publish(ns, 'app', '1.0.0');

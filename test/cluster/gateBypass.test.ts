@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { User } from '../../dev/actors/user.ts';
-import { type AnyObject, gate, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { type AnyObject, gate, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import {
   ask,
   BYPASS_REASON,
@@ -91,18 +91,6 @@ describe.each<[string, User]>([
     await isFree(admin, object, false);
   });
 
-  it('of a Kustomization is told that its source is held too', async () => {
-    const { ns, object } = await heldObject();
-    const source = gated('GitRepository', ns, 'app', 'freeze');
-    await developer.create(source);
-    await isHeld(admin, source);
-    const fix = (text: string) => ({ metadata: reason(text), spec: { path: './hotfix', suspend: false } });
-    const { warnings } = await user.mergePatch(object as never, fix('INC-8'));
-    expect(warnings.join(' ')).toContain(`GitRepository ${ns}/app is held too`);
-    await user.mergePatch(source as never, { metadata: reason('INC-8'), spec: { suspend: false } });
-    expect((await user.mergePatch(object as never, fix('INC-8: again'))).warnings).toEqual([]);
-  });
-
   it('deletes a held object within five minutes of giving the reason on it', async () => {
     const { ns, object } = await heldObject();
     await expect(user.remove(object as never)).rejects.toMatchObject({ code: 403 });
@@ -119,14 +107,6 @@ describe.each<[string, User]>([
     await user.mergePatch(freeze, { metadata: reason('INC-10') });
     await user.remove(freeze);
     await recorded(ns, name, 'delete', 'INC-10');
-  });
-
-  it('takes a closed Gate off a Rollout', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze'));
-    await developer.create(rollout(ns, 'app', { spec: { gates: [{ name: 'freeze' }] } }));
-    await user.mergePatch(ref('rollout', ns, 'app'), { metadata: reason('INC-11'), spec: { gates: null } });
-    await recorded(ns, name, 'patch', 'INC-11');
   });
 
   it('with the reason of last time does not get through, nor in a dry run onto the record', async () => {

@@ -1,17 +1,7 @@
 /** What a closed gate does to the objects that require it, and what the opening gives back. */
 import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
-import { kstatusOf } from '../../core/kstatus/kstatus.ts';
-import {
-  type AnyObject,
-  gate,
-  kustomization,
-  ref,
-  rollout,
-  sharedCluster,
-  staysTrue,
-  waitFor,
-} from './support/cluster.ts';
+import { type AnyObject, gate, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import {
   ask,
   conditionText,
@@ -23,11 +13,9 @@ import {
   isHeld,
   SELECTED_BY,
   saysSoon,
-  suspension,
 } from './support/gates.ts';
-import { conditionOf, history, substitutes, variablesArrive } from './support/versions.ts';
 
-const { admin, developer, sre, newNamespace, publish } = sharedCluster();
+const { admin, developer, sre, newNamespace } = sharedCluster();
 const APPROVED = 'True GatesOpen: All gates are open.';
 const opened = { spec: { default: 'opened' } };
 const read = (object: AnyObject) => admin.get(object as never);
@@ -62,31 +50,6 @@ describe('suspension and its undoing', () => {
     }
   });
 
-  it("a person's own suspend behind a closed gate is no reason to stay suspended, one before it is", async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze', opened));
-    const mine = gated('Kustomization', ns, 'mine', 'freeze');
-    await developer.create(mine);
-    await developer.mergePatch(mine as never, { spec: { suspend: true } });
-    await ask(sre, ns, 'freeze', 'close');
-    await isHeld(admin, mine, 'true');
-    await ask(sre, ns, 'freeze', 'open');
-    await isFree(admin, mine, true);
-    await developer.mergePatch(mine as never, { spec: { suspend: false } });
-    expect(suspension(await read(mine))).toEqual([false, undefined]);
-  });
-
-  it('an object that comes to require a closed gate is suspended in the same write', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze'));
-    const object = gated('HelmRelease', ns, 'app', undefined, { suspend: false });
-    await developer.create(object);
-    const { object: after } = await developer.mergePatch(object as never, {
-      metadata: { annotations: { [GATES]: 'freeze' } },
-    });
-    expect(suspension(after)).toEqual([true, 'false']);
-  });
-
   it('a gate in another namespace holds as well; a gate that does not exist counts as closed and says so', async () => {
     const [ns, platform] = [await newNamespace(), await newNamespace()];
     await sre.create(gate(platform, 'freeze', opened));
@@ -105,85 +68,26 @@ describe('suspension and its undoing', () => {
     await isFree(admin, orphan);
   });
 
-  it('gates of one name in two namespaces hold each for itself, as the FluxBinding says', async () => {
-    const [ns, platform] = [await newNamespace(), await newNamespace()];
-    for (const namespace of [ns, platform]) await sre.create(gate(namespace, 'freeze', opened));
-    const object = gated('Kustomization', ns, 'app', `freeze,${platform}/freeze`);
+  it('what people read goes away with the annotation, and the suspension with it', async () => {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'freeze', opened));
+    const object = gated('HelmRelease', ns, 'app', 'freeze');
     await developer.create(object);
-    for (const namespace of [ns, platform, ns]) {
-      await ask(sre, namespace, 'freeze', 'close');
-      await isHeld(admin, object);
-      await waitFor(async () => {
-        const { status } = await admin.get(ref('fluxBinding', ns, 'kustomization-app'));
-        const says = status.gates.map((each: { namespace: string; opened: boolean }) => !each.opened && each.namespace);
-        expect(says.sort()).toEqual([false, namespace]);
-        return true;
-      }, 'the binding to be told');
-      await ask(sre, namespace, 'freeze', 'open');
-      await isFree(admin, object);
-    }
-  });
-});
-
-describe('created behind a closed gate', () => {
-  it.each(['Kustomization', 'GitRepository'] as const)('a %s is admitted, suspended', async (kind) => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze'));
-    const object = gated(kind, ns, 'app', 'freeze', { suspend: false });
-    const created = await developer.create(object);
-    expect(suspension(created.object)).toEqual([true, 'false']);
-    expect(created.warnings.join(' ')).toContain(`${ns}/freeze is closed`);
-    await ask(sre, ns, 'freeze', 'open');
-    await isFree(admin, object, false);
-  });
-
-  it('under a generated name too, which nobody knows yet', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze'));
-    const { metadata, ...object } = gated('Kustomization', ns, 'app', 'freeze');
-    const { name: _, ...unnamed } = metadata;
-    const { object: after, warnings } = await developer.create({
-      ...object,
-      metadata: { ...unnamed, generateName: 'app-' },
-    });
-    expect(suspension(after)).toEqual([true, 'unset']);
-    expect(warnings).toEqual([`Kustomization (new) is suspended: gate ${ns}/freeze is closed`]);
-  });
-
-  it('it does not stop a parent that waits for it: it counts as observed and as current', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze'));
-    const object = gated('Kustomization', ns, 'app', 'freeze');
-    await developer.create(object);
-    const live = await waitFor(async () => {
-      const found = await read(object);
-      return found.status?.observedGeneration === found.metadata.generation && found;
-    }, 'observedGeneration to be the generation');
-    expect(conditionOf(live, 'Approved')?.status).toBe('False');
-    expect(kstatusOf(live as never, Date.now()).status).toBe('Current');
+    await saysSoon(admin, object, 'Approved', APPROVED);
+    await developer.mergePatch(object as never, { metadata: { annotations: { [GATES]: null } } });
+    await waitFor(async () => {
+      const live = await read(object);
+      expect(conditionText(live, 'Approved')).toBeUndefined();
+      expect(Object.keys(live.metadata.annotations ?? {}).filter((key) => key.startsWith('gate.fluxcd.io/'))).toEqual(
+        [],
+      );
+      expect(await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns)).toEqual([]);
+      return true;
+    }, 'condition, annotations and binding to go');
   });
 });
 
 describe('DELETE', () => {
-  it('is refused while a gate is closed and while our suspension is still on the object, and then goes through', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze'));
-    // Applied by a Kustomization that does not exist: it will not resume it, so the suspension stays for a while.
-    const labels = { 'kustomize.toolkit.fluxcd.io/name': 'parent', 'kustomize.toolkit.fluxcd.io/namespace': ns };
-    const object = gated('Kustomization', ns, 'app', 'freeze', {}, labels);
-    await developer.create(object);
-    await expect(developer.remove(object as never)).rejects.toThrow(/cannot be deleted: gate '.*\/freeze' is closed/);
-    await ask(sre, ns, 'freeze', 'open');
-    await waitFor(
-      async () => (await read(object)).metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('opening'),
-      'it to wait for its owner',
-    );
-    await expect(developer.remove(object as never)).rejects.toThrow(/its suspension is still on the object/);
-    await developer.mergePatch(object as never, { spec: { suspend: false } });
-    await developer.remove(object as never);
-    expect(await admin.find(object as never)).toBeUndefined();
-  });
-
   it('of a closed Gate that holds something is refused, of one that holds nothing is not', async () => {
     const ns = await newNamespace();
     await sre.create(gate(ns, 'freeze'));
@@ -240,30 +144,6 @@ describe('spec.selects', () => {
     await sre.remove(ref('gate', ns, 'freeze'));
     await waitFor(async () => (await read(late)).metadata.annotations?.[SELECTED_BY] === undefined, 'the mark to go');
   });
-
-  it('by kind, by label and by namespace: only what matches', async () => {
-    const [ns, platform] = [await newNamespace({ team: 'payments' }), await newNamespace()];
-    const web = gated('Kustomization', ns, 'web', undefined, {}, { tier: 'web' });
-    const others = [
-      gated('Kustomization', ns, 'batch', undefined, {}, { tier: 'batch' }),
-      gated('HelmRelease', ns, 'web', undefined, {}, { tier: 'web' }),
-      gated('Kustomization', platform, 'web', undefined, {}, { tier: 'web' }),
-    ];
-    for (const object of [web, ...others]) await developer.create(object);
-    const selects = {
-      kinds: ['Kustomization'],
-      labelSelector: { matchLabels: { tier: 'web' } },
-      namespaceSelector: { matchLabels: { team: 'payments' } },
-    };
-    await sre.create(gate(platform, 'freeze', { spec: { selects } }));
-    await isHeld(admin, web);
-    for (const object of others) expect(suspension(await read(object))).toEqual([undefined, undefined]);
-    await admin.mergePatch(ref('gate', platform, 'freeze'), {
-      spec: { selects: { ...selects, labelSelector: { matchLabels: { tier: 'batch' } } } },
-    });
-    await isHeld(admin, others[0]!);
-    await isFree(admin, web);
-  });
 });
 
 describe('a new object that a closed Gate selects', () => {
@@ -292,81 +172,5 @@ describe('a new object that a closed Gate selects', () => {
     await sre.create(gate(platform, 'freeze', { spec: { default: 'closed', selects } }));
     const ns = await newNamespace({ team });
     isSuspended(await developer.create(gated('HelmRelease', ns, 'app')));
-  });
-});
-
-describe('a Rollout waits', () => {
-  async function releasing(extras: { spec?: Record<string, unknown>; annotations?: Record<string, string> }) {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze', opened));
-    await developer.create(rollout(ns, 'app', { spec: extras.spec ?? {} }));
-    await developer.create(
-      kustomization(ns, 'app', { variables: { APP_VERSION: 'app' }, annotations: extras.annotations ?? {} }),
-    );
-    await publish(ns, 'app', '1.0.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
-    return ns;
-  }
-
-  const holds = [
-    { by: 'its own spec.gates', extras: { spec: { gates: [{ name: 'freeze' }] } } },
-    { by: 'the gates of an object bound to it', extras: { annotations: { [GATES]: 'freeze' } } },
-  ];
-
-  it.each(holds)('for $by, whatever asks it to deploy, and goes on at the opening', async ({ extras }) => {
-    const ns = await releasing(extras);
-    await ask(sre, ns, 'freeze', 'close');
-    await publish(ns, 'app', '1.1.0');
-    await waitFor(
-      async () => (await admin.get(ref('rollout', ns, 'app'))).status.releaseCandidates?.[0]?.tag === '1.1.0',
-      'the candidate',
-    );
-    await developer.mergePatch(ref('rollout', ns, 'app'), {
-      metadata: {
-        annotations: { 'rollout.kuberik.com/force-deploy': '1.1.0', 'rollout.kuberik.com/bypass-gates': '1.1.0' },
-      },
-    });
-    await developer.mergePatch(ref('rollout', ns, 'app'), { spec: { wantedVersion: '1.1.0' } });
-    await staysTrue(async () => (await history(admin, ns, 'app')).length === 1, 'one deployment only', 1500);
-    expect(await substitutes(admin, ns, 'app')).toEqual({ APP_VERSION: '1.0.0' });
-    const held = await admin.get(ref('rollout', ns, 'app'));
-    expect(JSON.stringify(held.status.conditions)).toContain('freeze');
-    await ask(sre, ns, 'freeze', 'open');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
-  });
-
-  it('a closed Gate holds the first deployment too', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze'));
-    await developer.create(rollout(ns, 'app', { spec: { gates: [{ name: 'freeze' }] } }));
-    await publish(ns, 'app', '1.0.0');
-    await waitFor(
-      async () => (await admin.get(ref('rollout', ns, 'app'))).status?.releaseCandidates?.length > 0,
-      'the candidate',
-    );
-    await staysTrue(async () => (await history(admin, ns, 'app')).length === 0, 'no deployment', 1000);
-    await ask(sre, ns, 'freeze', 'open');
-    await waitFor(async () => (await history(admin, ns, 'app'))[0]?.[1] === '1.0.0', 'the first deployment');
-  });
-
-  it('an approval bound to one version lets that tag through and no other, and nothing but Rollouts', async () => {
-    const ns = await releasing({ spec: { gates: [{ name: 'freeze' }] } });
-    const other = gated('Kustomization', ns, 'other', 'freeze');
-    await developer.create(other);
-    await ask(sre, ns, 'freeze', 'close');
-    await isHeld(admin, other);
-    await ask(sre, ns, 'freeze', 'open', { more: { 'open.gate.fluxcd.io/for': '1.2.0' } });
-    const gateSays = async () => conditionText(await admin.get(ref('gate', ns, 'freeze')), 'Opened');
-    await waitFor(async () => (await gateSays())?.includes("Gate opened for version '1.2.0' only"), 'the approval');
-    await publish(ns, 'app', '1.1.0');
-    await developer.mergePatch(ref('rollout', ns, 'app'), { spec: { wantedVersion: '1.1.0' } });
-    await staysTrue(async () => (await history(admin, ns, 'app')).length === 1, '1.1.0 is not deployed', 1500);
-    await developer.mergePatch(ref('rollout', ns, 'app'), { spec: { wantedVersion: null } });
-    await publish(ns, 'app', '1.2.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.2.0' });
-    expect((await history(admin, ns, 'app')).map(([, tag]) => tag)).toEqual(['1.2.0', '1.0.0']);
-    expect(suspension(await read(other))).toEqual([true, 'unset']);
-    await publish(ns, 'app', '1.3.0');
-    await staysTrue(async () => (await history(admin, ns, 'app')).length === 2, '1.3.0 is not deployed', 1000);
   });
 });

@@ -136,26 +136,6 @@ describe('a signed call', () => {
     await becomes(ns, 'True');
   });
 
-  it.each<[string, (path: string) => Promise<number>, number]>([
-    ['another token', (path) => post(path, signed(path, { action: 'open' }, { token: 'guessed' })), 400],
-    [
-      'a right signature and a wrong body',
-      (path) => post(path, { ...signed(path, { action: 'open' }), body: '{"action":"close"}' }),
-      400,
-    ],
-    ['a signed body that says nothing known', (path) => post(path, signed(path, { action: 'toggle' })), 400],
-    [
-      'a timestamp of six minutes ago',
-      (path) => post(path, signed(path, { action: 'open' }, { at: Date.now() - 360_000 })),
-      400,
-    ],
-    ['a path that is nobody’s', (path) => post(`/hook/${'0'.repeat(64)}`, signed(path, { action: 'open' })), 404],
-  ])('with %s is refused, and the Gate stays closed', async (_, call, status) => {
-    const { ns, path } = await receiving();
-    expect(await call(path)).toBe(status);
-    expect(await opened(ns)).toMatch(/^False/);
-  });
-
   it('goes nowhere in a namespace that did not let the hook server in', async () => {
     const ns = await view.newNamespace();
     await view.admin.create({

@@ -95,16 +95,6 @@ describe('a Rollout that a closed Gate selects', () => {
     return ns;
   }
 
-  it('waits; a reason by somebody with the verb bypass lets one version past, and no other', async () => {
-    const ns = await frozen();
-    const reason = { metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': 'INC-1: the fix cannot wait' } } };
-    await sre.mergePatch(ref('rollout', ns, 'app'), reason);
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
-    await publish(ns, 'app', '1.2.0');
-    await waits(ns, '1.2.0', `${ns}/freeze`);
-    expect((await history(admin, ns, 'app'))[0]).toEqual([2, '1.1.0']);
-  });
-
   it('leaves the selection only through an open Gate', async () => {
     const ns = await frozen();
     const leave = { metadata: { labels: { tier: 'silver' } } };
@@ -139,23 +129,5 @@ describe('a Rollout that a closed Gate selects', () => {
     await expect(sre.remove(ref('gate', ns, 'freeze'))).rejects.toThrow(
       /holds Kustomization .*\/gold, Rollout .*\/app;/,
     );
-  });
-
-  it('was not selected before it got the label, and waits from then on', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze', { spec: { default: 'closed', selects: selectsGold } }));
-    await publish(ns, 'app', '1.0.0');
-    await app(ns);
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
-    await developer.mergePatch(ref('rollout', ns, 'app'), { metadata: { labels: GOLD } });
-    await publish(ns, 'app', '1.1.0');
-    await waits(ns, '1.1.0', `${ns}/freeze`);
-  });
-
-  it('keeps the objects bound to it, although no Gate holds them', async () => {
-    const ns = await frozen();
-    const unpin = { metadata: { annotations: { 'rollout.kuberik.com/substitute.APP_VERSION.from': null } } };
-    await expect(developer.mergePatch(ref('kustomization', ns, 'app'), unpin)).rejects.toThrow(/freeze' is closed/);
-    await developer.mergePatch(ref('kustomization', ns, 'app'), { spec: { interval: '5m' } });
   });
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { type AnyObject, ref, sharedCluster, staysTrue } from './support/cluster.ts';
 import { ask, conditionText, isFree, isHeld, saysSoon, timestamp } from './support/gates.ts';
 
 const { admin, developer, sre } = sharedCluster();
@@ -58,76 +58,6 @@ describe('Story 1: deployments happen only in a time frame of my own choosing', 
     await saysSoon(admin, myApp!, 'Approved', WAITS);
     await isHeld(admin, myApp!);
     expect((await read(sreApproval)).status).toMatchObject({ requestedAt: at, resetToDefaultAt: until });
-  });
-
-  it('the SRE closes it ahead of its schedule', async () => {
-    const at = timestamp();
-    await open('sre-approval', at);
-    const until = timestamp(Date.parse(at) + HOUR);
-    await saysSoon(
-      admin,
-      sreApproval!,
-      'Opened',
-      opened('True', `Gate scheduled for closing at ${until}, opened by sre`),
-    );
-    await isFree(admin, myApp!);
-    const closedAt = timestamp();
-    await close('sre-approval', closedAt);
-    const gate = await saysSoon(admin, sreApproval!, 'Opened', opened('False', 'Gate close requested, closed by sre'));
-    expect(gate.status).toMatchObject({ requestedAt: closedAt, resetToDefaultAt: closedAt, closedBy: 'sre' });
-    await saysSoon(admin, myApp!, 'Approved', WAITS);
-    await isHeld(admin, myApp!);
-  });
-
-  it('all the gates that are in the way are named, not only the first', async () => {
-    await close('qa-approval');
-    const both = `${WAITS} Reconciliation is waiting approval, gate 'flux-system/qa-approval' is closed.`;
-    const waits = await waitFor(async () => {
-      const said = conditionText(await read(myApp), 'Approved');
-      return said?.includes('qa-approval') && said;
-    }, 'the second gate to be named');
-    expect([both, both.replace(/(False GateClosed: )(.*sre.*closed\.) (.*)/, '$1$3 $2')]).toContain(waits);
-    await open('qa-approval');
-    await saysSoon(admin, myApp!, 'Approved', WAITS);
-  });
-});
-
-describe('Story 1: block deployments in a particular time window', () => {
-  const DAY = 24 * HOUR;
-
-  it('a gate that is opened by default is closed for the maintenance window, and opens by itself', async () => {
-    await saysSoon(admin, maintenance!, 'Opened', opened('True', 'Gate opened by default'));
-    const app = {
-      ...myApp!,
-      metadata: { ...myApp!.metadata, name: 'maintained', annotations: {} as Record<string, string> },
-    };
-    app.metadata.annotations = { 'gate.fluxcd.io/gates': 'maintenance' };
-    await developer.create(app);
-    await saysSoon(admin, app, 'Approved', APPROVED);
-    const at = sinceWindowLeft(DAY, seconds(4));
-    const until = timestamp(Date.parse(at) + DAY);
-    await close('maintenance', at);
-    const gate = await saysSoon(
-      admin,
-      maintenance!,
-      'Opened',
-      opened('False', `Gate scheduled for opening at ${until}, closed by sre`),
-    );
-    expect(gate.status).toMatchObject({ requestedAt: at, resetToDefaultAt: until });
-    await isHeld(admin, app);
-    await saysSoon(admin, maintenance!, 'Opened', opened('True', 'Gate opened by default'));
-    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(until));
-    await isFree(admin, app);
-    await saysSoon(admin, app, 'Approved', APPROVED);
-  });
-
-  it('and opens early when the maintenance is over', async () => {
-    await close('maintenance');
-    await waitFor(async () => conditionText(await read(maintenance), 'Opened')?.startsWith('False'), 'the closing');
-    const at = timestamp();
-    await open('maintenance', at);
-    const gate = await saysSoon(admin, maintenance!, 'Opened', opened('True', 'Gate open requested, opened by sre'));
-    expect(gate.status).toMatchObject({ requestedAt: at, resetToDefaultAt: at, openedBy: 'sre' });
   });
 });
 

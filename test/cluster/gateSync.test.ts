@@ -86,20 +86,6 @@ describe('a Git sync behind a closed gate', () => {
     expect([live.spec, owners(live)]).toEqual([object.spec, owners(object)]);
   });
 
-  it('an apply although nothing seems to differ says in one Warning why nothing changed', async () => {
-    const { ns, after, app } = await frozen();
-    const before = await read(app);
-    const { warnings } = await flux.apply(after[0]!, { manager: 'kustomize-controller', force: true });
-    expect(warnings).toEqual([
-      `held, nothing changed: gate ${ns}/freeze is closed; apply it again once it opens (a Git sync does)`,
-    ]);
-    expect(warnings[0]!.length).toBeLessThanOrEqual(120);
-    const held = await read(app);
-    expect(held.spec).toEqual(before.spec);
-    expect(held.metadata.labels).toEqual(before.metadata.labels);
-    expect(owners(held)).toEqual(owners(before));
-  });
-
   it('additions, changes and removals all arrive with the first sync after the opening, which we ask for', async () => {
     const { ns, parent, sync, after, app } = await frozen();
     const held = await read(app);
@@ -151,46 +137,6 @@ describe('a Git sync behind a closed gate', () => {
       return again.pruned.length > 0 && again;
     }, 'what left Git to be pruned');
     expect(last).toMatchObject({ configured: [], pruned: ['HelmRelease leaving'], pruneFailed: [] });
-  });
-
-  it('asking twice is asking once: the owner is asked with the instant of the opening', async () => {
-    const { ns, parent } = await frozen();
-    await ask(sre, ns, 'freeze', 'open');
-    const request = async () => (await read(parent)).metadata.annotations?.[REQUESTED_AT];
-    const first = await waitFor(request, 'the owner to be asked');
-    await staysTrue(async () => (await request()) === first, 'the same request', 2500);
-  });
-
-  it('a sync at the same revision, with nothing held, resumes the objects as well', async () => {
-    const { ns, sync, before, app } = await frozen();
-    await ask(sre, ns, 'freeze', 'open');
-    await waitFor(
-      async () => (await read(app)).metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('opening'),
-      'the object to wait for its owner',
-    );
-    expect((await sync(before)).failed).toBeUndefined();
-    expect((await isFree(admin, app)).spec).toEqual({ force: false, ...before[0]!.spec });
-    expect((await isFree(admin, gated('HelmRelease', ns, 'release'), false)).spec).toEqual(before[1]!.spec);
-  });
-
-  it('a suspend that Git says itself stays', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
-    await developer.create(gated('Kustomization', ns, 'parent'));
-    const sync = gitSync(flux, { namespace: ns, name: 'parent' });
-    const object = gated('HelmRelease', ns, 'asleep', 'freeze', { suspend: true });
-    await sync([object]);
-    await ask(sre, ns, 'freeze', 'close');
-    await isHeld(admin, object, 'true');
-    const awake = { ...object, spec: { ...object.spec, suspend: false } };
-    expect((await sync([awake])).unchanged).toEqual(['HelmRelease asleep']);
-    await ask(sre, ns, 'freeze', 'open');
-    await waitFor(
-      async () => (await read(object)).metadata.annotations?.['gate.fluxcd.io/state'] !== `closed: ${ns}/freeze`,
-      'the opening to reach the object',
-    );
-    await sync([awake]);
-    await isFree(admin, object, false);
   });
 });
 

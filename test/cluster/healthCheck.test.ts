@@ -97,38 +97,6 @@ describe('a HealthCheck of class kustomization', () => {
     await healthIs(ns, { status: 'Unhealthy', message: `Unhealthy resources: ${ns}/web (Progress deadline exceeded)` });
   });
 
-  it('is reset by a deployment, and judged again', async () => {
-    const ns = await newNamespace();
-    await developer.create(kustomization(ns, 'app'));
-    await admin.create(deployment(ns));
-    await deploymentSays(ns, 'Available', 'True', 'MinimumReplicasAvailable');
-    await applied(ns, 0);
-    await developer.create(healthCheck(ns));
-    const old = '2026-01-02T12:00:00Z';
-    await admin.patchStatus(ref('healthCheck', ns, 'app'), {
-      status: 'Healthy',
-      lastChangeTime: old,
-      lastErrorTime: old,
-    });
-    await developer.create(rollout(ns, 'app'));
-    await publish(ns, 'app', '1.0.0');
-    await waitFor(async () => {
-      const { status } = await admin.get(ref('healthCheck', ns, 'app'));
-      return status.lastErrorTime === undefined && status.lastChangeTime > old;
-    }, 'the reset');
-    await healthIs(ns, { status: 'Healthy' });
-  });
-
-  it('of another class is reset, and then left to whoever reports it', async () => {
-    const ns = await newNamespace();
-    await developer.create({ ...healthCheck(ns), spec: { class: 'datadog' } });
-    await developer.create(rollout(ns, 'app'));
-    await publish(ns, 'app', '1.0.0');
-    await healthIs(ns, RESET);
-    await admin.patchStatus(ref('healthCheck', ns, 'app'), { status: 'Healthy', message: 'fine' });
-    await healthIs(ns, { status: 'Healthy', message: 'fine' });
-  });
-
   it('is found among many Rollouts by what their selectors ask for, created before it or after', async () => {
     const ns = await newNamespace();
     const watching = (name: string, app: string) =>

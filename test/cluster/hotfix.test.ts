@@ -15,7 +15,6 @@ import {
   waitFor,
 } from './support/cluster.ts';
 import { ask, BYPASSED_BY, conditionText, gated, isHeld, STATE, SUSPENDED } from './support/gates.ts';
-import { nextSecond } from './support/rolloutStory.ts';
 import { conditionOf, history, tagArrives, variablesArrive } from './support/versions.ts';
 
 const view = sharedCluster();
@@ -176,69 +175,5 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
     await developer.create(late);
     await isHeld(admin, late);
     await staysTrue(async () => (await read(late)).spec.suspend === true, 'what is new stays suspended', 1500);
-  });
-
-  it('is held by a Gate that closes on its way, until somebody lets it past that one too', async () => {
-    const { ns, app, source } = await frozenNamespace();
-    await sre.create(gate(ns, 'second', SELECTS_ALL));
-    await sre.mergePatch(app, hotfix('1.1.0', 'INC-9'));
-    await passes(source);
-    await ask(sre, ns, 'second', 'close');
-    await isHeldAgain(source);
-    await sre.mergePatch(app, { metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': 'INC-9: still' } } });
-    await passes(source);
-  });
-
-  it('goes on where a Git sync takes the reason away, and ends when the Gate is closed anew', async () => {
-    const { ns, app, source } = await frozenNamespace();
-    await sre.mergePatch(app, hotfix('1.1.0', 'INC-10'));
-    await passes(source);
-    await developer.mergePatch(app, { metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': null } } });
-    await staysTrue(async () => (await stateOf(source)).startsWith('passing: '), 'it goes on', 1500);
-    await nextSecond();
-    await ask(sre, ns, 'freeze', 'close');
-    await isHeldAgain(source);
-  });
-});
-
-describe('the same by somebody who may not bypass all of the Gates', () => {
-  it('is denied, and the denial names those that are missing; nothing is stored', async () => {
-    const { ns, app } = await frozenNamespace();
-    const before = await admin.get(app);
-    await expect(developer.mergePatch(app, hotfix('1.1.0', 'please'))).rejects.toMatchObject({
-      code: 403,
-      message: expect.stringContaining(`developer has no verb bypass on ${ns}/freeze`),
-    });
-    expect((await admin.get(app)).metadata.annotations).toEqual(before.metadata.annotations);
-  });
-
-  it('is denied where one of two Gates is missing', async () => {
-    const { ns, app } = await frozenNamespace();
-    await sre.create(gate(ns, 'second', SELECTS_ALL));
-    await ask(sre, ns, 'second', 'close');
-    await admin.create({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'Role',
-      metadata: { namespace: ns, name: 'one' },
-      rules: [
-        { apiGroups: ['gating.toolkit.fluxcd.io'], resources: ['gates'], resourceNames: ['freeze'], verbs: ['bypass'] },
-      ],
-    } as AnyObject);
-    await admin.create({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: { namespace: ns, name: 'one' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'one' },
-      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'developer' }],
-    } as AnyObject);
-    await waitFor(async () => {
-      const bindings = await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns);
-      const ofApp = bindings.filter(({ metadata }) => metadata.name?.endsWith('-app'));
-      return ofApp.every(({ spec }) => spec.gates?.some(({ gate }: { gate: string }) => gate === 'second'));
-    }, 'the bindings to know the second gate');
-    await expect(developer.mergePatch(app, hotfix('1.1.0', 'please'))).rejects.toMatchObject({
-      code: 403,
-      message: expect.stringContaining(`developer has no verb bypass on ${ns}/second.`),
-    });
   });
 });

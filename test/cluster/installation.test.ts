@@ -19,7 +19,7 @@ const overlays = ['manifests', ...below('overlays')];
 const components = below('components');
 const COMBINATIONS: [resources: string, components: string[]][] = [
   ...overlays.map((overlay): [string, string[]] => [overlay, []]),
-  ...components.map((component): [string, string[]] => ['manifests', [component]]),
+  ['manifests', components],
   ...overlays
     .filter((overlay) => overlay.endsWith('/with-metacontroller'))
     .map((overlay): [string, string[]] => [overlay, components]),

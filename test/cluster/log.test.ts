@@ -2,21 +2,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { USERS } from '../../dev/local/controlPlane/users.ts';
-import { call } from '../support/command.ts';
 import {
   gate,
   kustomization,
   ref,
   rollout,
-  rolloutBudget,
   rolloutGate,
   sharedCluster,
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
 import { ask, GATES, isFree, isHeld } from './support/gates.ts';
-import { healthCheck, storyOf } from './support/rolloutStory.ts';
 import { variablesArrive } from './support/versions.ts';
 
 const view = sharedCluster();
@@ -109,42 +105,5 @@ describe('the log', () => {
       'Gate/freeze GateOpened',
       'Kustomization/web Released',
     ]);
-  });
-
-  it('of requests and health', async () => {
-    const story = storyOf(view, await newNamespace());
-    await admin.create(healthCheck(story.ns));
-    await story.publish('1.0.0');
-    await story.create({ healthCheckSelector: { selector: { matchLabels: { app: 'app' } } } });
-    await story.headIs('1.0.0', {});
-    await tells(story.ns, 'HealthCheck/app HealthTurned');
-    await story.publish('1.1.0');
-    await story.ask({ 'force-deploy': '1.1.0' });
-    await tells(story.ns, 'Rollout/app Requested', 'Rollout/app RequestUsed');
-    const touched = [story.app, ref('healthCheck', story.ns, 'app')];
-    await staysQuiet(story.ns, touched, [
-      'Rollout/app Requested',
-      'Rollout/app RequestUsed',
-      'Rollout/app BakeTimeCancelled',
-    ]);
-  });
-
-  it('of a budget whose Rollouts are more than a request may carry, and doctor finds it too', async () => {
-    const ns = await newNamespace();
-    const annotations = { note: 'x'.repeat(62_000) };
-    for (let i = 0; i < 125; i++) await developer.create(rollout(ns, `app-${i}`, { annotations }));
-    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 1 }));
-    const refused = ({ namespace, kind }: Line) => namespace === ns && kind === 'RolloutBudget';
-    const line = await waitFor(() => allLines().find(refused), 'the refusal of the budget');
-    expect(line).toMatchObject({ level: 'warn', name: 'fleet', route: '/hooks/rolloutbudget/sync', status: 413 });
-    const env = { KUBECONFIG: join(dir, USERS.admin.file) };
-    const { out, code } = await call(`doctor -n ${ns}`, { env });
-    expect([out.replaceAll(/\s+/g, ' '), code]).toEqual([
-      expect.stringMatching(
-        /The 125 Rollouts that RolloutBudget \S+\/fleet selects are 7\.\d MiB together, and a request/,
-      ),
-      1,
-    ]);
-    for (const kind of ['RolloutBudget', 'Rollout']) await admin.removeAll('kuberik.com/v1alpha1', kind, ns);
   });
 });

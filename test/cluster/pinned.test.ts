@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { type AnyObject, kustomization, ociRepository, ref, rollout, sharedCluster } from './support/cluster.ts';
-import { conditionOf, imageTag, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
+import { imageTag, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, flux, newNamespace, publish } = sharedCluster();
 const PINNED = '1.1.0';
@@ -111,13 +111,6 @@ describe('a write that is no edit of the pinned field passes, and the value stay
     expect(warnings.every((warning) => warning.length <= 120)).toBe(true);
   });
 
-  it('deletion and creation of the object', async () => {
-    await developer.remove(app());
-    const fresh = { ...manifest, metadata: { ...manifest.metadata } };
-    await developer.create(fresh);
-    expect(await substitutes(admin, ns, 'app')).toEqual({ APP_VERSION: PINNED, REGION: 'eu-1' });
-  });
-
   it('a sync writes nothing when nothing changed: Flux sees no drift', async () => {
     const sync = () => flux.apply(manifest, { manager: 'kustomize-controller', force: true });
     await sync();
@@ -127,16 +120,6 @@ describe('a write that is no edit of the pinned field passes, and the value stay
     expect(dryRun.object.metadata.annotations).toEqual(before.metadata.annotations);
     await sync();
     expect((await admin.get(app())).metadata.generation).toBe(before.metadata.generation);
-  });
-
-  it("nobody's text in the annotation counts, and none is a reason to deny", async () => {
-    const deployed = 'rollout.kuberik.com/deployed';
-    const before = (await admin.get(app())).metadata.annotations?.[deployed];
-    for (const text of ['app=99/9.9.9/spoofed', 'nonsense', null]) {
-      await developer.mergePatch(app(), { metadata: { annotations: { [deployed]: text } } });
-      expect((await admin.get(app())).metadata.annotations?.[deployed]).toBe(before);
-    }
-    expect(before).toMatch(/^app=1\/1\.1\.0\//);
   });
 });
 
@@ -151,38 +134,5 @@ describe('spec.ref of a bound OCIRepository', () => {
     );
     expect((await admin.get(ref('ociRepository', ns, name))).spec.ref).toEqual({ tag: PINNED });
     expect(warnings.join(' ')).toContain(field);
-  });
-});
-
-describe('postBuild that is not there', () => {
-  it.each([
-    { what: 'absent', spec: {} },
-    { what: 'empty', spec: { postBuild: {} } },
-    { what: 'with an empty substitute', spec: { postBuild: { substitute: {} } } },
-  ])('$what: the variable is set', async ({ what, spec }) => {
-    const name = `post-build-${what.replaceAll(' ', '-')}`;
-    await developer.create(kustomization(ns, name, { variables: { APP_VERSION: 'app' }, spec }));
-    expect(await substitutes(admin, ns, name)).toEqual({ APP_VERSION: PINNED });
-  });
-});
-
-describe('the two ways to deploy another version', () => {
-  it('are the ones the refusal names', async () => {
-    const other = await newNamespace();
-    await developer.create(rollout(other, 'app'));
-    await developer.create(kustomization(other, 'app', { variables: { APP_VERSION: 'app' } }));
-    await publish(other, 'app', '1.0.0');
-    await variablesArrive(admin, other, 'app', { APP_VERSION: '1.0.0' });
-    await publish(other, 'app', '1.1.0');
-    await variablesArrive(admin, other, 'app', { APP_VERSION: '1.1.0' });
-    await developer.mergePatch(ref('rollout', other, 'app'), {
-      metadata: { annotations: { 'rollout.kuberik.com/force-deploy': '1.0.0' } },
-    });
-    await variablesArrive(admin, other, 'app', { APP_VERSION: '1.0.0' });
-    await developer.mergePatch(ref('rollout', other, 'app'), { spec: { wantedVersion: '0.5.0' } });
-    await variablesArrive(admin, other, 'app', { APP_VERSION: '0.5.0' });
-    const object = await admin.get(ref('rollout', other, 'app'));
-    expect(object.metadata.annotations?.['rollout.kuberik.com/force-deploy']).toBeUndefined();
-    expect(conditionOf(object, 'Ready')?.status).toBe('True');
   });
 });

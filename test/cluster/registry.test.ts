@@ -3,14 +3,13 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
-import { hooksHost } from '../../dev/local/monitoring/prometheus.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
 import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
 import { call as command } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { expectGolden } from './support/golden.ts';
-import { inSeconds, nextSecond, type Story, storyOf } from './support/rolloutStory.ts';
+import { nextSecond, type Story, storyOf } from './support/rolloutStory.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
@@ -92,12 +91,6 @@ async function letHooksRead({ ns }: Story): Promise<void> {
   } as AnyObject);
 }
 
-/** Seconds, of all deployments so far. */
-async function leadTimes(): Promise<number> {
-  const text = await (await fetch(`http://${await hooksHost(admin)}/metrics`)).text();
-  return Number(/^rollout_hooks_lead_time_seconds_sum (\S+)$/m.exec(text)?.[1]);
-}
-
 const deployed = (tag: string) => ({ tag, version: `v${tag}`, revision: `main@sha1:${tag}`, created: CREATED[tag] });
 const known = (tag: string) => ({ ...deployed(tag), firstSeen: expect.any(String) });
 
@@ -130,21 +123,6 @@ describe('a registry with a password', () => {
     await story.publish('1.1.0');
     await isKnown(story, '1.1.0');
     expect((await story.statusOf()).availableReleases).toEqual([known('1.0.0'), known('1.1.0')]);
-  });
-
-  it('tells when a release was built, from which its lead time counts', async () => {
-    const hour = 3600;
-    const built = inSeconds(Date.now() - hour * 1000);
-    await push('2.0.0', built);
-    const story = await privateImage(registry.host);
-    await letHooksRead(story);
-    await story.publish('2.0.0');
-    await story.create({ bakeTime: '1h' });
-    await story.headIs('2.0.0', { bakeStatus: 'InProgress', version: { created: built } });
-    const before = await leadTimes();
-    await story.spec({ bakeTime: '1s' });
-    await story.headIs('2.0.0', 'Succeeded');
-    await waitFor(async () => (await leadTimes()) >= before + hour, 'the lead time');
   });
 
   it('tells nothing without the right to read the Secret, and everything once it is given (Q12)', async () => {

@@ -33,15 +33,6 @@ describe('a release', () => {
     ]);
   });
 
-  it('is found in an ImagePolicy of another namespace when the Rollout says so', async () => {
-    const [ns, elsewhere] = [await newNamespace(), await newNamespace()];
-    await publish(elsewhere, 'shared', '3.0.0');
-    await developer.create(
-      rollout(ns, 'app', { spec: { releasesImagePolicy: { name: 'shared', namespace: elsewhere } } }),
-    );
-    await waitFor(async () => (await history(admin, ns, 'app'))[0]?.[1] === '3.0.0', 'the deployment of 3.0.0');
-  });
-
   it('waits while a RolloutGate is closed, and goes on when it opens', async () => {
     const ns = await newNamespace();
     await developer.create(rollout(ns, 'app'));
@@ -104,30 +95,6 @@ describe('one Kustomization with three variables from three Rollouts', () => {
       .filter((entry) => JSON.stringify(entry.fieldsV1).includes('"f:REGION"'))
       .map(({ manager, operation }) => `${manager} ${operation}`);
     expect(owners).toEqual(['team Apply']);
-  });
-
-  it('understands the older pair of annotations', async () => {
-    const ns = await newNamespace();
-    await developer.create(rollout(ns, 'app'));
-    await developer.create(
-      kustomization(ns, 'app', {
-        annotations: { 'rollout.kuberik.com/rollout': 'app', 'rollout.kuberik.com/substitute': 'IMAGE_TAG' },
-      }),
-    );
-    await publish(ns, 'app', '1.0.0');
-    await variablesArrive(admin, ns, 'app', { IMAGE_TAG: '1.0.0' });
-  });
-
-  it('takes a binding added later, without a new release', async () => {
-    const ns = await newNamespace();
-    await developer.create(rollout(ns, 'app'));
-    await publish(ns, 'app', '1.0.0');
-    await waitFor(async () => (await history(admin, ns, 'app')).length === 1, 'the first deployment');
-    await developer.create(kustomization(ns, 'late'));
-    await developer.mergePatch(ref('kustomization', ns, 'late'), {
-      metadata: { annotations: { 'rollout.kuberik.com/substitute.APP_VERSION.from': 'app' } },
-    });
-    await variablesArrive(admin, ns, 'late', { APP_VERSION: '1.0.0' });
   });
 });
 

@@ -115,44 +115,6 @@ describe('a RolloutBudget', () => {
       versions: [{ wave: 'rest 0/1', waves: [{}, { value: 'eu', done: 1, failed: 1, excused: 1 }, {}] }],
     });
   });
-
-  it('lets deployments by hand begin, and counts them', async () => {
-    const { ns, create, bakes, baking, end } = await fleet(['a', 'b', 'c']);
-    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 0 }));
-    await create();
-    await budgetSays(ns, { waiting: 3, conditions: [{ status: 'False', reason: 'Closed' }] });
-    await developer.mergePatch(ref('rollout', ns, 'b'), {
-      metadata: { annotations: { 'rollout.kuberik.com/force-deploy': '1.0.0' } },
-    });
-    await bakes(['b'], '1.0.0');
-    await budgetSays(ns, { underWay: 1, slots: [{ name: 'b', state: 'Baking' }] });
-    await sre.mergePatch(ref('rolloutBudget', ns, 'fleet'), { spec: { maxConcurrent: 1 } });
-    await budgetSays(ns, { maxConcurrent: 1, waiting: 2, conditions: [{ status: 'True', reason: 'Full' }] });
-    await staysTrue(async () => (await baking('1.0.0')).length === 1, 'b alone', 1000);
-    await end('b', 'Succeeded');
-    await waitFor(async () => (await baking('1.0.0')).length === 1, 'another one to bake');
-    expect(await baking('1.0.0')).not.toContain('b');
-  });
-
-  it('of the cluster and one of the namespace are both asked', async () => {
-    const team = `team-${Math.random().toString(36).slice(2)}`;
-    const { ns, create, baking, end } = await fleet(['a', 'b', 'c'], () => ({ team }));
-    await sre.create(
-      rolloutBudget(undefined, `all-${team}`, { selector: { matchLabels: { team } }, maxConcurrent: 2 }),
-    );
-    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: '10%' }));
-    await create();
-    await waitFor(async () => (await baking('1.0.0')).length === 1, 'one to bake');
-    await budgetSays(ns, { maxConcurrent: 1, underWay: 1 });
-    await staysTrue(async () => (await baking('1.0.0')).length === 1, 'only one', 1000);
-    const [first] = await baking('1.0.0');
-    await end(first!, 'Succeeded');
-    await waitFor(async () => {
-      const [second] = await baking('1.0.0');
-      return second !== undefined && second !== first;
-    }, 'the next one to bake');
-    await admin.remove(ref('clusterRolloutBudget', undefined, `all-${team}`));
-  });
 });
 
 describe('a write of a ClusterRolloutBudget', () => {

@@ -1,18 +1,10 @@
 /** The Events of a Rollout: reasons and words that clients of the Go controller read, one for each change. */
 import { describe, expect, it } from 'vitest';
-import { ref, rolloutGate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { nextSecond, SELECTS_HEALTH, type Story, storyOf } from './support/rolloutStory.ts';
+import { sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { SELECTS_HEALTH, type Story, storyOf } from './support/rolloutStory.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
-
-async function deployed(): Promise<Story> {
-  const story = storyOf(view, await newNamespace());
-  await story.publish('1.0.0');
-  await story.create();
-  await story.headIs('1.0.0', 'Succeeded');
-  return story;
-}
 
 describe('Events', () => {
   /** Reasons with how often, and no more of them a second later. */
@@ -89,72 +81,5 @@ describe('Events', () => {
       'BakeTimeStarted',
       'BakeTimePassed',
     ]);
-  });
-
-  it('tell of failure, retry, a blocking check, cancellation', async () => {
-    const story = storyOf(view, await newNamespace());
-    await story.watch();
-    await story.publish('1.0.0');
-    await story.create({ bakeTime: '10m', onFailure: 'Hold', ...SELECTS_HEALTH });
-    await story.headIs('1.0.0', 'Deploying');
-    await story.healthReset();
-    const beginning = { AllGatesPassing: 1, DeploymentSucceeded: 1, BakeTimeDeploying: 1 };
-    await story.report('Unhealthy');
-    await story.headIs('1.0.0', 'Failed');
-    await reasonsAre(story, { ...beginning, BakeTimeFailed: 1 });
-
-    await story.publish('1.1.0');
-    await reasonsAre(story, { ...beginning, BakeTimeFailed: 1, HealthCheckBlocking: 1 });
-    await nextSecond();
-    await story.ask({ retry: '' });
-    await story.headIs('1.0.0', 'Deploying');
-    await story.healthReset();
-    await nextSecond();
-    await story.report('Unhealthy');
-    await story.headIs('1.0.0', 'Failed');
-    const failedTwice = { ...beginning, BakeTimeFailed: 2, RetryRequested: 1 };
-    await waitFor(async () => {
-      const reasons = (await story.events()).map(({ reason }) => reason);
-      return reasons.filter((reason) => reason === 'BakeTimeFailed').length === 2;
-    }, 'the second failure to be told');
-
-    await story.spec({ wantedVersion: '1.1.0' });
-    await story.headIs('1.1.0', 'Deploying');
-    await story.spec({ wantedVersion: '1.2.0' });
-    await story.headIs('1.2.0', 'Deploying');
-    await waitFor(async () => {
-      const reasons = (await story.events()).map(({ reason }) => reason);
-      return reasons.includes('BakeTimeCancelled');
-    }, 'the cancellation to be told');
-    const events = await story.events();
-    const countOf = (reason: string) => events.filter((event) => event.reason === reason).length;
-    expect(Object.fromEntries(Object.keys(failedTwice).map((reason) => [reason, countOf(reason)]))).toEqual({
-      ...failedTwice,
-      DeploymentSucceeded: 3,
-      BakeTimeDeploying: 3,
-    });
-    expect(events.find(({ reason }) => reason === 'BakeTimeCancelled')?.message).toBe(
-      'Bake time cancelled due to new deployment of version 1.2.0',
-    );
-  });
-
-  it('tell of gates when their answer changes, not at each sync', async () => {
-    const story = await deployed();
-    await admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: false }));
-    await story.conditionIs('GatesPassing', { reason: 'SomeGatesBlocking' });
-    await story.publish('1.1.0');
-    await waitFor(async () => (await story.statusOf()).pendingVersion === '1.1.0', 'the candidate');
-    await admin.mergePatch(ref('rolloutGate', story.ns, 'qa'), { spec: { passing: true, allowedVersions: [] } });
-    await story.conditionIs('GatesPassing', { reason: 'NoAllowedVersions' });
-    await admin.mergePatch(ref('rolloutGate', story.ns, 'qa'), { spec: { allowedVersions: ['1.1.0'] } });
-    await story.headIs('1.1.0', 'Succeeded');
-    await reasonsAre(story, {
-      AllGatesPassing: 2,
-      SomeGatesBlocking: 1,
-      NoAllowedVersions: 1,
-      // Once for each reason why.
-      WaitingForRolloutGates: 2,
-      DeploymentSucceeded: 2,
-    });
   });
 });

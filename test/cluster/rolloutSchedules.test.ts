@@ -51,15 +51,6 @@ describe('a schedule', () => {
     await holds(story, object, () => admin.mergePatch(which, { spec: { action: 'Deny' } }));
   });
 
-  it('that denies now holds a release until it is deleted', async () => {
-    const story = await deployed();
-    const object = schedule(story.ns, 'freeze', { action: 'Deny', rules: [always] });
-    const { apiVersion, kind } = object;
-    await holds(story, object, () =>
-      admin.remove({ apiVersion, kind, metadata: { name: 'freeze', namespace: story.ns } }),
-    );
-  });
-
   it('of the cluster holds the Rollouts of the namespaces it selects', async () => {
     const team = `team-${Math.random().toString(36).slice(2)}`;
     const story = await deployed(await newNamespace({ team }));

@@ -38,28 +38,3 @@ describe('a Rollout that takes over what runs', () => {
     ]);
   });
 });
-
-describe('spec.minimumReleaseAge', () => {
-  it('lets a release go once it has been known for so long, though nothing is written then; a person does not wait', async () => {
-    const ns = await newNamespace();
-    await developer.create(rollout(ns, 'app', { spec: { minimumReleaseAge: '4s' } }));
-    await publish(ns, 'app', '1.0.0');
-    const young = await waitFor(async () => {
-      const { status } = await admin.get(ref('rollout', ns, 'app'));
-      return status?.youngReleases?.[0];
-    }, '1.0.0 to be young');
-    await waitFor(async () => (await history(admin, ns, 'app')).length === 1, 'the deployment of 1.0.0');
-    const { status } = await admin.get(ref('rollout', ns, 'app'));
-    expect(Date.parse(status.history[0].timestamp)).toBeGreaterThanOrEqual(Date.parse(young.deployableAt));
-    await developer.mergePatch(ref('rollout', ns, 'app'), { spec: { minimumReleaseAge: '24h' } });
-    await publish(ns, 'app', '1.1.0');
-    await waitFor(async () => {
-      const found = await admin.get(ref('rollout', ns, 'app'));
-      return conditionOf(found, 'DeploymentBlocked')?.reason === 'ReleaseTooYoung';
-    }, '1.1.0 to wait');
-    await developer.mergePatch(ref('rollout', ns, 'app'), {
-      metadata: { annotations: { 'rollout.kuberik.com/force-deploy': '1.1.0' } },
-    });
-    await waitFor(async () => (await history(admin, ns, 'app'))[0]?.[1] === '1.1.0', 'the deployment by hand');
-  });
-});

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holdingProxy } from '../server/registry/proxies.ts';
 import { type RealRegistry, startRealRegistry } from '../server/registry/realRegistry.ts';
-import { type AnyObject, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { type AnyObject, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { type CopyingStory, copyingStory, pushTo, targetOf } from './support/copyingStory.ts';
 import { conditionOf } from './support/versions.ts';
 
@@ -63,21 +63,6 @@ describe('BeforeDeployment', () => {
     await staysTrue(async () => (await story.statusOf()).history === undefined, 'nothing deployed', 1000);
     await isTold(story, { type: 'Warning', reason: 'CopyFailed', message: expect.stringContaining(other) });
     await admin.mergePatch(story.app, { spec: { targetRepository: { overwrite: true } } });
-    await story.headIs('1.0.0', 'Succeeded');
-    expect(await story.inTarget('1.0.0')).toBe(digest);
-  });
-
-  it('a version that has to pass a stage is copied only then, and deployed after that', async () => {
-    const story = await copyingStory(view, { source, target });
-    const { ns } = story;
-    const policy = { releasesImagePolicy: { name: 'app' } };
-    await admin.create(rollout(ns, 'staging', { spec: { ...policy, bakeTime: '1h' } }));
-    const digest = await story.release('1.0.0');
-    await story.create({ ...targetOf(story, { source, target }), after: [{ name: 'staging' }] });
-    await story.conditionIs('WaitingForRollouts', { message: expect.stringContaining('baking since') });
-    await staysTrue(async () => (await story.jobs()).length === 0, 'no copy of what the stage bakes', 1000);
-    expect(await story.inTarget('1.0.0')).toBeUndefined();
-    await admin.mergePatch(ref('rollout', ns, 'staging'), { spec: { bakeTime: '0s' } });
     await story.headIs('1.0.0', 'Succeeded');
     expect(await story.inTarget('1.0.0')).toBe(digest);
   });

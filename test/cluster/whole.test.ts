@@ -53,17 +53,6 @@ async function onItsWay(): Promise<App> {
 
 const artifactOf = ({ metadata }: AnyObject) => metadata.annotations?.['rollout.kuberik.com/artifact'];
 
-/** source-controller says that it cannot fetch what is asked of it. */
-async function failsToFetch({ ns, source }: App): Promise<void> {
-  const { generation } = (await source()).metadata;
-  await flux.patchStatus(ref('ociRepository', ns, 'app'), {
-    conditions: [
-      conditionAt(Date, 'FetchFailed', generation, 'True', 'OCIArtifactPullFailed', 'manifest unknown'),
-      conditionAt(Date, 'Ready', generation, 'False', 'OCIArtifactPullFailed', 'manifest unknown'),
-    ],
-  });
-}
-
 describe('a Kustomization whose source the same Rollout pins', () => {
   it('stands still while its source fetches, and gets variable and resumption in one write', async () => {
     const { ns, get } = await onItsWay();
@@ -81,57 +70,6 @@ describe('a Kustomization whose source the same Rollout pins', () => {
     expect(after.metadata.generation).toBe((before ?? 0) + 1);
     expect(artifactOf(after)).toBe('2.0.0');
     expect(Object.keys(after.metadata.annotations ?? {})).not.toContain('rollout.kuberik.com/awaits-artifact');
-  });
-
-  it('goes on with what it has while its source cannot fetch, and follows when it can', async () => {
-    const app = await onItsWay();
-    const { ns, get } = app;
-    await failsToFetch(app);
-    await waitFor(async () => (await get()).spec.suspend === undefined, 'the resumption');
-    expect(await substitutes(admin, ns, 'app')).toEqual({ VERSION: '1.0.0' });
-    const binding = await admin.get(ref('fluxBinding', ns, 'kustomization-app'));
-    expect(conditionOf(binding, 'Ready')?.message).toBe(
-      'waiting for OCIRepository app, which cannot fetch it (OCIArtifactPullFailed), while the object keeps what it has: app 2.0.0 (2)',
-    );
-    await stand.fetch(ns, 'app');
-    await variablesArrive(admin, ns, 'app', { VERSION: '2.0.0' });
-  });
-
-  it('is back where it was when the version before is deployed again', async () => {
-    const { ns, get } = await onItsWay();
-    await developer.mergePatch(ref('rollout', ns, 'app'), { spec: { wantedVersion: '1.0.0' } });
-    await tagArrives(admin, ns, 'app', '1.0.0');
-    await stand.fetch(ns, 'app');
-    await waitFor(async () => (await get()).spec.suspend === undefined, 'the resumption');
-    expect(await substitutes(admin, ns, 'app')).toEqual({ VERSION: '1.0.0' });
-    expect((await get()).metadata.annotations?.['rollout.kuberik.com/deployed']).toMatch(/^app=3\/1\.0\.0\//);
-  });
-
-  it('stays suspended where somebody resumes it on the way, who learns why', async () => {
-    const { ns, get } = await onItsWay();
-    const { warnings } = await developer.mergePatch(ref('kustomization', ns, 'app'), { spec: { suspend: false } });
-    expect(warnings).toEqual(['suspended until its source has fetched app 2.0.0 (2), and resumed then']);
-    expect((await get()).spec.suspend).toBe(true);
-    await stand.fetch(ns, 'app');
-    await waitFor(async () => (await get()).spec.suspend === false, 'the resumption, as it was asked for');
-  });
-
-  it('that its owner has suspended gets the version and stays suspended', async () => {
-    const { ns, get } = await running();
-    await developer.mergePatch(ref('kustomization', ns, 'app'), { spec: { suspend: true } });
-    await publish(ns, 'app', '2.0.0');
-    await tagArrives(admin, ns, 'app', '2.0.0');
-    await stand.fetch(ns, 'app');
-    await variablesArrive(admin, ns, 'app', { VERSION: '2.0.0' });
-    expect((await get()).spec.suspend).toBe(true);
-  });
-
-  it('is free again when its source follows the Rollout no more', async () => {
-    const { ns, get } = await running();
-    await developer.mergePatch(ref('ociRepository', ns, 'app'), {
-      metadata: { annotations: { 'rollout.kuberik.com/rollout': null } },
-    });
-    await waitFor(async () => artifactOf(await get()) === undefined, 'the annotation to go');
   });
 });
 

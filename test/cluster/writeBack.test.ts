@@ -13,7 +13,7 @@ import {
   waitFor,
 } from './support/cluster.ts';
 import { ask } from './support/gates.ts';
-import { nextSecond, SELECTS_HEALTH, storyOf } from './support/rolloutStory.ts';
+import { storyOf } from './support/rolloutStory.ts';
 import { conditionOf, imageTag, substitutes } from './support/versions.ts';
 
 const view = sharedCluster();
@@ -83,26 +83,6 @@ describe('with spec.writeBack', () => {
     await app.story.headIs('1.1.0', 'Deploying');
     await app.run();
     await app.story.headIs('1.1.0', 'Succeeded');
-  });
-
-  it('a rollback is selected for Git too', async () => {
-    const app = await writingBack({ onFailure: 'Rollback', ...SELECTS_HEALTH });
-    await app.story.watch();
-    await app.story.report('Healthy');
-    await nextSecond();
-    await app.story.publish('1.1.0');
-    await app.selects('1.1.0');
-    await app.commit('1.1.0');
-    await app.run();
-    await app.story.headIs('1.1.0', { appliedTime: expect.any(String) });
-    await app.story.healthReset();
-    await nextSecond();
-    await app.story.report('Unhealthy', { message: 'out of order' });
-    await app.story.headIs('1.0.0', { rolledBackFrom: '1.1.0' });
-    await app.selects('1.0.0');
-    await app.commit('1.0.0');
-    await app.run();
-    await app.story.headIs('1.0.0', { appliedTime: expect.any(String) });
   });
 
   it('another version in Git is left as it is, and the binding says what is awaited', async () => {

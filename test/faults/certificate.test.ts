@@ -2,20 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
-import { type AnyObject, ApiError, type ClusterView, gate, viewCluster, waitFor } from '../cluster/support/cluster.ts';
+import { type AnyObject, ApiError, gate, waitFor } from '../cluster/support/cluster.ts';
 import { gated, isHeld } from '../cluster/support/gates.ts';
-import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+import { ownCluster } from '../cluster/support/ownCluster.ts';
 
-let cluster: TestCluster;
-let view: ClusterView;
-
-beforeAll(async () => {
-  cluster = await startTestCluster();
-  view = viewCluster(cluster);
-});
-afterAll(() => cluster?.dispose());
+const { cluster, view } = await ownCluster();
 
 const CONFIGURATIONS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'].map((kind) => ({
   apiVersion: 'admissionregistration.k8s.io/v1',

@@ -95,7 +95,7 @@ describe('what else there is', () => {
     const inNamespace = (kind: Parameters<typeof objectOf>[0], name: string, spec: object) =>
       admin.create(objectOf(kind, { metadata: { namespace: ns, name }, spec }) as AnyObject);
     await inNamespace('RolloutBudget', 'few', { selector: {}, maxConcurrent: 1 });
-    await inNamespace('RolloutSchedule', 'days', { rolloutSelector: {}, rules: [{}] });
+    await inNamespace('RolloutSchedule', 'days', { rolloutSelector: {}, rules: [{}], action: 'Allow' });
     await story.watch();
     await story.create({ ...SELECTS_HEALTH, bakeTime: '1h' });
     await exports(ns, { 'kuberik_healthcheck_status{name="app",status="Healthy"}': undefined });

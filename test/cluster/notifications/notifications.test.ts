@@ -7,7 +7,7 @@ import { NOTIFICATION_CONTROLLER, provideCrds } from '../../../dev/local/binarie
 import { installKinds } from '../../../dev/local/install/kinds.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import type { ClusterView } from '../support/cluster.ts';
-import { gate, ociRepository, ref, rolloutGate, viewCluster, waitFor } from '../support/cluster.ts';
+import { gate, ref, viewCluster, waitFor } from '../support/cluster.ts';
 import { createStrictly, exampleObjects } from '../support/examples.ts';
 import { ask, BYPASS_REASON, gated, isHeld } from '../support/gates.ts';
 import { nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
@@ -114,29 +114,6 @@ it('a freeze is one message in each namespace that it holds, with who and why on
 
   await ask(view.sre, home, 'freeze', 'open');
   await controller.says('Kustomization', team, 'web-2', new RegExp(`^info Gate ${home}/freeze GateOpened: `));
-});
-
-it('approvals that are wanted and given are told by what the Rollout deploys into', async () => {
-  const ns = await view.newNamespace();
-  const story = storyOf(view, ns);
-  await view.sre.create(rolloutGate(ns, 'prod', 'app', { approvals: { required: 1 } }));
-  await view.developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
-  await bindings(ns, 1);
-  await story.publish('1.0.0');
-  await story.create();
-  const who = ['OCIRepository', ns, 'app'] as const;
-  await controller.says(
-    ...who,
-    new RegExp(`^info Rollout ${ns}/app WaitingForApprovals: .*0 of 1 approval\nTo approve it `),
-  );
-  // It is told before it is stored.
-  await story.conditionIs('DeploymentBlocked', { reason: 'WaitingForApprovals' });
-  const approve = { metadata: { annotations: { 'rollout.kuberik.com/approve': '1.0.0' } } };
-  await view.sre.mergePatch(ref('rolloutGate', ns, 'prod'), approve);
-  await controller.says(...who, new RegExp(`^info RolloutGate ${ns}/prod Approved: 1.0.0 is approved by sre`));
-  await controller.says(...who, new RegExp(`^info Rollout ${ns}/app DeploymentSucceeded: `));
-  const reasons = controller.said(...who).map((text) => text.split(':')[0]?.split(' ').at(-1));
-  expect(reasons.sort()).toEqual(['Approved', 'DeploymentSucceeded', 'WaitingForApprovals']);
 });
 
 describe('Flux itself', () => {

@@ -74,22 +74,19 @@ describe('an application that waits for an approval', () => {
     expect(await tab.getByRole('button', { name: 'Approve 1.1.0' }).count()).toBe(0);
   });
 
-  it.each(['light', 'dark'] as const)(
-    'gives axe nothing to find, %s, with and without a dialog',
-    async (colorScheme) => {
-      const tab = await sre.tab(at, { colorScheme });
-      await tab.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
-      await expectAccessible(tab);
-      await tab.getByRole('button', { name: 'Approve 1.1.0' }).click();
-      await expectAccessible(tab);
-      await keepScreenshot(tab, `dialog-${colorScheme}`);
-      const phone = await sre.tab(at, { colorScheme, width: 360 });
-      await phone.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
-      await expectAccessible(phone);
-      await expectFits(phone);
-      await keepScreenshot(phone, `application-phone-${colorScheme}`);
-    },
-  );
+  it('gives axe nothing to find, with and without a dialog', async () => {
+    const tab = await sre.tab(at);
+    await tab.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
+    await expectAccessible(tab);
+    await tab.getByRole('button', { name: 'Approve 1.1.0' }).click();
+    await expectAccessible(tab);
+    await keepScreenshot(tab, 'dialog');
+    const phone = await sre.tab(at, { colorScheme: 'dark', width: 360 });
+    await phone.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
+    await expectAccessible(phone);
+    await expectFits(phone);
+    await keepScreenshot(phone, 'application-phone');
+  });
 
   it('has its open dialog in the address, for a colleague with fewer rights too', async () => {
     const tab = await sre.tab(at);

@@ -74,15 +74,15 @@ describe('the board', () => {
     await tab.getByRole('dialog').getByText('next row').waitFor();
   });
 
-  it.each(['light', 'dark'] as const)('gives axe nothing to find, %s, and fits a phone', async (colorScheme) => {
-    const tab = await visitor.tab('/', { colorScheme });
+  it('gives axe nothing to find, and fits a phone', async () => {
+    const tab = await visitor.tab('/');
     await rowOf(tab).waitFor();
     await expectAccessible(tab);
-    const phone = await visitor.tab('/', { colorScheme, width: 360 });
+    const phone = await visitor.tab('/', { colorScheme: 'dark', width: 360 });
     await rowOf(phone).waitFor();
     await expectAccessible(phone);
     await expectFits(phone);
-    await keepScreenshot(phone, `board-phone-${colorScheme}`);
+    await keepScreenshot(phone, 'board-phone');
   });
 
   it('lets nobody in with another key, and says what to do', async () => {

@@ -37,16 +37,16 @@ describe('gates', () => {
   afterEach(() => sre.leave());
   afterAll(() => sre.close());
 
-  it.each(['light', 'dark'] as const)('give axe nothing to find, %s, and fit a phone', async (colorScheme) => {
+  it('give axe nothing to find, and fit a phone', async () => {
     for (const path of ['/gates', '/gates?range=month', `/gate/${ns}/approval`]) {
-      const tab = await sre.tab(path, { colorScheme });
+      const tab = await sre.tab(path);
       await tab
         .getByRole('link', { name: 'approval' })
         .or(tab.getByRole('heading', { name: 'approval' }))
         .first()
         .waitFor();
       await expectAccessible(tab);
-      const phone = await sre.tab(path, { colorScheme, width: 360 });
+      const phone = await sre.tab(path, { colorScheme: 'dark', width: 360 });
       await phone
         .getByRole('link', { name: 'approval' })
         .or(phone.getByRole('heading', { name: 'approval' }))

@@ -71,13 +71,16 @@ it('is drawn with its range and its gaps, and drawn again when there is another 
   expect(complaints(tab)).toEqual([]);
 });
 
-it.each(['light', 'dark'] as const)('gives axe nothing to find and fits a phone, %s', async (colorScheme) => {
+it('gives axe nothing to find, and fits a phone', async () => {
   await measure(OUTSIDE, '9 is outside the range (at most 5)');
-  for (const width of [1280, 360]) {
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 360],
+  ] as const) {
     const tab = await visitor.tab(`/rollout/${story.ns}/app`, { colorScheme, width });
     await tab.getByRole('img', { name: /^9, outside the range/ }).waitFor();
     await expectAccessible(tab);
     await expectFits(tab);
-    await keepScreenshot(tab, `metric-${width}-${colorScheme}`);
+    await keepScreenshot(tab, `metric-${width}`);
   }
 });

@@ -76,18 +76,6 @@ describe('manifests/examples/promotion/helm.yaml', () => {
     expect(Object.keys(helmRelease.metadata.annotations ?? {})).toEqual(['rollout.kuberik.com/rollout']);
   });
 
-  it('an upgrade that fails is rolled back, and what it goes back to has arrived when Helm has released that again', async () => {
-    const app = await running({ deployTimeout: '12s' });
-    await publish(app.ns, 'shop', '1.1.0');
-    await app.fetched('1.1.0');
-    await app.release({ fails: true });
-    await app.headIs('1.0.0', { rolledBackFrom: '1.1.0', bakeStatus: 'Deploying' });
-    await app.fetched('1.0.0');
-    await app.isOnItsWay('1.0.0');
-    await app.release();
-    await app.headIs('1.0.0', { rolledBackFrom: '1.1.0', bakeStatus: 'Succeeded' });
-  });
-
   it('a Gate of the HelmRelease holds the Rollout, and a hotfix gets past it to the end', async () => {
     const app = await running();
     const { ns } = app;

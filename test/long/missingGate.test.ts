@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Remedy } from '../../client/explain/application.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
-import { newReader, type Reader } from '../long/install/reader.ts';
-import { gate, kustomization, ref, sharedCluster, waitFor } from './support/cluster.ts';
-import { storyOf } from './support/rolloutStory.ts';
+import { gate, kustomization, ref, waitFor } from '../cluster/support/cluster.ts';
+import { ownCluster } from '../cluster/support/ownCluster.ts';
+import { storyOf } from '../cluster/support/rolloutStory.ts';
+import { newReader, type Reader } from './install/reader.ts';
 
-const view = sharedCluster();
+const { view } = await ownCluster();
 const { admin, developer, sre } = view;
 const people = ['developer', 'sre', 'admin'] as const;
 const shells = {} as Record<(typeof people)[number], Reader>;

@@ -1,8 +1,8 @@
 /** CRDs of Flux that serve an older version: what is written by way of it is held like everything else; one without a newer version is found. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ClusterView, gate, viewCluster, waitFor } from '../cluster/support/cluster.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { gate, waitFor } from '../cluster/support/cluster.ts';
 import { ask, gated, isFree, isHeld } from '../cluster/support/gates.ts';
-import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+import { ownCluster } from '../cluster/support/ownCluster.ts';
 import { call } from '../support/command.ts';
 
 const CRD = {
@@ -11,19 +11,15 @@ const CRD = {
   metadata: { name: 'kustomizations.kustomize.toolkit.fluxcd.io' },
 } as const;
 const OLDER = 'v1beta2';
-let cluster: TestCluster;
-let view: ClusterView;
+// The API server initializes the storage of a kind anew, and answers nothing about it meanwhile.
+const { cluster, view } = await ownCluster();
 
-// In a cluster of its own: the API server initializes the storage of a kind anew, and answers nothing about it meanwhile.
 beforeAll(async () => {
-  cluster = await startTestCluster();
-  view = viewCluster(cluster);
   const { versions } = (await view.admin.get(CRD)).spec;
   const older = structuredClone({ ...versions[0], name: OLDER, storage: false });
   delete older.schema.openAPIV3Schema.properties.spec.properties.wait;
   await view.admin.mergePatch(CRD, { spec: { versions: [...versions, older] } });
 }, 120_000);
-afterAll(() => cluster?.dispose());
 
 it('an object behind a closed Gate', async () => {
   const { admin, developer, sre, newNamespace } = view;

@@ -10,9 +10,16 @@ import { installWebhooks, removeHooks } from '../../dev/local/install/install.ts
 import { renderInstallation } from '../../dev/local/install/installation.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
-import { type AnyObject, type ClusterView, kustomization, rollout, viewCluster, waitFor } from './support/cluster.ts';
-import { startTestCluster, type TestCluster } from './support/testCluster.ts';
-import { history, variablesArrive } from './support/versions.ts';
+import {
+  type AnyObject,
+  type ClusterView,
+  kustomization,
+  rollout,
+  viewCluster,
+  waitFor,
+} from '../cluster/support/cluster.ts';
+import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+import { history, variablesArrive } from '../cluster/support/versions.ts';
 
 const CONFIGURATIONS = [
   ['admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration'],

@@ -4,25 +4,22 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
+import type { ClusterView } from '../../cluster/support/cluster.ts';
+import { pullSecret, pushTo } from '../../cluster/support/copyingStory.ts';
+import { createStrictly, exampleObjects } from '../../cluster/support/examples.ts';
+import { scanning } from '../../cluster/support/imageReflector.ts';
+import { ownCluster } from '../../cluster/support/ownCluster.ts';
 import { type RealRegistry, startRealRegistry } from '../../server/registry/realRegistry.ts';
-import { type ClusterView, sharedCluster, viewCluster } from '../support/cluster.ts';
-import { pullSecret, pushTo } from '../support/copyingStory.ts';
-import { createStrictly, exampleObjects } from '../support/examples.ts';
-import { scanning } from '../support/imageReflector.ts';
-import { startTestCluster, type TestCluster } from '../support/testCluster.ts';
 import { promotionIn } from './support.ts';
 
-const first = sharedCluster();
-let other: TestCluster;
-let second: ClusterView;
+const [{ view: first }, { view: second }] = [await ownCluster(), await ownCluster()];
 let source: RealRegistry;
 let target: RealRegistry;
 
 beforeAll(async () => {
-  [other, source, target] = await Promise.all([startTestCluster({}), startRealRegistry(), startRealRegistry()]);
-  second = viewCluster(other);
+  [source, target] = await Promise.all([startRealRegistry(), startRealRegistry()]);
 }, 600_000);
-afterAll(() => Promise.all([other?.dispose(), source?.stop(), target?.stop()]));
+afterAll(() => Promise.all([source?.stop(), target?.stop()]));
 
 it('production deploys what staging has baked, byte for byte, in waves, and nothing before', async () => {
   const prefix = await first.newNamespace();

@@ -9,10 +9,10 @@ import { isTarget, type Target } from '../../dev/local/binaries/nodeBinary.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { buildCli } from '../../dev/scripts/build-cli.ts';
 import { type BINS, buildExecutable } from '../../dev/scripts/executable.ts';
-import { sharedCluster } from './support/cluster.ts';
-import { storyOf } from './support/rolloutStory.ts';
+import { ownCluster } from '../cluster/support/ownCluster.ts';
+import { storyOf } from '../cluster/support/rolloutStory.ts';
 
-const view = sharedCluster();
+const { view } = await ownCluster();
 const folder = mkdtempSync(join(tmpdir(), 'executable-'));
 const out = join(folder, 'out');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

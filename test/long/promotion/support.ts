@@ -1,7 +1,7 @@
 /** What the walks through manifests/examples/promotion have in common: a version on its way through Rollouts, and people who approve it. */
 import { expect } from 'vitest';
-import { type AnyObject, type ClusterView, ref, staysTrue, waitFor } from '../support/cluster.ts';
-import { conditionOf } from '../support/versions.ts';
+import { type AnyObject, type ClusterView, ref, staysTrue, waitFor } from '../../cluster/support/cluster.ts';
+import { conditionOf } from '../../cluster/support/versions.ts';
 
 /** The Rollouts of one cluster. */
 export function promotionIn({ admin, developer }: Pick<ClusterView, 'admin' | 'developer'>) {

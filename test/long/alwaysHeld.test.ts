@@ -4,11 +4,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type AnyObject, ApiError, gate, ref, waitFor } from '../cluster/support/cluster.ts';
+import { GOVERNED, gated, SUSPENDED } from '../cluster/support/gates.ts';
+import { ownCluster } from '../cluster/support/ownCluster.ts';
 import { annotations, labels, text } from '../support/tenantWrites.ts';
-import { type AnyObject, ApiError, gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
-import { GOVERNED, gated, SUSPENDED } from './support/gates.ts';
 
-const { admin, developer, sre, newNamespace } = sharedCluster();
+const { admin, developer, sre, newNamespace } = (await ownCluster()).view;
 
 /** HELD_RUNS=200 takes ten minutes, and prints how long the slowest took. */
 const RUNS = Number(process.env.HELD_RUNS ?? 4);

@@ -1,11 +1,12 @@
 /** manifests/examples/promotion/one-cluster.yaml, applied as it is and walked through with shorter times. Flux is played. */
 import { expect, it } from 'vitest';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
-import { type AnyObject, ref, sharedCluster, waitFor } from '../support/cluster.ts';
-import { applyExample } from '../support/examples.ts';
+import { type AnyObject, ref, waitFor } from '../../cluster/support/cluster.ts';
+import { applyExample } from '../../cluster/support/examples.ts';
+import { ownCluster } from '../../cluster/support/ownCluster.ts';
 import { promotionIn } from './support.ts';
 
-const view = sharedCluster();
+const { view } = await ownCluster();
 const { admin, sre, newNamespace, publish } = view;
 const { head, headIs, hasNot, says, spec, approve, isBefore } = promotionIn(view);
 

@@ -1,0 +1,18 @@
+/** What a command line says wrongly is answered before any cluster is asked. */
+import { expect, it } from 'vitest';
+import { call } from '../support/command.ts';
+import { kubeconfigOf } from './apiServer.ts';
+
+it.each([
+  ['freeze x --for soon', /^--for: 'soon' is not a time such as 30m/],
+  ['freeze x --until yesterday', /^--until: 'yesterday' is no time such as/],
+  ['freeze x --for 1h --until 18:00', /give one of them/],
+  ['freeze x --kinds Deployment', /^--kinds: 'Deployment' does not parse/],
+  ['freeze x --every Fr', /^--every: 'Fr' does not parse/],
+  ['freeze x --every Friday --timezone Mars', /^--timezone: 'Mars' is no time zone/],
+  ['freeze x --between 10:00-12:00', /^--between goes with --every/],
+  ['calendar --weeks 99', /^--weeks: '99' is not a number from 1 to 8/],
+])('%s', async (line, sentence) => {
+  const { code, err } = await call(line, { env: { KUBECONFIG: kubeconfigOf('http://127.0.0.1:1') } });
+  expect([code, err]).toEqual([2, expect.stringMatching(sentence)]);
+});

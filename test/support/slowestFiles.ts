@@ -1,0 +1,39 @@
+/** Says at the end of a run where its time went: each project's sum, and the files that took longest. */
+import { relative } from 'node:path';
+import type { Reporter, TestModule } from 'vitest/node';
+
+const SHOWN = 15;
+
+/** Seconds that the files of a run took, setup included. Files run side by side: the sums are more than the run took. */
+export function timeTable(files: readonly { project: string; file: string; seconds: number }[]): string {
+  const line = (seconds: number, what: string) => `${seconds.toFixed(0).padStart(7)} s  ${what}`;
+  const sums = Map.groupBy(files, ({ project }) => project);
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SHOWN);
+  return [
+    'Where the time went',
+    ...[...sums].map(([project, of]) =>
+      line(
+        of.reduce((sum, { seconds }) => sum + seconds, 0),
+        `${project}: ${of.length} files`,
+      ),
+    ),
+    '',
+    ...slowest.map(({ seconds, file }) => line(seconds, file)),
+  ].join('\n');
+}
+
+export class SlowestFiles implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    // Whoever runs a few files sees their times anyway.
+    if (modules.length <= SHOWN) return;
+    const files = modules.map((module) => {
+      const { collectDuration, setupDuration, duration } = module.diagnostic();
+      return {
+        project: module.project.name,
+        file: relative(module.project.vitest.config.root, module.moduleId),
+        seconds: (collectDuration + setupDuration + duration) / 1000,
+      };
+    });
+    process.stdout.write(`\n${timeTable(files)}\n`);
+  }
+}
