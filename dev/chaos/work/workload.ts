@@ -30,11 +30,17 @@ export interface Workload {
   stop(): Promise<void>;
 }
 
+export interface Pace {
+  /** How many times slower than usual people do what they do. */
+  people: number;
+  /** The same of Flux, Git syncs and health reports. */
+  controllers: number;
+}
+
 export async function startWorkload(
   cluster: LocalCluster,
   random: Random,
-  teamCount: number,
-  log: Log,
+  { teams: teamCount, pace, log }: { teams: number; pace: Pace; log: Log },
 ): Promise<Workload> {
   const as = (user: 'admin' | 'developer' | 'sre' | 'flux' | 'reporter') => new User(cluster.accessOf(user));
   const people: People = {
@@ -78,28 +84,31 @@ export async function startWorkload(
     }
   }
 
-  const isRestless = () => restless;
-  const isAlive = () => alive;
+  /** Until nobody begins anything new, and until the end. */
+  const ofPeople = (everyMs: number, what: () => Promise<unknown>) =>
+    habit(() => restless, everyMs * pace.people, what);
+  const ofControllers = (everyMs: number, what: () => Promise<unknown>) =>
+    habit(() => alive, everyMs * pace.controllers, what);
   const dice = next();
   const turnEmergency = async () => {
     if (!frozen) await ask(people.sre, FLUX_NAMESPACE, EMERGENCY, dice.next() < 0.65 ? 'open' : 'close');
   };
   const passing = [
-    habit(isRestless, 4000, turnEmergency),
+    ofPeople(4000, turnEmergency),
     // Two at once: some ways are races.
-    habit(isRestless, 150, hostile.act),
-    habit(isRestless, 150, hostile.act),
+    ofPeople(150, hostile.act),
+    ofPeople(150, hostile.act),
     ...teams.flatMap((team) => [
-      habit(isRestless, 3000, team.release),
-      habit(isRestless, 2500, team.turnGate),
-      habit(isRestless, 350, team.act),
-      habit(isRestless, 2000, team.commit),
+      ofPeople(3000, team.release),
+      ofPeople(2500, team.turnGate),
+      ofPeople(350, team.act),
+      ofPeople(2000, team.commit),
     ]),
   ];
   const lasting = teams.flatMap((team) => [
-    habit(isAlive, 1000, team.sync),
-    habit(isAlive, 500, team.reconcile),
-    habit(isAlive, 1000, team.report),
+    ofControllers(1000, team.sync),
+    ofControllers(500, team.reconcile),
+    ofControllers(1000, team.report),
   ]);
 
   async function unsettled(): Promise<string[]> {
@@ -112,7 +121,7 @@ export async function startWorkload(
     freeze: async () => {
       frozen = true;
       const begun = performance.now();
-      await surely(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'close'), begun + FREEZE_MS);
+      await retry(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'close'), begun + FREEZE_MS);
       const closed = performance.now();
       /** Since when each has been seen to run. */
       const since = new Map<string, number>();
@@ -137,9 +146,9 @@ export async function startWorkload(
       await Promise.all(passing);
       const deadline = performance.now() + patienceMs;
       let told = performance.now();
-      await surely(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
-      for (const team of teams) await surely(team.calm, deadline);
-      await surely(hostile.leave, deadline);
+      await retry(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
+      for (const team of teams) await retry(team.calm, deadline);
+      await retry(hostile.leave, deadline);
       for (;;) {
         await Promise.all(teams.map((team) => attempt(team.mend)));
         const left = await unsettled().catch((error: Error) => [error.message]);
@@ -162,7 +171,7 @@ export async function startWorkload(
   };
 }
 
-async function surely(what: () => Promise<unknown>, deadline: number): Promise<void> {
+async function retry(what: () => Promise<unknown>, deadline: number): Promise<void> {
   for (;;) {
     try {
       await what();
