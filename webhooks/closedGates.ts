@@ -46,9 +46,11 @@ export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Pr
 }
 
 async function readRequirements(rollout: Rollout, call: WebhookCall) {
+  // Read before anything is awaited: a throw between two reads leaves the first one's rejection to nobody, which ends the process.
+  const { namespace = '' } = rollout.metadata;
   const [bindings, selectors] = await Promise.all([
     readBindings(rollout, call),
-    readSelectors(rollout.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL),
+    readSelectors(namespace, call, SELECTS_ROLLOUTS_LABEL),
   ]);
   return { bindings, selectors };
 }
