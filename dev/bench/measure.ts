@@ -19,7 +19,7 @@ export function residentMiB(pid: number, line: 'VmRSS' | 'VmHWM' = 'VmRSS'): num
 }
 
 /** Processor seconds (user and system) a process has used; undefined where /proc is not there. */
-export function cpuSeconds(pid: number): number | undefined {
+function cpuSeconds(pid: number): number | undefined {
   try {
     // The command, in parentheses, may contain spaces; utime and stime are fields 14 and 15.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

@@ -176,7 +176,7 @@ const MANIFEST = JSON.stringify({
 });
 
 /** A registry on loopback in which every tag of every repository is the same release: what is known of it is not asked for again. */
-export async function startRegistry(): Promise<{ image: string; close(): void }> {
+async function startRegistry(): Promise<{ image: string; close(): void }> {
   const server = createServer((_, response) => response.end(MANIFEST));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
