@@ -62,7 +62,7 @@ async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, { ke
     openBrowser(page.address);
   }
   const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
-  const stage = stageOn(cluster, story);
+  const stage = stageOn(cluster.accessOf, story);
   const end = await Promise.race([tell(stage, ui ? PAUSE_MS : 0).then(() => 'told' as const), interrupt, cluster.died]);
   if (end === undefined) return 130;
   if (end !== 'told') throw end;

@@ -30,7 +30,7 @@ page and \`kubectl rollouts get\` show then. The terminal is drawn with DejaVu S
 async function tell(cluster: LocalCluster): Promise<void> {
   await settleNeighbours(cluster.accessOf);
   const stage = stageOn(
-    cluster,
+    cluster.accessOf,
     createStory(() => {}, { colours: false, columns: 100 }),
   );
   await firstVersion(stage);

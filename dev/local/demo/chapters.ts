@@ -1,8 +1,8 @@
 /** The chapters of the demo: each does its part on the cluster, tells it, and throws where it was not seen. */
 import { User } from '../../actors/user.ts';
+import type { Access } from '../../client/kubeconfig.ts';
 import type { ObjectRef } from '../../client/resources.ts';
 import { type AnyObject, ApiError } from '../../client/send.ts';
-import type { LocalCluster } from '../cluster.ts';
 import { Problem } from '../process/problem.ts';
 import { until } from '../process/until.ts';
 import {
@@ -24,9 +24,9 @@ export interface Stage {
   flux: User;
 }
 
-export function stageOn({ accessOf }: Pick<LocalCluster, 'accessOf'>, story: Story): Stage {
-  const [admin, developer, flux] = (['admin', 'developer', 'flux'] as const).map((user) => new User(accessOf(user)));
-  return { story, admin: admin!, developer: developer!, flux: flux! };
+export function stageOn(accessOf: (user: 'admin' | 'developer' | 'flux') => Access, story: Story): Stage {
+  const as = (user: 'admin' | 'developer' | 'flux') => new User(accessOf(user));
+  return { story, admin: as('admin'), developer: as('developer'), flux: as('flux') };
 }
 
 const BY_DEMO = { manager: 'demo' };
