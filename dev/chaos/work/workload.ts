@@ -1,4 +1,5 @@
 /** Everybody at work, whatever is down: releases, Gates, Git syncs, health and people, until they are stopped. */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../../actors/ask.ts';
 import { gate, rolloutBudget } from '../../actors/objects.ts';
@@ -54,8 +55,9 @@ export async function startWorkload(
   const teams = Array.from({ length: teamCount }, (_, i) => teamOf(i + 1, people, next()));
   const tally: Tally = { done: 0, denied: 0, conflict: 0, missing: 0, unavailable: 0 };
   const hostile = hostileTenant(people, next());
-  let restless = true;
-  let alive = true;
+  /** Nobody begins anything new; and nobody at all. */
+  const [resting, ended] = [new AbortController(), new AbortController()];
+  for (const { signal } of [resting, ended]) setMaxListeners(0, signal);
   let frozen = false;
 
   const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
@@ -76,19 +78,17 @@ export async function startWorkload(
   }
 
   /** Does it again and again, with a pause of up to twice `everyMs`. */
-  async function habit(goesOn: () => boolean, everyMs: number, what: () => Promise<unknown>): Promise<void> {
+  async function habit({ signal }: AbortController, everyMs: number, what: () => Promise<unknown>): Promise<void> {
     const dice = next();
-    while (goesOn()) {
-      await wait(dice.integer(0, 2 * everyMs));
-      if (goesOn()) await attempt(what);
+    while (!signal.aborted) {
+      await wait(dice.integer(0, 2 * everyMs), undefined, { signal }).catch(() => {});
+      if (!signal.aborted) await attempt(what);
     }
   }
 
-  /** Until nobody begins anything new, and until the end. */
-  const ofPeople = (everyMs: number, what: () => Promise<unknown>) =>
-    habit(() => restless, everyMs * pace.people, what);
+  const ofPeople = (everyMs: number, what: () => Promise<unknown>) => habit(resting, everyMs * pace.people, what);
   const ofControllers = (everyMs: number, what: () => Promise<unknown>) =>
-    habit(() => alive, everyMs * pace.controllers, what);
+    habit(ended, everyMs * pace.controllers, what);
   const dice = next();
   const turnEmergency = async () => {
     if (!frozen) await ask(people.sre, FLUX_NAMESPACE, EMERGENCY, dice.next() < 0.65 ? 'open' : 'close');
@@ -142,7 +142,7 @@ export async function startWorkload(
       return { heldAfterSeconds, violations: [...violations] };
     },
     settle: async (patienceMs) => {
-      restless = false;
+      resting.abort();
       await Promise.all(passing);
       const deadline = performance.now() + patienceMs;
       let told = performance.now();
@@ -164,8 +164,8 @@ export async function startWorkload(
       }
     },
     stop: async () => {
-      restless = false;
-      alive = false;
+      resting.abort();
+      ended.abort();
       await Promise.all([...passing, ...lasting]);
     },
   };
