@@ -74,9 +74,11 @@ async function readRequired(
   rollout: Rollout,
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
+  // Read before anything is awaited: a throw between two reads leaves the first one's rejection unhandled, which ends the process.
+  const { namespace = '' } = rollout.metadata;
   const [bindings, selectors] = await Promise.all([
     readBindings(rollout, call),
-    readSelectors(rollout.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL),
+    readSelectors(namespace, call, SELECTS_ROLLOUTS_LABEL),
   ]);
   return { closed: await readClosed(gatesToPass(rollout, bindings, selectors), call), bindings };
 }

@@ -7,8 +7,8 @@ import { selectorProblems } from '../../core/kube/selector.ts';
 import { DAY_MS, dayNumber, parseTime } from '../../core/kube/time.ts';
 import type { Selects } from './writes/gateWrites.ts';
 
-const TIME_FORMS = "'Mon 08:00', 'tomorrow 09:00', '18:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
-const SPAN_FORMS = '30m, 24h, 2d or 1w';
+export const TIME_FORMS = "'Mon 08:00', 'tomorrow 09:00', '18:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
+export const SPAN_FORMS = '30m, 24h, 2d or 1w';
 
 /** Milliseconds; days and weeks beside what Go takes. */
 export function parseSpan(text: string): number | undefined {

@@ -1,151 +1,75 @@
-/** `node dev/bench/admission.ts`: what the webhook adds to a write of a Flux object. */
-
-import { setTimeout } from 'node:timers/promises';
-import type { Access } from '../client/kubeconfig.ts';
-import { applyObject } from '../client/resources.ts';
-import { type AnyObject, send } from '../client/send.ts';
-import type { LocalCluster } from '../local/cluster.ts';
-import { type OtherWebhook, startOtherWebhook } from '../local/otherWebhook.ts';
-import { type BudgetLine, runBench } from './command.ts';
+/** What the webhook adds to a write of a Flux object, against a mutating and a validating webhook that allow everything. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { gate, imagePolicy, kustomization, rollout } from '../actors/objects.ts';
+import { User } from '../actors/user.ts';
+import type { ObjectRef } from '../client/resources.ts';
+import { startOtherWebhook } from '../local/otherWebhook.ts';
 import { quantile } from './measure.ts';
+import type { ClusterScenario, Figure } from './scenario.ts';
 
 /** Of the p99 of webhooks that allow everything. */
 const P99_RATIO = 2.5;
-
-const HELP = `Usage: node dev/bench/admission.ts [--writes N] [--pause MS] [--json] [--metacontroller PATH]
-
-Writes objects in turn: an ImagePolicy that reaches a mutating and a validating webhook which allow everything, and Kustomizations: one that no
-Rollout and no Gate concerns, one that a Rollout pins, one that requires an open Gate, one that requires three. Prints the latency of each and
-how it compares with the webhooks that decide nothing. Ends with 1 where the slowest hundredth of the pinned ones takes more than ${P99_RATIO}
-times theirs.
-
-  --writes N             writes of each (200)
-  --pause MS             from one write to the next (120): with less than 100, each also waits for the API server, which brings its cache up to
-                         date ten times a second; with 1, the latency within a burst
-  --json                 print JSON instead of text
-  --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
-  --help                 this text
-`;
-
 const NAMESPACE = 'bench';
 const ALLOWED = 'allow-all';
 const ALLOWED_LABEL = { 'bench.rollout-hooks/allowed': 'true' };
-const KUSTOMIZATIONS = `/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/${NAMESPACE}/kustomizations`;
-/** Of a kind that no webhook of ours is about. */
-const NEUTRAL = `/apis/image.toolkit.fluxcd.io/v1/namespaces/${NAMESPACE}/imagepolicies/${ALLOWED}`;
 const GATES = ['one', 'two', 'three'];
-const SUBJECTS: Record<string, Record<string, string>> = {
+const SUBJECTS: Record<string, { variables?: Record<string, string>; annotations?: Record<string, string> }> = {
   unmarked: {},
-  pinned: { 'rollout.kuberik.com/substitute.APP_VERSION.from': 'app' },
-  'one-gate': { 'gate.fluxcd.io/gates': 'one' },
-  'three-gates': { 'gate.fluxcd.io/gates': GATES.join(',') },
+  pinned: { variables: { APP_VERSION: 'app' } },
+  'one-gate': { annotations: { 'gate.fluxcd.io/gates': 'one' } },
+  'three-gates': { annotations: { 'gate.fluxcd.io/gates': GATES.join(',') } },
 };
 
-interface Latency {
-  subject: string;
-  p50Milliseconds: number;
-  p99Milliseconds: number;
-  /** Its median and its slowest hundredth, in those of webhooks that allow everything. */
-  ratios: { p50: number; p99: number };
-}
-
-interface Result {
-  writes: number;
-  latencies: Latency[];
-}
-
-async function populate(admin: Access): Promise<void> {
-  const put = (object: AnyObject) => applyObject(admin, object, { manager: 'bench', force: true });
-  await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
-  for (const name of GATES) {
-    await put({
-      apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-      kind: 'Gate',
-      metadata: { name, namespace: NAMESPACE },
-      spec: { default: 'opened', interval: '1h' },
+export const admission: ClusterScenario = {
+  about: `a write of a Flux object, against webhooks that allow everything; of a pinned one, p99 at most ${P99_RATIO} times theirs`,
+  // A pause of less than 100 ms measures the API server, which brings its cache up to date ten times a second.
+  numbers: { writes: 200, pause: 120 },
+  async measure({ cluster, numbers: { writes = 1, pause = 0 } }) {
+    const admin = new User(cluster.accessOf('admin'));
+    const allowAll = await startOtherWebhook(admin.access, ALLOWED, ALLOWED_LABEL, {
+      kind: { group: 'image.toolkit.fluxcd.io', resource: 'imagepolicies' },
     });
-  }
-  await put({
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'Rollout',
-    metadata: { name: 'app', namespace: NAMESPACE },
-    spec: { releasesImagePolicy: { name: 'app' } },
-  });
-  await put({
-    apiVersion: 'image.toolkit.fluxcd.io/v1',
-    kind: 'ImagePolicy',
-    metadata: { name: ALLOWED, namespace: NAMESPACE, labels: ALLOWED_LABEL },
-    spec: { imageRepositoryRef: { name: 'bench' }, policy: { semver: { range: '*' } } },
-  });
-  for (const [name, annotations] of Object.entries(SUBJECTS)) {
-    await put({
-      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-      kind: 'Kustomization',
-      metadata: { name, namespace: NAMESPACE, annotations },
-      spec: { interval: '10m', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: 'bench' } },
-    });
-  }
-}
+    await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
+    for (const name of GATES)
+      await admin.create(gate(NAMESPACE, name, { spec: { default: 'opened', interval: '1h' } }));
+    await admin.create(rollout(NAMESPACE, 'app'));
+    // Of a kind that no webhook of ours is about.
+    const neutral = imagePolicy(NAMESPACE, ALLOWED);
+    await admin.create({ ...neutral, metadata: { ...neutral.metadata, labels: ALLOWED_LABEL } });
+    const subjects = Object.entries(SUBJECTS).map(([name, marks]) => kustomization(NAMESPACE, name, marks));
+    for (const subject of subjects) await admin.create(subject);
 
-/** The API server takes a moment to learn of a webhook: until it has asked it. */
-async function inForce(allowAll: OtherWebhook, admin: Access): Promise<void> {
-  for (let round = 0; allowAll.calls() < 2; round++) await write(admin, ALLOWED, round);
-}
-
-/** Milliseconds of one write that changes spec. */
-async function write(admin: Access, name: string, round: number): Promise<number> {
-  const [path, spec] =
-    name === ALLOWED
-      ? [NEUTRAL, { policy: { semver: { range: `>=${round}` } } }]
-      : [`${KUSTOMIZATIONS}/${name}`, { path: `./${round}` }];
-  const start = performance.now();
-  await send(admin, 'PATCH', path, { body: { spec }, contentType: 'application/merge-patch+json' });
-  return performance.now() - start;
-}
-
-async function measure(cluster: LocalCluster, writes: number, pause: number): Promise<Result> {
-  const admin = cluster.accessOf('admin');
-  const allowAll = await startOtherWebhook(admin, ALLOWED, ALLOWED_LABEL, {
-    kind: { group: 'image.toolkit.fluxcd.io', resource: 'imagepolicies' },
-  });
-  await populate(admin);
-  await inForce(allowAll, admin);
-  const times = new Map([ALLOWED, ...Object.keys(SUBJECTS)].map((name) => [name, [] as number[]]));
-  // In turn, so that whatever else the machine does falls on all of them.
-  for (let round = 0; round < writes; round++) {
-    for (const [name, list] of times) {
-      await setTimeout(pause);
-      list.push(await write(admin, name, round));
+    /** Milliseconds of one write that changes spec. */
+    async function write(about: ObjectRef, round: number): Promise<number> {
+      const spec =
+        about.kind === 'ImagePolicy' ? { policy: { semver: { range: `>=${round}` } } } : { path: `./${round}` };
+      const start = performance.now();
+      await admin.mergePatch(about, { spec });
+      return performance.now() - start;
     }
-  }
-  allowAll.close();
-  const ratio = (list: number[], q: number) => quantile(list, q) / quantile(times.get(ALLOWED) ?? [], q);
-  const latencies = [...times].map(([subject, list]) => ({
-    subject,
-    p50Milliseconds: quantile(list, 0.5),
-    p99Milliseconds: quantile(list, 0.99),
-    ratios: { p50: ratio(list, 0.5), p99: ratio(list, 0.99) },
-  }));
-  return { writes, latencies };
-}
 
-function asText({ writes, latencies }: Result): string {
-  const lines = latencies.map(
-    ({ subject, p50Milliseconds, p99Milliseconds, ratios }) =>
-      `  ${subject.padEnd(12)} p50 ${p50Milliseconds.toFixed(1)} ms, p99 ${p99Milliseconds.toFixed(1)} ms: ${ratios.p50.toFixed(2)} and ${ratios.p99.toFixed(2)} × allow-all`,
-  );
-  return `${[`${writes} writes of each object`, ...lines].join('\n')}\n`;
-}
-
-function budget({ latencies }: Result): BudgetLine[] {
-  const value = latencies.find(({ subject }) => subject === 'pinned')?.ratios.p99 ?? Number.NaN;
-  return [{ name: 'p99 of a pinned object, in those of allow-all', value, limit: P99_RATIO }];
-}
-
-await runBench({
-  help: HELP,
-  counts: { writes: 200, pause: 120 },
-  measure: (cluster, { writes, pause }) => measure(cluster, writes, pause),
-  asText,
-  budget,
-});
+    // The API server takes a moment to learn of a webhook: until it has asked it.
+    for (let round = 0; allowAll.calls() < 2; round++) await write(neutral as ObjectRef, round);
+    const times = new Map([neutral, ...subjects].map((object) => [object as ObjectRef, [] as number[]]));
+    // In turn, so that whatever else the machine does falls on all of them.
+    for (let round = 0; round < writes; round++) {
+      for (const [about, list] of times) {
+        await wait(pause);
+        list.push(await write(about, round));
+      }
+    }
+    allowAll.close();
+    const base = times.get(neutral as ObjectRef)!;
+    return [...times].flatMap(([{ metadata }, list]) =>
+      [0.5, 0.99].flatMap((q): Figure[] => {
+        const [group, name] = [`${writes} writes: ${metadata.name}`, `p${q * 100}`];
+        const value = quantile(list, q) / quantile(base, q);
+        const isJudged = metadata.name === 'pinned' && q === 0.99;
+        return [
+          { group, name, value: quantile(list, q), unit: 'ms' },
+          { group, name: `${name} against ${ALLOWED}`, value, unit: '×', ...(isJudged && { limit: P99_RATIO }) },
+        ];
+      }),
+    );
+  },
+};

@@ -1,75 +1,42 @@
-/** `node dev/bench/latency.ts`: how long one release takes in a settled fleet. */
-import { join } from 'node:path';
+/** How long one release takes in a settled fleet: from its ImagePolicy's status to the field in its Kustomization. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
-import { type BudgetLine, runBench } from './command.ts';
-import { populate, populateApplier, release, watchKustomizations } from './fleets/releases.ts';
-import { quantile } from './measure.ts';
+import { applicationFleet } from './fleets/applications.ts';
+import { auditLog, quantile } from './measure.ts';
 import { untilQuiet } from './requests.ts';
+import type { ClusterScenario, Figure } from './scenario.ts';
 
-const P99_SECONDS = 0.3;
-const HELP = `Usage: node dev/bench/latency.ts [--rollouts N] [--releases N] [--json] [--metacontroller PATH]
-
-Settles a fleet of N Rollouts, then releases a new version to one at a time: from its ImagePolicy's status to the field in its Kustomization.
-Prints the median and the slowest hundredth. Ends with 1 where that is more than ${P99_SECONDS * 1000} ms.
-
-  --rollouts N           how many Rollouts are there (1000)
-  --releases N           how many of them get a version, one after the other (200)
-  --json                 print JSON instead of text
-  --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
-  --help                 this text
-`;
-
+const P99_MS = 300;
 /** What the release before has left to do is over: its Events, its second look. */
 const PAUSE_MS = 100;
 
-interface Result {
-  rollouts: number;
-  releases: number;
-  driver: string;
-  p50Seconds: number;
-  p99Seconds: number;
-}
-
-async function measure(cluster: LocalCluster, rollouts: number, releases: number): Promise<Result> {
-  const admin = cluster.accessOf('admin');
-  const indexes = Array.from({ length: rollouts }, (_, i) => i);
-  logToStderr(`Creating ${rollouts} Rollouts, each with an ImagePolicy and a Kustomization`);
-  await populateApplier(admin);
-  await populate(admin, indexes);
-  const kustomizations = watchKustomizations(admin);
-  logToStderr(`First deployment: ${(await release(admin, kustomizations, indexes, '1.0.0')).toFixed(1)} s`);
-  logToStderr('Waiting until the fleet is at rest');
-  await untilQuiet(join(cluster.dir, 'audit.log'));
-  const seconds: number[] = [];
-  for (let i = 0; i < releases; i++) {
-    await wait(PAUSE_MS);
-    seconds.push(await release(admin, kustomizations, [i % rollouts], `1.1.${i}`));
-  }
-  kustomizations.close();
-  return {
-    rollouts,
-    releases,
-    driver: cluster.driver()?.name ?? '',
-    p50Seconds: quantile(seconds, 0.5),
-    p99Seconds: quantile(seconds, 0.99),
-  };
-}
-
-const budget = ({ p99Seconds }: Result): BudgetLine[] => [
-  { name: 'seconds of one release, p99', value: p99Seconds, limit: P99_SECONDS },
-];
-
-function asText({ rollouts, releases, driver, p50Seconds, p99Seconds }: Result): string {
-  const ms = (seconds: number) => `${(seconds * 1000).toFixed(0)} ms`;
-  return `${releases} releases, one at a time, among ${rollouts} Rollouts, driven by ${driver}: p50 ${ms(p50Seconds)}, p99 ${ms(p99Seconds)}\n`;
-}
-
-await runBench({
-  help: HELP,
-  counts: { rollouts: 1000, releases: 200 },
-  measure: (cluster, { rollouts, releases }) => measure(cluster, rollouts, releases),
-  asText,
-  budget,
-});
+export const latency: ClusterScenario = {
+  about: `one release at a time among settled Rollouts; p99 at most ${P99_MS} ms`,
+  rollouts: [1000],
+  numbers: { releases: 200, namespaces: 1 },
+  async measure({ cluster, rollouts, numbers: { releases = 1, namespaces } }) {
+    const fleet = await applicationFleet(cluster, { namespaces });
+    const figures: Figure[] = [];
+    for (const count of rollouts) {
+      logToStderr(`Settling ${count} Rollouts`);
+      await fleet.growTo({ rollouts: count });
+      await untilQuiet(auditLog(cluster));
+      const times: number[] = [];
+      for (let i = 0; i < releases; i++) {
+        await wait(PAUSE_MS);
+        const start = performance.now();
+        await fleet.release([i % count]);
+        times.push(performance.now() - start);
+      }
+      const group = `${releases} releases, one at a time, among ${count} Rollouts`;
+      figures.push(
+        { group, name: 'p50', value: quantile(times, 0.5), unit: 'ms' },
+        { group, name: 'p99', value: quantile(times, 0.99), unit: 'ms', limit: P99_MS },
+      );
+      // All at the same version again: a fleet that grows waits for it.
+      await fleet.release();
+    }
+    fleet.close();
+    return figures;
+  },
+};

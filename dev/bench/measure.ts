@@ -1,14 +1,15 @@
-/** What processes take, from /proc, and how often hooks are asked; requests to the API server are counted by requests.ts. */
+/** What processes take, from /proc, and what a piece of work costs; requests to the API server are counted by requests.ts. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { LocalCluster } from '../local/cluster.ts';
+import { endOf, ours, type RequestCount, requestsSince } from './requests.ts';
+import type { Figure } from './scenario.ts';
 
-/** Peak resident memory of a process in MiB; undefined where /proc is not there. */
-export const peakMemoryMiB = (pid: number): number | undefined => statusMiB(pid, 'VmHWM');
+/** A request that is rarer than this for each object is not printed. */
+const RARE = 0.05;
 
-/** The same of its memory now. */
-export const residentMiB = (pid: number): number | undefined => statusMiB(pid, 'VmRSS');
-
-function statusMiB(pid: number, line: 'VmHWM' | 'VmRSS'): number | undefined {
+/** Resident memory of a process in MiB, now or at its peak; undefined where /proc is not there. */
+export function residentMiB(pid: number, line: 'VmRSS' | 'VmHWM' = 'VmRSS'): number | undefined {
   try {
     const [, kib] = new RegExp(`${line}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
     return kib === undefined ? undefined : Math.round(Number(kib) / 1024);
@@ -18,7 +19,7 @@ function statusMiB(pid: number, line: 'VmHWM' | 'VmRSS'): number | undefined {
 }
 
 /** Processor seconds (user and system) a process has used; undefined where /proc is not there. */
-export function cpuSeconds(pid: number): number | undefined {
+function cpuSeconds(pid: number): number | undefined {
   try {
     // The command, in parentheses, may contain spaces; utime and stime are fields 14 and 15.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -35,9 +36,66 @@ export function quantile(values: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
 }
 
-/** Of each process of the cluster, by name; 0 where /proc is not there. */
-export function cpuOf(cluster: LocalCluster): Record<string, number> {
+/** Processor seconds of each process of the cluster, by name. */
+function cpuOf(cluster: LocalCluster): Record<string, number> {
   return Object.fromEntries(cluster.children().map(({ name, pid }) => [name, cpuSeconds(pid) ?? 0]));
+}
+
+export interface Cost {
+  seconds: number;
+  /** Of driver and hook server. */
+  requests: RequestCount[];
+  /** By process. */
+  cpu: Record<string, number>;
+}
+
+/** What the work costs, and what it sets off until `tail` resolves; `seconds` is without the tail. */
+export async function costOf(
+  cluster: LocalCluster,
+  work: () => Promise<unknown>,
+  tail: () => Promise<unknown> = async () => {},
+): Promise<Cost> {
+  const log = auditLog(cluster);
+  const from = endOf(log);
+  const before = cpuOf(cluster);
+  const start = performance.now();
+  await work();
+  const seconds = (performance.now() - start) / 1000;
+  await tail();
+  const cpu = Object.entries(cpuOf(cluster)).map(([name, used]) => [name, used - (before[name] ?? 0)]);
+  return { seconds, requests: ours(await requestsSince(log, from)), cpu: Object.fromEntries(cpu) };
+}
+
+export const auditLog = ({ dir }: LocalCluster): string => join(dir, 'audit.log');
+export const totalOf = (values: Record<string, number>): number => Object.values(values).reduce((a, b) => a + b, 0);
+export const requestsOf = ({ requests }: Cost): number => requests.reduce((sum, { count }) => sum + count, 0);
+
+/** Requests and processor time for each of `count` objects. */
+export function costFigures(group: string, { requests, cpu }: Cost, count: number): Figure[] {
+  return [
+    ...Object.entries(cpu).map(([name, used]) => ({
+      group,
+      name,
+      value: (used * 1000) / count,
+      unit: 'ms of processor',
+    })),
+    ...requestFigures(group, requests, count),
+  ];
+}
+
+/** `per`: objects, or seconds. */
+export function requestFigures(group: string, requests: readonly RequestCount[], per: number): Figure[] {
+  const figures = requests.map(({ user, verb, resource, count }) => {
+    return { group, name: `${user} ${verb} ${resource}`, value: count / per, unit: 'requests' };
+  });
+  return figures.filter(({ value }) => value >= RARE);
+}
+
+/** Of each process of the cluster. */
+export function memoryFigures(cluster: LocalCluster, group: string, line: 'VmRSS' | 'VmHWM'): Figure[] {
+  return cluster.children().map(({ name, pid }) => {
+    return { group, name: `memory of ${name}`, value: residentMiB(pid, line) ?? Number.NaN, unit: 'MiB' };
+  });
 }
 
 /** Calls of each hook and webhook so far, by route: `/hooks/flux/sync`. */

@@ -73,7 +73,8 @@ interface Event {
   annotations?: Record<string, string>;
 }
 
-export async function readAudit(file: string): Promise<AuditTrail> {
+/** With the times at which Gates were bypassed. */
+export async function readAudit(file: string): Promise<AuditTrail & { bypasses: readonly number[] }> {
   const answered = new Map<string, Write[]>();
   const open = new Map<string, { key: string; at: number }>();
   const byRevision = new Map<string, Write>();
@@ -81,6 +82,7 @@ export async function readAudit(file: string): Promise<AuditTrail> {
   const shown: { at: number; revision: number }[] = [];
   const ours: { ms: number; text: string }[] = [];
   const counts = { writes: 0, denials: 0, dryRuns: 0 };
+  const bypasses: number[] = [];
 
   function take(event: Event, at: number): void {
     const { objectRef = {}, auditID } = event;
@@ -103,6 +105,7 @@ export async function readAudit(file: string): Promise<AuditTrail> {
     if (revision && revision > (shown.at(-1)?.revision ?? 0)) shown.push({ at, revision });
     const key = keyOf({ ...objectRef, name: objectRef.name ?? metadata?.name });
     const bypass = Object.entries(event.annotations ?? {}).find(([name]) => name.endsWith('/bypass'))?.[1];
+    if (bypass !== undefined) bypasses.push(receivedMs);
     const write: Write = {
       user: event.user.username,
       verb: event.verb,
@@ -130,6 +133,7 @@ export async function readAudit(file: string): Promise<AuditTrail> {
   for (const { key, at: place } of open.values()) listAt(lost, key).push(place);
   return {
     ...counts,
+    bypasses,
     oursSince: (ms) => ours.filter((write) => write.ms >= ms).map(({ text }) => text),
     of: (key) => answered.get(key) ?? [],
     writerOf: (key, revision) => byRevision.get(`${key}@${revision}`),

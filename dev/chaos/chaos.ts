@@ -6,7 +6,7 @@ import { AUDIT_RULES } from './audit.ts';
 import { replicasOf } from './replicas.ts';
 import { type ChaosResult, runChaos } from './run.ts';
 
-const HELP = `Usage: npm run chaos -- [--minutes N] [--seed S] [--teams N] [--patience S] [--metacontroller PATH]
+const HELP = `Usage: npm run chaos -- [--minutes N] [--seed S] [--teams N] [--patience S] [--prometheus] [--metacontroller PATH]
 
 Starts a control plane of its own, three replicas of the hook server behind a balancer, and the driver. For N minutes each process,
 API server and etcd too, is killed, paused and started again at random, while versions are released, Gates close and open, Git is synced, health
@@ -24,29 +24,43 @@ server's audit log says of it has to prove:
   - every opening arrived: each object has what Git says and the newest version
   - when all is done, nothing writes any more
 
+With --prometheus a real Prometheus with the alerts of manifests/components/monitoring and a real kube-state-metrics look at it, and all of it
+happens rarely, so that it can go on for hours. Then also:
+
+  - the memory of driver and hook servers is flat
+  - every alert that fired was true, and what should have fired did
+
   --minutes N            how long (5)
   --seed S               which choices (random)
-  --teams N              how many namespaces with a Rollout each (4)
+  --teams N              how many namespaces with a Rollout each (4; with --prometheus 40)
   --patience S           seconds in which everything has to arrive in the end (600)
+  --prometheus           judge alerts and memory too; the first run builds Prometheus and kube-state-metrics
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --help                 this text
 
 Exits with 1 where one of these does not hold; it prints the seed and keeps what every process wrote.
 `;
 
-const { seconds, seed, teams, patienceSeconds, metacontroller } = readCommandLine(HELP, (args) => {
+/** As Prometheus' documentation has it. */
+const SCRAPE_SECONDS = 15;
+
+const { metacontroller, ...options } = readCommandLine(HELP, (args) => {
   const text = { type: 'string' } as const;
   const options = { minutes: text, seed: text, teams: text, patience: text, metacontroller: text };
-  const { values } = parseOptions({ args, options });
-  const { minutes = '5', seed = `${Math.floor(Math.random() * 1e6)}`, teams = '4', patience = '600' } = values;
+  const prometheus = { type: 'boolean' } as const;
+  const { values } = parseOptions({ args, options: { ...options, prometheus } });
+  const { minutes = '5', seed = `${Math.floor(Math.random() * 1e6)}`, patience = '600' } = values;
+  const teams = values.teams ?? (values.prometheus ? '40' : '4');
   return {
     seconds: numberOf('--minutes', minutes, { least: 0, most: 1e6, whole: false }) * 60,
     seed: numberOf('--seed', seed, { least: 0, most: 2 ** 31 - 1 }),
     teams: numberOf('--teams', teams, { least: 1, most: 1000 }),
     patienceSeconds: numberOf('--patience', patience, { least: 0, most: 1e6, whole: false }),
+    ...(values.prometheus && { scrapeSeconds: SCRAPE_SECONDS }),
     metacontroller: values.metacontroller,
   };
 });
+const { seed, seconds } = options;
 logToStderr(`Seed ${seed}`);
 const replicas = replicasOf();
 const code = await onTemporaryCluster(
@@ -59,7 +73,7 @@ const code = await onTemporaryCluster(
     serveHooks: replicas.serve,
   },
   async (cluster, interrupt) => {
-    const running = runChaos(cluster, replicas, { seconds, seed, teams, patienceSeconds, log: logToStderr });
+    const running = runChaos(cluster, replicas, { ...options, log: logToStderr });
     const result = await Promise.race([running, interrupt]);
     if (!result) return 130;
     process.stdout.write(asText(result));
@@ -68,7 +82,7 @@ const code = await onTemporaryCluster(
 );
 process.exit(code);
 
-function asText({ driver, processes, releases, tally, audit, findings, freeze }: ChaosResult): string {
+function asText({ driver, processes, releases, tally, audit, findings, freeze, monitoring }: ChaosResult): string {
   const row = (name: string, ...cells: (number | string)[]) =>
     `${name.padEnd(34)}${cells.map((cell) => String(cell).padStart(9)).join('')}\n`;
   return [
@@ -92,6 +106,21 @@ function asText({ driver, processes, releases, tally, audit, findings, freeze }:
     row('  whose answer died', findings.unanswered),
     row('  under way when a gate closed', findings.underWay),
     row('violations', findings.violations.length),
+    ...(monitoring ? monitoringLines(monitoring) : []),
     ...findings.violations.slice(0, 50).map((violation) => `  ${violation}\n`),
   ].join('');
+}
+
+function monitoringLines({ memory, alerts }: NonNullable<ChaosResult['monitoring']>): string[] {
+  const clock = (ms: number) => new Date(ms).toISOString().slice(11, 19);
+  return [
+    ...memory.map(({ name, minutes, first, last, mibPerHour, error, verdict }) => {
+      const slope = `${mibPerHour.toFixed(1)} ± ${error.toFixed(1)} MiB an hour`;
+      return `memory of ${name}: ${first} MiB, ${last} MiB after ${minutes} minutes, ${slope}: ${verdict}\n`;
+    }),
+    ...alerts.map(({ fromMs, toMs, alert, labels, because = 'NOT TRUE' }) => {
+      const of = labels.name === undefined ? '' : ` of ${labels.namespace}/${labels.name}`;
+      return `${clock(fromMs)} to ${clock(toMs)} ${alert}${of}: ${because}\n`;
+    }),
+  ];
 }

@@ -7,12 +7,6 @@ const FINAL = new Set(['Succeeded', 'Failed', 'Cancelled']);
 
 type Entry = AnyObject & { id: number; bakeStatus: string };
 
-/** One sentence for each violation. */
-export function violations(versions: readonly AnyObject[]): string[] {
-  const check = rolloutChecker();
-  return versions.flatMap(check);
-}
-
 /** Takes the stored versions of one Rollout in their order; answers what is wrong with each. */
 export function rolloutChecker(): (version: AnyObject) => string[] {
   const handledTwice = requestChecker();

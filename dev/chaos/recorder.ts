@@ -14,20 +14,6 @@ export interface StoredVersion {
   object: AnyObject | undefined;
 }
 
-export interface StoreRecorder {
-  /** The newest revision seen so far. */
-  revision(): number;
-  /** Stops, and rejects with what went wrong. */
-  stop(): Promise<void>;
-}
-
-export interface Recorder {
-  /** Stored versions of the Rollout of a namespace so far, oldest first. */
-  of(namespace: string): AnyObject[];
-  /** Stops, and rejects with what went wrong. */
-  stop(): Promise<void>;
-}
-
 /** A line of etcd's JSON gateway for Watch; numbers are texts and bytes base64. */
 interface Line {
   result?: { compact_revision?: string; events?: { kv: { key: string; value?: string; mod_revision: string } }[] };
@@ -36,31 +22,19 @@ interface Line {
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const textOf = (bytes: string) => Buffer.from(bytes, 'base64').toString('utf8');
 
-/** `url` is etcd's, such as `http://127.0.0.1:2379`. */
-export function recordRollouts(url: string): Recorder {
-  const seen = new Map<string, AnyObject[]>();
-  const { stop } = recordStored(url, '/registry/kuberik.com/rollouts/', ({ object }) => {
-    if (!object) return;
-    const { namespace = '' } = object.metadata;
-    seen.set(namespace, [...(seen.get(namespace) ?? []), object]);
-  });
-  return { of: (namespace) => seen.get(namespace) ?? [], stop };
-}
-
 /**
- * Custom resources below `prefix`, which ends in a slash: the built-in kinds are not stored as JSON, and left out. `from`: the first
- * revision; etcd forgets those of more than five minutes ago.
+ * Custom resources below `prefix`, which ends in a slash: the built-in kinds are not stored as JSON, and left out. `url` is etcd's, such as
+ * `http://127.0.0.1:2379`.
  */
 export function recordStored(
   url: string,
   prefix: string,
   take: (version: StoredVersion) => void,
-  from = 1,
-): StoreRecorder {
+): { stop(): Promise<void> } {
   const abort = new AbortController();
   /** The key after all that begin with the prefix. */
   const end = prefix.replace(/\/$/, '0');
-  let next = from;
+  let next = 1;
   let problem: Error | undefined;
 
   function takeLine({ result }: Line): void {
@@ -95,7 +69,7 @@ export function recordStored(
   })();
 
   return {
-    revision: () => next - 1,
+    // Rejects with what went wrong.
     stop: async () => {
       abort.abort();
       await watching;

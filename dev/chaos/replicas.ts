@@ -15,8 +15,10 @@ export const REPLICAS = ['hooks-1', 'hooks-2', 'hooks-3'] as const;
 export interface Replicas {
   /** For `serveHooks` of a cluster: starts all of them and the balancer. */
   serve(start: StartReplica): Promise<HookPorts>;
-  /** Starts one again, on new ports as a new Pod would; it gets connections as soon as it is ready. */
+  /** Starts one again, on its ports; it gets connections as soon as it is ready. */
   startAgain(name: string): Promise<RunningChild>;
+  /** `127.0.0.1:port` of each, for its metrics. */
+  hosts(): string[];
   /** Whether the balancer gives it new connections. */
   isReady(name: string): boolean;
   close(): Promise<void>;
@@ -34,7 +36,7 @@ export function replicasOf(names: readonly string[] = REPLICAS, env: Record<stri
   let closed = false;
 
   async function startAgain(name: string): Promise<RunningChild> {
-    const ports = { hooksPort: await freePort(), webhookPort: await freePort() };
+    const ports = replicas.get(name)?.ports ?? { hooksPort: await freePort(), webhookPort: await freePort() };
     const child = await start(name, ports, env);
     replicas.set(name, { ports, ready: true });
     return child;
@@ -65,6 +67,7 @@ export function replicasOf(names: readonly string[] = REPLICAS, env: Record<stri
       return { hooksPort: hooks!.port, webhookPort: webhook!.port };
     },
     startAgain,
+    hosts: () => [...replicas.values()].map(({ ports }) => `127.0.0.1:${ports.hooksPort}`),
     isReady: (name) => replicas.get(name)?.ready ?? false,
     close: async () => {
       closed = true;

@@ -1,4 +1,4 @@
-/** One run: work and misfortune for some minutes, peace until everything has arrived, silence, and the judgement. */
+/** One run: work and faults for some minutes, quiescence until everything has arrived, silence, and the judgement. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { randomFrom } from '../actors/random.ts';
@@ -6,12 +6,14 @@ import type { LocalCluster } from '../local/cluster.ts';
 import type { ControlPlaneProcess } from '../local/controlPlane/controlPlane.ts';
 import type { Log } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
+import { spanRecorder } from './alerts.ts';
 import { type AuditTrail, readAudit } from './audit.ts';
+import { type FaultSchedule, type Faults, startFaults, type Target } from './faults.ts';
 import { type Findings, Judge } from './judge.ts';
-import { type Misfortunes, type Mortal, startMisfortunes } from './misfortunes.ts';
+import { type Monitoring, type MonitoringResult, startMonitoring } from './monitoring.ts';
 import { REPLICAS, type Replicas } from './replicas.ts';
 import { readStored, recordInto, type Store } from './store.ts';
-import { startWorkload, type Tally, type Workload } from './work/workload.ts';
+import { type Pace, startWorkload, type Tally, type Workload } from './work/workload.ts';
 
 export interface ChaosOptions {
   seconds: number;
@@ -19,19 +21,38 @@ export interface ChaosOptions {
   teams: number;
   /** How long everything may take to arrive. Metacontroller tries again what failed after ever longer times, up to minutes. */
   patienceSeconds: number;
+  /** Scrapes with a real Prometheus so often, and judges alerts and memory. Everything happens rarely then: see `calm`. */
+  scrapeSeconds?: number | undefined;
   log: Log;
 }
 
 export interface ChaosResult {
   driver: string;
-  processes: Misfortunes['counts'];
+  processes: Faults['counts'];
   releases: number;
   tally: Tally;
   audit: Pick<AuditTrail, 'writes' | 'denials'>;
   findings: Findings;
   /** Of the freeze that the hostile tenant worked against while every process ran. */
   freeze: { heldAfterSeconds: number };
+  monitoring?: Omit<MonitoringResult, 'violations'>;
 }
+
+interface Schedule extends FaultSchedule {
+  pace: Pace;
+}
+
+const BUSY: Schedule = { pace: { people: 1, controllers: 1 }, betweenMs: { least: 300, most: 2500 } };
+const SLOWER = 5;
+/** The memory of a process is judged where it lives for more than half an hour: ours are struck in the first quarter only. */
+const OURS = [...REPLICAS, 'engine', 'metacontroller'];
+
+/** For hours: faults come every few minutes, and a fleet of any size does together a fifth of what four teams do in a hurry. */
+const calm = ({ seconds, teams }: ChaosOptions): Schedule => ({
+  pace: { people: SLOWER * Math.max(1, teams / 4), controllers: SLOWER },
+  betweenMs: { least: seconds * 8, most: seconds * 50 },
+  spares: ({ name }) => (OURS.includes(name) ? seconds * 250 : undefined),
+});
 
 const PROGRESS_MS = 10_000;
 const SILENCE_MS = 15_000;
@@ -41,21 +62,39 @@ const BEHIND_MS = 15_000;
 const SILENCE_PATIENCE_MS = 180_000;
 
 export async function runChaos(cluster: LocalCluster, replicas: Replicas, options: ChaosOptions): Promise<ChaosResult> {
+  const { log, scrapeSeconds } = options;
+  const hosts = replicas.hosts();
+  const monitoring = scrapeSeconds && (await startMonitoring(cluster, { judged: OURS, hosts, scrapeSeconds, log }));
+  try {
+    return await run(cluster, replicas, options, monitoring || undefined);
+  } finally {
+    if (monitoring) await monitoring.stop();
+  }
+}
+
+async function run(
+  cluster: LocalCluster,
+  replicas: Replicas,
+  options: ChaosOptions,
+  monitoring: Monitoring | undefined,
+): Promise<ChaosResult> {
   const { log, seconds } = options;
   const random = randomFrom(options.seed);
   const stored = join(cluster.dir, 'stored.jsonl');
   const store = recordInto(stored, cluster.etcdUrl);
   const driver = cluster.driver()?.name ?? '';
-  const workload = await startWorkload(cluster, randomFrom(random.integer(0, 2 ** 31)), options.teams, log);
-  const mortals = mortalsOf(cluster, replicas, driver);
-  const misfortunes = startMisfortunes(mortals, randomFrom(random.integer(0, 2 ** 31)), log);
+  const schedule = monitoring ? calm(options) : BUSY;
+  const work = { teams: options.teams, pace: schedule.pace, log };
+  const workload = await startWorkload(cluster, randomFrom(random.integer(0, 2 ** 31)), work);
+  const targets = targetsOf(cluster, replicas, driver);
+  const faults = startFaults(targets, schedule, randomFrom(random.integer(0, 2 ** 31)), log);
   let missing: string[];
   let freeze: Awaited<ReturnType<Workload['freeze']>>;
-  const progress = setInterval(() => log(asProgress(workload.tally, misfortunes, store)), PROGRESS_MS);
+  const progress = setInterval(() => log(asProgress(workload.tally, faults, store)), PROGRESS_MS);
   try {
-    await Promise.race([wait(seconds * 1000), misfortunes.failed]);
-    log('No more misfortune: waiting until every process runs');
-    await misfortunes.stop();
+    await Promise.race([wait(seconds * 1000), faults.failed]);
+    log('No more faults: waiting until every process runs');
+    await faults.stop();
     await restartCollector(cluster);
     log('The platform team freezes everything, while a hostile tenant goes on');
     freeze = await workload.freeze();
@@ -63,7 +102,7 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
     missing = await workload.settle(options.patienceSeconds * 1000);
   } finally {
     clearInterval(progress);
-    await misfortunes.stop();
+    await faults.stop();
     await workload.stop();
   }
   if (missing.length === 0) log('Everything has arrived: waiting for silence');
@@ -72,23 +111,39 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
 
   log('Judging what was stored');
   const audit = await readAudit(join(cluster.dir, 'audit.log'));
-  const judge = new Judge(audit, (ms) => freshSince(misfortunes.startedBefore(driver, ms), ms));
-  for await (const version of readStored(stored)) judge.take(version);
+  const judge = new Judge(audit, (ms) => freshSince(faults.startedBefore(driver, ms), ms));
+  const spans = spanRecorder();
+  for await (const version of readStored(stored)) {
+    judge.take(version);
+    spans.take(version);
+  }
   const { findings } = judge;
   findings.violations.push(...freeze.violations);
+  const { rollouts } = spans;
+  const seen = await monitoring?.judge({ rollouts, faults: faults.history, bypasses: audit.bypasses });
+  findings.violations.push(...(seen?.violations ?? []));
   for (const text of missing)
-    findings.violations.push(`not arrived after ${options.patienceSeconds} s of peace: ${text}`);
+    findings.violations.push(`not arrived after ${options.patienceSeconds} s of quiescence: ${text}`);
   for (const write of audit.oursSince(silentSince)) findings.violations.push(`in silence: ${write}`);
-  for (const [name, { crashed }] of misfortunes.counts) {
+  for (const [name, { crashed }] of faults.counts) {
     // A real Metacontroller may exit when it loses the API server.
     if (crashed > 0 && name !== 'metacontroller') findings.violations.push(`${name} ended by itself ${crashed} times`);
   }
   const releases = workload.teams.reduce((sum, team) => sum + team.releases(), 0);
-  return { driver, processes: misfortunes.counts, releases, tally: workload.tally, audit, findings, freeze };
+  return {
+    driver,
+    processes: faults.counts,
+    releases,
+    tally: workload.tally,
+    audit,
+    findings,
+    freeze,
+    ...(seen && { monitoring: seen }),
+  };
 }
 
-function mortalsOf(cluster: LocalCluster, replicas: Replicas, driver: string): Mortal[] {
-  const plane = (name: ControlPlaneProcess, weight: number): Mortal => ({
+function targetsOf(cluster: LocalCluster, replicas: Replicas, driver: string): Target[] {
+  const plane = (name: ControlPlaneProcess, weight: number): Target => ({
     name,
     weight,
     longestPauseMs: 4_000,
@@ -121,10 +176,10 @@ async function restartCollector(cluster: LocalCluster): Promise<void> {
   await cluster.startAgain('kube-controller-manager');
 }
 
-function asProgress(tally: Tally, { counts }: Misfortunes, store: Store): string {
+function asProgress(tally: Tally, { counts }: Faults, store: Store): string {
   const blows = [...counts.values()].reduce((sum, { killed, paused }) => sum + killed + paused, 0);
   const { done, denied, unavailable } = tally;
-  return `  ${done} done, ${denied} denied, ${unavailable} unavailable; ${blows} misfortunes; ${store.versions()} versions stored`;
+  return `  ${done} done, ${denied} denied, ${unavailable} unavailable; ${blows} faults; ${store.versions()} versions stored`;
 }
 
 /**

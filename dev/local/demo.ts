@@ -4,7 +4,7 @@ import { openBrowser } from '../../cli/ui/page.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import type { LocalCluster } from './cluster.ts';
-import { directEdit, firstVersion, gateOpens, gitSync, heldVersion, type Stage } from './demo/chapters.ts';
+import { directEdit, firstVersion, gateOpens, gitSync, heldVersion, type Stage, stageOn } from './demo/chapters.ts';
 import { withFlux } from './demo/flux.ts';
 import { settleNeighbours } from './demo/neighbours.ts';
 import { createStory, terminalOf } from './demo/story.ts';
@@ -62,12 +62,7 @@ async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, { ke
     openBrowser(page.address);
   }
   const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
-  const stage: Stage = {
-    story,
-    admin: cluster.accessOf('admin'),
-    developer: cluster.accessOf('developer'),
-    flux: cluster.accessOf('flux'),
-  };
+  const stage = stageOn(cluster.accessOf, story);
   const end = await Promise.race([tell(stage, ui ? PAUSE_MS : 0).then(() => 'told' as const), interrupt, cluster.died]);
   if (end === undefined) return 130;
   if (end !== 'told') throw end;

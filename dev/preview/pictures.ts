@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { run } from '../../cli/runCommand.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import { firstVersion, heldVersion, type Stage } from '../local/demo/chapters.ts';
+import { firstVersion, heldVersion, stageOn } from '../local/demo/chapters.ts';
 import { withFlux } from '../local/demo/flux.ts';
 import { settleNeighbours } from '../local/demo/neighbours.ts';
 import { HOME } from '../local/demo/objects.ts';
@@ -29,9 +29,10 @@ page and \`kubectl rollouts get\` show then. The terminal is drawn with DejaVu S
 /** Up to where a version waits. */
 async function tell(cluster: LocalCluster): Promise<void> {
   await settleNeighbours(cluster.accessOf);
-  const story = createStory(() => {}, { colours: false, columns: 100 });
-  const [admin, developer, flux] = (['admin', 'developer', 'flux'] as const).map(cluster.accessOf);
-  const stage = { story, admin, developer, flux } as Stage;
+  const stage = stageOn(
+    cluster.accessOf,
+    createStory(() => {}, { colours: false, columns: 100 }),
+  );
   await firstVersion(stage);
   await heldVersion(stage);
 }

@@ -21,7 +21,7 @@ export function watchArrivals(access: Access, path: string): Arrivals {
     for await (const line of watchLines(access, `${path}?${query}`, { signal: end.signal })) {
       const { type, object } = JSON.parse(line) as { type: string; object: AnyObject };
       if (type !== 'ADDED' && type !== 'MODIFIED') continue;
-      objects.set(object.metadata.name ?? '', object);
+      objects.set(`${object.metadata.namespace}/${object.metadata.name}`, object);
       changed();
     }
   };

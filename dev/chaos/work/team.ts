@@ -27,7 +27,7 @@ export interface People {
 }
 
 type Ref = ReturnType<typeof refTo>;
-type Happening =
+type Act =
   | 'edit'
   | 'pinEdit'
   | 'label'
@@ -42,7 +42,7 @@ type Happening =
   | 'approve'
   | 'forge';
 
-const HAPPENINGS: Record<Happening, number> = {
+const ACTS: Record<Act, number> = {
   edit: 6,
   pinEdit: 4,
   label: 2,
@@ -59,7 +59,7 @@ const HAPPENINGS: Record<Happening, number> = {
 };
 
 /** A bake takes a while: people who deploy by hand cancel it. */
-const HAPPENINGS_WHERE_BAKED = { ...HAPPENINGS, pin: 1, force: 1, retry: 3 };
+const ACTS_WHERE_BAKED = { ...ACTS, pin: 1, force: 1, retry: 3 };
 /** Of the teams that bake, in turns. */
 const ON_FAILURE = ['Rollback', 'Continue', 'Hold'];
 const BAKE_TIMES = ['2s', '5s'];
@@ -175,7 +175,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     }
   };
 
-  const happen: Record<Happening, () => Promise<unknown>> = {
+  const acts: Record<Act, () => Promise<unknown>> = {
     edit: () => {
       const one = any(held);
       return developer.mergePatch(one, { spec: changeOf(one, `./by-hand-${++requests}`) });
@@ -280,7 +280,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     },
     reconcile: () => standIn.reconcile(namespace),
     act: async () => {
-      await happen[random.weighted(bakes ? HAPPENINGS_WHERE_BAKED : HAPPENINGS)]();
+      await acts[random.weighted(bakes ? ACTS_WHERE_BAKED : ACTS)]();
     },
     report: async () => {
       await (isCalm ? health?.recover() : health?.act());

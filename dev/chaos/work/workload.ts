@@ -1,4 +1,5 @@
 /** Everybody at work, whatever is down: releases, Gates, Git syncs, health and people, until they are stopped. */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../../actors/ask.ts';
 import { gate, rolloutBudget } from '../../actors/objects.ts';
@@ -30,11 +31,17 @@ export interface Workload {
   stop(): Promise<void>;
 }
 
+export interface Pace {
+  /** How many times slower than usual people do what they do. */
+  people: number;
+  /** The same of Flux, Git syncs and health reports. */
+  controllers: number;
+}
+
 export async function startWorkload(
   cluster: LocalCluster,
   random: Random,
-  teamCount: number,
-  log: Log,
+  { teams: teamCount, pace, log }: { teams: number; pace: Pace; log: Log },
 ): Promise<Workload> {
   const as = (user: 'admin' | 'developer' | 'sre' | 'flux' | 'reporter') => new User(cluster.accessOf(user));
   const people: People = {
@@ -48,8 +55,9 @@ export async function startWorkload(
   const teams = Array.from({ length: teamCount }, (_, i) => teamOf(i + 1, people, next()));
   const tally: Tally = { done: 0, denied: 0, conflict: 0, missing: 0, unavailable: 0 };
   const hostile = hostileTenant(people, next());
-  let restless = true;
-  let alive = true;
+  /** Nobody begins anything new; and nobody at all. */
+  const [resting, ended] = [new AbortController(), new AbortController()];
+  for (const { signal } of [resting, ended]) setMaxListeners(0, signal);
   let frozen = false;
 
   const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
@@ -70,36 +78,37 @@ export async function startWorkload(
   }
 
   /** Does it again and again, with a pause of up to twice `everyMs`. */
-  async function habit(goesOn: () => boolean, everyMs: number, what: () => Promise<unknown>): Promise<void> {
+  async function habit({ signal }: AbortController, everyMs: number, what: () => Promise<unknown>): Promise<void> {
     const dice = next();
-    while (goesOn()) {
-      await wait(dice.integer(0, 2 * everyMs));
-      if (goesOn()) await attempt(what);
+    while (!signal.aborted) {
+      await wait(dice.integer(0, 2 * everyMs), undefined, { signal }).catch(() => {});
+      if (!signal.aborted) await attempt(what);
     }
   }
 
-  const isRestless = () => restless;
-  const isAlive = () => alive;
+  const ofPeople = (everyMs: number, what: () => Promise<unknown>) => habit(resting, everyMs * pace.people, what);
+  const ofControllers = (everyMs: number, what: () => Promise<unknown>) =>
+    habit(ended, everyMs * pace.controllers, what);
   const dice = next();
   const turnEmergency = async () => {
     if (!frozen) await ask(people.sre, FLUX_NAMESPACE, EMERGENCY, dice.next() < 0.65 ? 'open' : 'close');
   };
   const passing = [
-    habit(isRestless, 4000, turnEmergency),
+    ofPeople(4000, turnEmergency),
     // Two at once: some ways are races.
-    habit(isRestless, 150, hostile.act),
-    habit(isRestless, 150, hostile.act),
+    ofPeople(150, hostile.act),
+    ofPeople(150, hostile.act),
     ...teams.flatMap((team) => [
-      habit(isRestless, 3000, team.release),
-      habit(isRestless, 2500, team.turnGate),
-      habit(isRestless, 350, team.act),
-      habit(isRestless, 2000, team.commit),
+      ofPeople(3000, team.release),
+      ofPeople(2500, team.turnGate),
+      ofPeople(350, team.act),
+      ofPeople(2000, team.commit),
     ]),
   ];
   const lasting = teams.flatMap((team) => [
-    habit(isAlive, 1000, team.sync),
-    habit(isAlive, 500, team.reconcile),
-    habit(isAlive, 1000, team.report),
+    ofControllers(1000, team.sync),
+    ofControllers(500, team.reconcile),
+    ofControllers(1000, team.report),
   ]);
 
   async function unsettled(): Promise<string[]> {
@@ -112,7 +121,7 @@ export async function startWorkload(
     freeze: async () => {
       frozen = true;
       const begun = performance.now();
-      await surely(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'close'), begun + FREEZE_MS);
+      await retry(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'close'), begun + FREEZE_MS);
       const closed = performance.now();
       /** Since when each has been seen to run. */
       const since = new Map<string, number>();
@@ -133,13 +142,13 @@ export async function startWorkload(
       return { heldAfterSeconds, violations: [...violations] };
     },
     settle: async (patienceMs) => {
-      restless = false;
+      resting.abort();
       await Promise.all(passing);
       const deadline = performance.now() + patienceMs;
       let told = performance.now();
-      await surely(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
-      for (const team of teams) await surely(team.calm, deadline);
-      await surely(hostile.leave, deadline);
+      await retry(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
+      for (const team of teams) await retry(team.calm, deadline);
+      await retry(hostile.leave, deadline);
       for (;;) {
         await Promise.all(teams.map((team) => attempt(team.mend)));
         const left = await unsettled().catch((error: Error) => [error.message]);
@@ -155,14 +164,14 @@ export async function startWorkload(
       }
     },
     stop: async () => {
-      restless = false;
-      alive = false;
+      resting.abort();
+      ended.abort();
       await Promise.all([...passing, ...lasting]);
     },
   };
 }
 
-async function surely(what: () => Promise<unknown>, deadline: number): Promise<void> {
+async function retry(what: () => Promise<unknown>, deadline: number): Promise<void> {
   for (;;) {
     try {
       await what();

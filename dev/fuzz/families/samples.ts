@@ -1,4 +1,6 @@
 /** For each route, valid requests: what the mangled ones start from. */
+
+import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import { runName } from '../../../core/health/job/checkJob.ts';
 import { type AnyObject, reviewOf } from '../world/apiServer.ts';
 import { METACONTROLLER } from '../world/users.ts';
@@ -30,6 +32,10 @@ const expressions = {
   matchLabels: { team: 'a' },
   matchExpressions: [{ key: 'team', operator: 'In', values: ['a', 'b'] }],
 };
+const jobTemplate = {
+  metadata: { labels: { team: 'a' }, annotations: { note: 'x' } },
+  spec: { backoffLimit: 1, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'b:1' }] } } },
+};
 
 const object = (apiVersion: string, kind: string, name: string, fields: object, metadata: object = {}): AnyObject => ({
   apiVersion,
@@ -46,75 +52,107 @@ const object = (apiVersion: string, kind: string, name: string, fields: object, 
   ...fields,
 });
 
-const approvals = {
-  required: 2,
-  notBy: ['requester', 'author'],
+/** Of fields by their names, wherever they are: those that mean something. Other texts are `a`, times are AT. */
+const VALUES: Readonly<Record<string, unknown>> = {
+  namespace: 'shop',
+  name: 'app',
+  uid: 'uid-app',
+  rollout: 'shop/app',
+  default: 'closed',
+  interval: '1m',
+  window: '1h',
   expireAfter: '24h',
+  bakedFor: '1h',
+  bakeTime: '5m',
+  deployTimeout: '1h',
+  minimumReleaseAge: '1h',
+  releaseUpdateInterval: '1m',
+  cooldown: '10m',
+  slotTimeout: '2h',
+  timezone: 'Europe/Berlin',
+  timeRange: { start: '22:00', end: '06:00' },
+  dateRange: { start: '2026-01-01', end: '2026-12-31' },
+  daysOfWeek: ['Friday'],
+  action: 'Open',
+  kinds: ['Kustomization', 'Rollout'],
+  selector: expressions,
+  namespaceSelector: expressions,
+  labelSelector: { matchLabels: { tier: 'production' } },
+  rolloutSelector: expressions,
+  receiver: { type: 'hmac', secretRef: { name: 'token' } },
+  notBy: ['requester', 'author'],
   serviceAccounts: ['ci/release-bot'],
+  conditions,
+  request: { action: 'close', at: AT, by: 'sre', reason: 'INC-1' },
+  planned: { action: 'open', at: '2026-03-28T09:00:00Z', by: 'sre' },
+  heldObjects: [{ kind: 'Rollout', namespace: 'shop', name: 'app' }],
+  version: '1.1.0',
+  tag: '1.1.0',
+  digest: 'sha256:1',
+  image: 'registry.example/app',
+  url: 'oci://registry.example/prod/app',
+  wantedVersion: '1.1.0',
+  onFailure: 'Hold',
+  match: 'revision',
+  when: 'BeforeDeployment',
+  bakeStatus: 'InProgress',
+  allowedVersions: ['1.1.0'],
+  rejectedVersions: ['1.2.0'],
+  availableReleases: [{ tag: '0.9.0' }, { tag: '1.0.0' }, { tag: '1.1.0', created: AT }],
+  triggeredBy: { kind: 'System', name: 'rollout-controller' },
+  maxConcurrent: '10%',
+  maxFailures: 2,
+  order: { label: 'ring', values: ['canary', 'eu'] },
+  state: 'Granted',
+  template: jobTemplate,
+  onEmpty: 'Healthy',
+  query: 'errors{version="{{ version }}"}',
+  required: 2,
+  pins: [{ rollout: 'app', variable: 'APP' }],
 };
-const approvalsStatus = {
-  approvals: {
-    required: 2,
-    progress: '1/2 for 1.1.0',
-    changedBy: 'sre',
-    changedAt: AT,
-    changes: 1,
-    versions: [
-      {
-        version: '1.1.0',
-        rollout: 'shop/app',
-        count: 1,
-        enough: false,
-        given: [{ by: 'alice', at: AT, reason: 'CHG-1', expiresAt: AT, doesNotCount: 'asked for it' }],
-      },
-    ],
-  },
-};
+const IS_TIME = /(At|Time|Since|since|time|timestamp|Timestamp|Until|until|created|firstSeen|nextTransition)$/;
+
+interface Schema {
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  additionalProperties?: Schema | boolean;
+}
+
+/** A value with every field of the schema. */
+function filled(schema: Schema, field: string): unknown {
+  const { type, properties, items, additionalProperties } = schema;
+  if (Object.hasOwn(VALUES, field)) return VALUES[field];
+  if (properties) {
+    return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, filled(each, name)]));
+  }
+  if (items) return [filled(items, '')];
+  if (type === 'object') return typeof additionalProperties === 'object' ? { a: filled(additionalProperties, '') } : {};
+  if (type === 'boolean') return true;
+  if (type === 'integer' || type === 'number') return 1;
+  return IS_TIME.test(field) ? AT : 'a';
+}
+
+/** With every field of its spec and status; `changes` say otherwise. */
+function full(kind: string, name: string, changes: { spec?: object; status?: object } = {}, metadata: object = {}) {
+  const { spec, status } = (SCHEMAS[kind] as Schema).properties!;
+  const apiVersion = kind === 'Gate' ? 'gating.toolkit.fluxcd.io/v1alpha1' : KUBERIK;
+  const fields = {
+    spec: { ...(filled(spec!, '') as object), ...changes.spec },
+    ...(status && { status: { ...(filled(status, '') as object), ...changes.status } }),
+  };
+  return object(apiVersion, kind, name, fields, metadata);
+}
+
 const approvalsRecord = JSON.stringify({
   given: [{ version: '1.1.0', rollout: 'shop/app', uid: 'uid-app', by: 'alice', at: AT, reason: 'CHG-1' }],
   changes: [{ number: 1, by: 'sre', at: AT, fields: [{ path: 'approvals.required', from: '2', to: '1' }] }],
 });
 
-const closed = object(
-  'gating.toolkit.fluxcd.io/v1alpha1',
+const closed = full(
   'Gate',
   'a',
-  {
-    spec: {
-      default: 'closed',
-      window: '1h',
-      interval: '1m',
-      schedule: {
-        timezone: 'Europe/Berlin',
-        action: 'Open',
-        rules: [
-          {
-            name: 'day',
-            timeRange: { start: '22:00', end: '06:00' },
-            daysOfWeek: ['Friday'],
-            dateRange: { start: '2026-01-01', end: '2026-12-31' },
-          },
-        ],
-      },
-      selects: {
-        kinds: ['Kustomization', 'Rollout'],
-        namespaceSelector: expressions,
-        labelSelector: { matchLabels: { tier: 'production' } },
-      },
-      receiver: { type: 'hmac', secretRef: { name: 'token' } },
-      approvals,
-    },
-    status: {
-      observedGeneration: 1,
-      ...approvalsStatus,
-      request: { action: 'close', at: AT, by: 'sre', reason: 'INC-1' },
-      planned: { action: 'open', at: '2026-03-28T09:00:00Z', by: 'sre' },
-      held: 1,
-      heldObjects: [{ kind: 'Rollout', namespace: 'shop', name: 'app' }],
-      webhookPath: '/hook/1',
-      conditions,
-    },
-  },
+  {},
   {
     labels: { 'gate.fluxcd.io/selects': '', 'gate.fluxcd.io/selects-rollouts': '' },
     annotations: {
@@ -140,64 +178,30 @@ const open = {
   status: {},
 };
 
+/** The newest is baking and was not applied yet; what comes before has every field. */
 const deployment = (tag: string, id: number) => ({
-  id,
-  version: { tag, digest: 'sha256:1', version: tag, revision: 'abc', created: AT },
+  ...(id === 1 && full('Rollout', 'app').status.history[0]),
   timestamp: AT,
   message: 'Automatic deployment',
-  origin: ['Automatic'],
-  triggeredBy: { kind: 'System', name: 'rollout-controller' },
-  bakeStatus: id === 2 ? 'InProgress' : 'Failed',
   bakeStartTime: AT,
-  waitedSeconds: 5,
-  failedHealthChecks: [{ name: 'web', namespace: 'shop', message: 'down' }],
+  id,
+  version: { tag, digest: 'sha256:1', version: tag, revision: 'abc', created: AT },
+  bakeStatus: id === 2 ? 'InProgress' : 'Failed',
 });
-const rollout = object(
-  KUBERIK,
+const rollout = full(
   'Rollout',
   'app',
   {
     spec: {
-      releasesImagePolicy: { name: 'app', namespace: 'shop' },
-      wantedVersion: '1.1.0',
-      versionHistoryLimit: 5,
-      bakeTime: '5m',
-      deployTimeout: '1h',
-      releaseUpdateInterval: '1m',
-      healthCheckSelector: { selector: expressions, namespaceSelector: {} },
+      writeBack: undefined,
+      minimumReleaseAge: undefined,
       gates: [{ name: 'a' }, { name: 'b', namespace: 'shop' }],
       after: [{ name: 'staging', namespace: 'shop', bakedFor: '1h', match: 'revision' }],
-      targetRepository: {
-        url: 'oci://registry.example/prod/app',
-        secretRef: { name: 'push' },
-        certSecretRef: { name: 'ca' },
-        insecure: false,
-        when: 'BeforeDeployment',
-        overwrite: true,
-      },
-      onFailure: 'Hold',
-      releaseConfigMap: { name: 'app-release' },
     },
     status: {
-      observedGeneration: 1,
       revision: 9,
-      handledRequest: { retry: 'r1' },
-      conditions,
       currentVersion: '1.0.0',
-      copy: {
-        tag: '1.0.0',
-        url: 'oci://registry.example/prod/app',
-        digest: 'sha256:1',
-        bytes: 7,
-        uploadedBytes: 3,
-        time: AT,
-      },
       history: [deployment('1.0.0', 2), deployment('0.9.0', 1)],
-      availableReleases: [{ tag: '0.9.0' }, { tag: '1.0.0' }, { tag: '1.1.0', created: AT }],
-      releaseCandidates: [{ tag: '1.1.0' }],
-      gatedReleaseCandidates: [{ tag: '1.1.0' }],
-      rejectedReleases: [{ tag: '1.2.0', gate: 'qa', timestamp: AT }],
-      releaseAuthors: [{ tag: '1.1.0', authors: 'Alice <alice@example.com>' }],
       gates: [
         { name: 'qa', passing: true, allowedVersions: ['1.1.0'] },
         { kind: 'Gate', name: 'shop/a', passing: false, message: 'Gate is closed: closed by default' },
@@ -223,20 +227,10 @@ const stage = object(KUBERIK, 'Rollout', 'staging', {
   spec: { releasesImagePolicy: { name: 'app' }, after: [{ name: 'dev' }, { name: 'app' }] },
   status: { revision: 3, history: [deployment('1.1.0', 1)], rolledBackReleases: ['1.0.0'] },
 });
-const rolloutGate = object(
-  KUBERIK,
+const rolloutGate = full(
   'RolloutGate',
   'qa',
-  {
-    spec: {
-      rolloutRef: { name: 'app' },
-      passing: true,
-      allowedVersions: ['1.1.0'],
-      rejectedVersions: ['1.2.0'],
-      approvals,
-    },
-    status: approvalsStatus,
-  },
+  {},
   {
     labels: { 'rollout.kuberik.com/rollout-name': 'app' },
     annotations: {
@@ -255,56 +249,20 @@ const policy = object('image.toolkit.fluxcd.io/v1', 'ImagePolicy', 'app', {
   },
   status: { latestRef: { name: 'registry.example/app', tag: '1.1.0', digest: 'sha256:2' } },
 });
-const healthCheck = object(
-  KUBERIK,
-  'HealthCheck',
+const checked = (name: string, spec: object, status: object, annotations: object = {}) =>
+  full('HealthCheck', name, { spec, status }, { labels: { team: 'a' }, annotations });
+const healthCheck = checked(
   'web',
+  { class: 'kustomization' },
+  { status: 'Healthy' },
   {
-    spec: { class: 'kustomization' },
-    status: { status: 'Healthy', message: 'well', lastErrorTime: AT, lastChangeTime: AT },
-  },
-  {
-    labels: { team: 'a' },
-    annotations: {
-      'healthcheck.kuberik.com/kustomization': 'shop/web',
-      'healthcheck.kuberik.com/requeue-interval': '10s',
-    },
+    'healthcheck.kuberik.com/kustomization': 'shop/web',
+    'healthcheck.kuberik.com/requeue-interval': '10s',
   },
 );
-const metricCheck = object(KUBERIK, 'HealthCheck', 'errors', {
-  spec: {
-    class: 'prometheus',
-    prometheus: {
-      provider: 'prometheus',
-      query: 'errors{version="{{ version }}"}',
-      thresholdRange: { min: 0, max: 0.5 },
-      interval: '30s',
-      failureLimit: 2,
-      onEmpty: 'Healthy',
-    },
-  },
-  status: {
-    status: 'Pending',
-    message: '1 is outside the range (0 to 0.5), 1 of 2 times in a row',
-    lastChangeTime: AT,
-    prometheus: { failures: 1, measurements: [{ time: AT, result: 'OutOfRange', value: '1', series: 2 }] },
-  },
-});
-
-const jobTemplate = {
-  metadata: { labels: { team: 'a' }, annotations: { note: 'x' } },
-  spec: { backoffLimit: 1, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'b:1' }] } } },
-};
-const jobCheck = object(
-  KUBERIK,
-  'HealthCheck',
-  'smoke',
-  {
-    spec: { class: 'job', job: { template: jobTemplate } },
-    status: { status: 'Pending', message: 'runs', lastChangeTime: AT, job: { namespace: 'shop', name: 'smoke-app-2' } },
-  },
-  { labels: { team: 'a' } },
-);
+const metricCheck = checked('errors', { class: 'prometheus' }, { status: 'Pending' });
+const run = { namespace: 'shop', name: 'smoke-app-2' };
+const jobCheck = checked('smoke', { class: 'job' }, { status: 'Pending', job: run });
 const job = object(
   'batch/v1',
   'Job',
@@ -314,10 +272,7 @@ const job = object(
     rollout: rollout as never,
     head: rollout.status.history[0],
   }),
-  {
-    spec: jobTemplate.spec,
-    status: { failed: 2, conditions },
-  },
+  { spec: jobTemplate.spec, status: { failed: 2, conditions } },
 );
 
 const kustomization = object(
@@ -404,106 +359,50 @@ const helmRelease = object(
   },
   { labels, annotations: { 'rollout.kuberik.com/rollout': 'app', 'gate.fluxcd.io/gates': 'b' } },
 );
-const binding = object(
-  KUBERIK,
+const target = (about: AnyObject) => {
+  const { apiVersion, kind, metadata } = about;
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+};
+const source = { apiVersion: repository.apiVersion, kind: 'OCIRepository', namespace: 'shop', name: 'web' };
+const bindingGates = [
+  { namespace: 'shop', gate: 'a', selected: true },
+  { namespace: 'shop', gate: 'b' },
+];
+/** It reads its Rollouts and Gates itself; the other has what its decorator reports. */
+const binding = full(
   'FluxBinding',
   'kustomization-web',
   {
-    spec: {
-      target: { apiVersion: kustomization.apiVersion, kind: 'Kustomization', name: 'web', uid: 'uid-web' },
-      pins: [{ rollout: 'app', variable: 'APP' }],
-      gates: [
-        { namespace: 'shop', name: 'a', selected: true },
-        { namespace: 'shop', name: 'b' },
-      ],
-      problems: ['something'],
-      source: { apiVersion: repository.apiVersion, kind: 'OCIRepository', namespace: 'shop', name: 'web' },
-      awaits: { namespace: 'shop', name: 'apps', since: AT },
-      observed: { deployed: [{ rollout: 'app', id: 2, version: '1.0.0', uid: 'uid-app' }], applied: '1.0.0@sha256:1' },
-    },
+    spec: { target: target(kustomization), source, gates: bindingGates, report: undefined },
     status: {
-      observedGeneration: 1,
       deployed: 'app=2/1.0.0/uid-app',
       pins: [{ rollout: 'app', variable: 'APP', id: 2, version: '1.0.0', uid: 'uid-app', state: 'Waiting' }],
-      gates: [{ namespace: 'shop', name: 'a', opened: false, message: 'closed' }],
-      heldSince: AT,
+      gates: [{ namespace: 'shop', gate: 'a', opened: false, message: 'closed' }],
       awaits: { namespace: 'shop', name: 'apps', since: AT, state: 'Asked', stateSince: AT },
-      conditions,
     },
   },
   { labels: { 'app.rollout.kuberik.com/bound': '', 'gate.fluxcd.io/resumed-by': 'shop.apps' } },
 );
-const followerBinding = object(
-  KUBERIK,
+const followerBinding = full(
   'FluxBinding',
   'helmrelease-web',
-  {
-    spec: {
-      target: { apiVersion: helmRelease.apiVersion, kind: 'HelmRelease', name: 'web', uid: 'uid-web' },
-      pins: [{ rollout: 'app' }],
-      source: { apiVersion: repository.apiVersion, kind: 'OCIRepository', namespace: 'shop', name: 'web' },
-      observed: { applied: 'sha256:1' },
-    },
-    status: { observedGeneration: 1, pins: [{ rollout: 'app', state: 'Waiting', message: 'why' }], conditions },
-  },
+  { spec: { target: target(helmRelease), source, pins: [{ rollout: 'app' }], observed: { applied: 'sha256:1' } } },
   { labels: { 'app.rollout.kuberik.com/bound': '' } },
 );
-const schedule = object(KUBERIK, 'RolloutSchedule', 'hours', {
-  spec: { rolloutSelector: expressions, action: 'Allow', timezone: 'Europe/Berlin', rules: closed.spec.schedule.rules },
-  status: { active: true, activeRules: ['day'], managedGates: ['schedule-gate-1'], conditions },
+const schedule = full('RolloutSchedule', 'hours', { spec: { action: 'Allow' } });
+const slots = { status: { maxConcurrent: 1, slots: [1, 2].map((request) => grant(request)) } };
+function grant(request: number) {
+  const [slot] = full('RolloutBudget', 'fleet').status.slots;
+  return { ...slot, request, uid: request === 1 ? 'uid-app' : 'gone', state: request === 1 ? 'Granted' : 'Baking' };
+}
+const budget = full('RolloutBudget', 'fleet', slots, {
+  labels: { '0123456789abcdef.slot.rollout.kuberik.com/granted': '' },
+  annotations: {
+    'rollout.kuberik.com/continue': '1.2.0',
+    'rollout.kuberik.com/continue-request': `uid-1 ${AT} system:admin`,
+  },
 });
-const slot = { namespace: 'shop', name: 'app', uid: 'uid-of-app', image: 'registry.example/app', grantedTime: AT };
-const budget = object(
-  KUBERIK,
-  'RolloutBudget',
-  'fleet',
-  {
-    spec: {
-      selector: expressions,
-      maxConcurrent: '10%',
-      maxFailures: 2,
-      order: { label: 'ring', values: ['canary', 'eu'] },
-      cooldown: '10m',
-      slotTimeout: '2h',
-    },
-    status: {
-      revision: 3,
-      handledRequest: 'uid-0',
-      selected: 2,
-      maxConcurrent: 1,
-      slots: [
-        { ...slot, request: 7, version: '1.2.0', rolloutRevision: 7, state: 'Granted' },
-        { ...slot, uid: 'gone', version: '1.1.0', digest: 'sha256:1', rolloutRevision: 2, state: 'Baking' },
-      ],
-      cooling: [AT],
-      versions: [
-        {
-          image: 'registry.example/app',
-          version: '1.2.0',
-          failed: 1,
-          failures: [{ namespace: 'shop', name: 'b', uid: 'uid-of-b' }],
-          wave: 'canary 0/1',
-          waves: [{ value: 'canary', total: 1, done: 0, underWay: 0, waiting: 1, failed: 0 }],
-        },
-      ],
-      conditions,
-    },
-  },
-  {
-    labels: { '0123456789abcdef.slot.rollout.kuberik.com/granted': '' },
-    annotations: {
-      'rollout.kuberik.com/continue': '1.2.0',
-      'rollout.kuberik.com/continue-request': `uid-1 ${AT} system:admin`,
-    },
-  },
-);
-const clusterBudget = object(
-  KUBERIK,
-  'ClusterRolloutBudget',
-  'fleet',
-  { spec: { ...budget.spec, namespaceSelector: expressions }, status: budget.status },
-  { namespace: undefined },
-);
+const clusterBudget = full('ClusterRolloutBudget', 'fleet', slots, { namespace: undefined });
 const namespace = object('v1', 'Namespace', 'shop', {}, { namespace: undefined, labels: { team: 'a' } });
 const secret = object('v1', 'Secret', 'token', { data: { token: 'c2VjcmV0' } });
 const deploymentObject = object('apps/v1', 'Deployment', 'web', {
@@ -559,9 +458,7 @@ const SUBJECTS: Record<string, AnyObject[]> = {
   healthcheck: [healthCheck, metricCheck, jobCheck],
   'health-check': [healthCheck],
   rolloutschedule: [schedule],
-  clusterrolloutschedule: [
-    { ...schedule, kind: 'ClusterRolloutSchedule', spec: { ...schedule.spec, namespaceSelector: expressions } },
-  ],
+  clusterrolloutschedule: [full('ClusterRolloutSchedule', 'hours', { spec: { action: 'Allow' } })],
   schedule: [schedule],
   rolloutbudget: [budget],
   clusterrolloutbudget: [clusterBudget],

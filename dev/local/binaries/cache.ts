@@ -8,11 +8,20 @@ import { REPOSITORY } from '../../repository.ts';
 import { identify, isSameProcess, type ProcessIdentity } from '../process/pids.ts';
 
 const GO_MOD = join(REPOSITORY, 'dev/tools/go.mod');
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** `$XDG_CACHE_HOME` (or ~/.cache) `/rollout-hooks/<sha256 of dev/tools/go.mod>`. It need not exist yet. */
+/** `$XDG_CACHE_HOME` (or ~/.cache) `/rollout-hooks`. */
+const cachesOf = (env: NodeJS.ProcessEnv) => join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks');
+
+/** That of the control plane: `<sha256 of dev/tools/go.mod>`. It need not exist yet. */
 export function cacheDirectory(env: NodeJS.ProcessEnv): string {
-  const base = env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  return join(base, 'rollout-hooks', createHash('sha256').update(readFileSync(GO_MOD)).digest('hex'));
+  return join(cachesOf(env), sha256(readFileSync(GO_MOD, 'utf8')));
+}
+
+/** That of a program: `<name>-<hash of the files that pin it>`. It need not exist yet. */
+export function cacheOfPins(name: string, pins: readonly string[]): string {
+  const hash = sha256(pins.map((file) => readFileSync(file, 'utf8')).join('\n')).slice(0, 16);
+  return join(cachesOf(process.env), `${name}-${hash}`);
 }
 
 /**

@@ -1,19 +1,8 @@
 /** A program of one Go module under dev/tools, built once for this machine into the user's cache, under the hash of what pins it. */
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
-import { homedir } from 'node:os';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
-import { withLock } from './cache.ts';
+import { cacheOfPins, withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
 export interface GoBinaryOptions {
@@ -91,8 +80,8 @@ async function downloaded(module: string, cwd: string): Promise<string> {
 
 function cacheOf(module: string): string {
   const folder = join(REPOSITORY, 'dev/tools', module);
-  const pins = ['go.mod', 'go.sum'].map((file) => readFileSync(join(folder, file), 'utf8'));
-  const key = createHash('sha256').update(pins.join('\n')).digest('hex').slice(0, 16);
-  const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  return join(base, 'rollout-hooks', `${basename(folder)}-${key}`);
+  return cacheOfPins(
+    basename(folder),
+    ['go.mod', 'go.sum'].map((file) => join(folder, file)),
+  );
 }

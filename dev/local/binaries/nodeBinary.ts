@@ -1,12 +1,10 @@
 /** The Node that single executables are made of, installed once for this machine into the user's cache, under the hash of what pins it. */
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, readFileSync, renameSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { copyFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import { Problem } from '../process/problem.ts';
-import { withLock } from './cache.ts';
+import { cacheOfPins, withLock } from './cache.ts';
 
 const PINS = join(REPOSITORY, 'dev/tools/node');
 const FILES = ['package.json', 'package-lock.json'] as const;
@@ -37,10 +35,8 @@ export function ownTarget(): Target {
 /** Resolves to the package's folder, with `LICENSE` and the program. */
 export async function provideNode(target: Target): Promise<{ folder: string; program: string }> {
   const [os, cpu] = target.split('-') as [string, string];
-  const pins = FILES.map((file) => readFileSync(join(PINS, file), 'utf8'));
-  const key = createHash('sha256').update(pins.join('\n')).digest('hex').slice(0, 16);
-  const caches = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks');
-  const cache = join(caches, `node-${key}-${target}`);
+  const pins = FILES.map((file) => join(PINS, file));
+  const cache = `${cacheOfPins('node', pins)}-${target}`;
   const folder = join(cache, 'node_modules', PACKAGES[target]);
   const found = { folder, program: join(folder, 'bin', os === 'win32' ? 'node.exe' : 'node') };
   if (existsSync(folder)) return found;

@@ -1,9 +1,10 @@
 /** The chapters of the demo: each does its part on the cluster, tells it, and throws where it was not seen. */
-import { setTimeout as wait } from 'node:timers/promises';
+import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
-import { applyObject, pathOf } from '../../client/resources.ts';
-import { type AnyObject, ApiError, send } from '../../client/send.ts';
+import type { ObjectRef } from '../../client/resources.ts';
+import { type AnyObject, ApiError } from '../../client/send.ts';
 import { Problem } from '../process/problem.ts';
+import { until } from '../process/until.ts';
 import {
   gitRepository,
   imagePolicy,
@@ -15,22 +16,26 @@ import {
 } from './objects.ts';
 import type { Story } from './story.ts';
 
-const PATIENCE_MS = 30_000;
-
 /** The parts of the cluster the story uses. */
 export interface Stage {
   story: Story;
-  admin: Access;
-  developer: Access;
-  flux: Access;
+  admin: User;
+  developer: User;
+  flux: User;
 }
+
+export function stageOn(accessOf: (user: 'admin' | 'developer' | 'flux') => Access, story: Story): Stage {
+  const as = (user: 'admin' | 'developer' | 'flux') => new User(accessOf(user));
+  return { story, admin: as('admin'), developer: as('developer'), flux: as('flux') };
+}
+
+const BY_DEMO = { manager: 'demo' };
 
 export async function firstVersion({ story, admin, developer }: Stage): Promise<void> {
   story.chapter('A team binds a Kustomization and an OCIRepository to a Rollout');
-  for (const object of [namespace, imagePolicy, gitRepository]) await applyObject(admin, object, { manager: 'demo' });
+  for (const object of [namespace, imagePolicy, gitRepository]) await admin.apply(object, BY_DEMO);
   story.command('kubectl apply -f rollout.yaml -f kustomization.yaml -f ocirepository.yaml   # as developer');
-  for (const object of [kustomization, ociRepository, rollout])
-    await applyObject(developer, object, { manager: 'demo' });
+  for (const object of [kustomization, ociRepository, rollout]) await developer.apply(object, BY_DEMO);
   story.say('Git says 0.9.0 in both. Flux finds the tag 1.0.0 in the registry:');
   const since = await publish(admin, '1.0.0');
   await arrival(admin, '1.0.0');
@@ -42,7 +47,7 @@ export async function firstVersion({ story, admin, developer }: Stage): Promise<
 export async function heldVersion({ story, admin }: Stage): Promise<void> {
   story.chapter('Version 1.1.0 appears, and a gate is closed');
   story.command('kubectl apply -f gate.yaml                       # RolloutGate qa, passing: false');
-  await applyObject(admin, rolloutGate(false), { manager: 'demo' });
+  await admin.apply(rolloutGate(false), BY_DEMO);
   story.say('Flux finds the tag 1.1.0:');
   await publish(admin, '1.1.0');
   const held = await until(`the Rollout to see 1.1.0 and hold it`, async () => {
@@ -61,11 +66,7 @@ export async function directEdit({ story, admin, developer }: Stage): Promise<vo
   story.chapter('Somebody is in a hurry');
   const patch = { spec: { postBuild: { substitute: { APP_VERSION: '1.1.0' } } } };
   story.command(`kubectl patch kustomization my-app --type merge -p '${JSON.stringify(patch)}'   # as developer`);
-  const refusal = await refused(() =>
-    pathOf(developer, ref(kustomization)).then((path) =>
-      send(developer, 'PATCH', path, { body: patch, contentType: 'application/merge-patch+json' }),
-    ),
-  );
+  const refusal = await refused(() => developer.mergePatch(kustomization as ObjectRef, patch));
   story.quote(`Error from server (Forbidden): ${refusal}`);
   await expectVersion(admin, '1.0.0');
   story.seen('refused, and nothing changed');
@@ -75,7 +76,7 @@ export async function gateOpens({ story, admin }: Stage): Promise<void> {
   story.chapter('QA opens the gate');
   story.command(`kubectl patch rolloutgate qa --type merge -p '{"spec":{"passing":true}}'`);
   const since = clock();
-  await applyObject(admin, rolloutGate(true), { manager: 'demo' });
+  await admin.apply(rolloutGate(true), BY_DEMO);
   await arrival(admin, '1.1.0');
   story.seen(`Kustomization and OCIRepository have 1.1.0, ${since()} after the gate opened`);
   const [newest, before] = (await read(admin, rollout)).status.history;
@@ -88,13 +89,10 @@ export async function gitSync({ story, admin, flux }: Stage): Promise<void> {
     'kubectl apply --server-side --force-conflicts -f kustomization.yaml   # as kustomize-controller does it',
   );
   const before = await read(admin, kustomization);
-  const { warnings } = await applyObject(flux, kustomization, { manager: 'kustomize-controller', force: true });
+  const sync = { manager: 'kustomize-controller', force: true };
+  const { warnings } = await flux.apply(kustomization, sync);
   for (const warning of warnings) story.quote(`Warning: ${warning}`);
-  const { object } = await applyObject(flux, kustomization, {
-    manager: 'kustomize-controller',
-    force: true,
-    dryRun: true,
-  });
+  const { object } = await flux.apply(kustomization, { ...sync, dryRun: true });
   const after = await read(admin, kustomization);
   if (after.metadata.generation !== before.metadata.generation) {
     throw new Problem(
@@ -107,34 +105,27 @@ export async function gitSync({ story, admin, flux }: Stage): Promise<void> {
   story.seen(`the spec is as it was, 1.1.0 stays ${drift}`);
 }
 
-const ref = (object: AnyObject) => ({ apiVersion: object.apiVersion, kind: object.kind, metadata: object.metadata });
-
-async function read(access: Access, object: AnyObject): Promise<AnyObject> {
-  return (await send(access, 'GET', await pathOf(access, ref(object)))).object;
-}
+const read = (user: User, object: AnyObject) => user.get(object as ObjectRef);
 
 /** What image-reflector-controller does when it finds a tag. */
-async function publish(admin: Access, tag: string): Promise<() => string> {
+async function publish(admin: User, tag: string): Promise<() => string> {
   const since = clock();
-  await send(admin, 'PATCH', await pathOf(admin, ref(imagePolicy), 'status'), {
-    body: { status: { latestRef: { name: 'registry.example/my-app', tag } } },
-    contentType: 'application/merge-patch+json',
-  });
+  await admin.patchStatus(imagePolicy as ObjectRef, { latestRef: { name: 'registry.example/my-app', tag } });
   return since;
 }
 
-async function versions(admin: Access): Promise<string[]> {
+async function versions(admin: User): Promise<string[]> {
   const [app, source] = await Promise.all([read(admin, kustomization), read(admin, ociRepository)]);
   return [app.spec.postBuild?.substitute?.APP_VERSION, source.spec.ref?.tag];
 }
 
-async function arrival(admin: Access, version: string): Promise<void> {
+async function arrival(admin: User, version: string): Promise<void> {
   await until(`${version} to arrive in both Flux objects`, async () =>
     (await versions(admin)).every((found) => found === version) ? true : undefined,
   );
 }
 
-async function expectVersion(admin: Access, version: string): Promise<void> {
+async function expectVersion(admin: User, version: string): Promise<void> {
   const found = await versions(admin);
   if (found.some((each) => each !== version)) throw new Problem(`Expected ${version}, found ${found.join(' and ')}.`);
 }
@@ -147,16 +138,6 @@ async function refused(write: () => Promise<unknown>): Promise<string> {
     throw error;
   }
   throw new Problem('The direct edit was accepted: the admission webhook does not hold.');
-}
-
-async function until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const found = await probe();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Problem(`Gave up after waiting ${PATIENCE_MS / 1000} s for ${what}.`);
-    await wait(20);
-  }
 }
 
 function condition(status: AnyObject['status'], type: string) {

@@ -3,14 +3,13 @@
  * registry do something, and the hooks make of it what they make of it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { timestamp } from '../../actors/ask.ts';
 import { gate, imagePolicy, kustomization, ref, rollout, rolloutBudget, rolloutGate } from '../../actors/objects.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
-import { Problem } from '../process/problem.ts';
+import { until } from '../process/until.ts';
 import { NEIGHBOURS as SHOP } from './objects.ts';
-
-const PATIENCE_MS = 30_000;
 
 export async function settleNeighbours(accessOf: (user: keyof People) => Access): Promise<void> {
   const people = {
@@ -34,17 +33,14 @@ async function publish({ admin }: People, policy: string, tag: string): Promise<
 
 /** Until the newest deployment is this one, and its bake as said. */
 async function runs({ admin }: People, name: string, tag: string, bakeStatus?: string): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
+  let ready = '';
+  const isThere = async () => {
     const { status } = await admin.get(ref('rollout', SHOP, name));
     const [head] = status?.history ?? [];
-    if (head?.version.tag === tag && (!bakeStatus || head.bakeStatus === bakeStatus)) return;
-    if (performance.now() > deadline) {
-      const ready = status?.conditions?.find(({ type }: { type: string }) => type === 'Ready')?.message;
-      throw new Problem(`${name} has not come to ${tag} (${bakeStatus ?? 'any'}) in ${PATIENCE_MS / 1000} s: ${ready}`);
-    }
-    await wait(50);
-  }
+    ready = status?.conditions?.find(({ type }: { type: string }) => type === 'Ready')?.message;
+    return (head?.version.tag === tag && (!bakeStatus || head.bakeStatus === bakeStatus)) || undefined;
+  };
+  await until(`${name} to come to ${tag} (${bakeStatus ?? 'any'})`, isThere, () => ready);
 }
 
 /** An application that has gone through some versions. */
@@ -87,7 +83,7 @@ async function failed(people: People): Promise<void> {
     spec: {},
   });
   const report = (status: string, message: string) => {
-    const at = `${new Date().toISOString().slice(0, 19)}Z`;
+    const at = timestamp();
     const error = status === 'Unhealthy' ? { lastErrorTime: at } : {};
     return people.admin.patchStatus(ref('healthCheck', SHOP, 'images'), {
       status,
@@ -192,7 +188,7 @@ async function freeze(people: People): Promise<void> {
   await people.sre.mergePatch(ref('gate', SHOP, 'month-end'), {
     metadata: {
       annotations: {
-        'close.gate.fluxcd.io/requestedAt': `${new Date().toISOString().slice(0, 19)}Z`,
+        'close.gate.fluxcd.io/requestedAt': timestamp(),
         'close.gate.fluxcd.io/reason': 'month-end, OPS-311',
       },
     },

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { REPOSITORY } from '../../repository.ts';
+import { PRODUCT } from '../../repository.ts';
 import { USERS } from '../controlPlane/users.ts';
 import { WEBHOOK_CLIENT_NAME } from '../controlPlane/webhookClient.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
@@ -31,13 +31,13 @@ export interface HookServerOptions extends HookPorts {
 
 /** Starts main.ts and waits until hooks and webhook answer. */
 export async function startHookServer(options: HookServerOptions): Promise<RunningChild> {
-  const program = join(REPOSITORY, 'main.ts');
+  const program = join(PRODUCT, 'main.ts');
   if (!existsSync(program)) throw new Problem(`${program} does not exist: start with --no-hooks, or restore it.`);
   return startChild({
     name: options.name ?? 'hooks',
     command: process.execPath,
     args: [program],
-    cwd: REPOSITORY,
+    cwd: PRODUCT,
     dir: options.dir,
     env: {
       HOST: '127.0.0.1',

@@ -1,12 +1,11 @@
 /** The kinds a cluster needs: ours, Flux's and Metacontroller's. */
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, send } from '../../client/send.ts';
 import { REPOSITORY } from '../../repository.ts';
 import { FLUX_MODULES, provideCrds } from '../binaries/crdModules.ts';
 import type { Log } from '../process/log.ts';
-import { Problem } from '../process/problem.ts';
+import { until } from '../process/until.ts';
 import { applyAll } from './applyAll.ts';
 import { readManifests } from './manifests.ts';
 
@@ -38,16 +37,12 @@ async function install(admin: Access, crds: AnyObject[]): Promise<void> {
 }
 
 async function established(admin: Access, name: string): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  for (;;) {
-    const { object } = await send(admin, 'GET', `${CRDS}/${name}`);
-    const conditions: { type: string; status: string; message: string }[] = object.status?.conditions ?? [];
-    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
-    if (performance.now() > deadline) {
-      throw new Problem(
-        `The API server does not serve ${name}: ${conditions.map(({ message }) => message).join('; ')}`,
-      );
-    }
-    await wait(50);
-  }
+  let conditions: { type: string; status: string; message: string }[] = [];
+  const isEstablished = async () => {
+    conditions = (await send(admin, 'GET', `${CRDS}/${name}`)).object.status?.conditions ?? [];
+    return conditions.some(({ type, status }) => type === 'Established' && status === 'True') || undefined;
+  };
+  await until(`the API server to serve ${name}`, isEstablished, () =>
+    conditions.map(({ message }) => message).join('; '),
+  );
 }

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, relative, resolve } from 'node:path';
-import { REPOSITORY } from '../../repository.ts';
+import { PRODUCT } from '../../repository.ts';
 import { provideGoBinary } from '../binaries/goBinary.ts';
 
 export interface Kustomization {
@@ -32,7 +32,7 @@ export async function kustomizeBuild({ resources, components = [], images = [] }
   const [program, verb] = await kustomizeCommand();
   // kustomize resolves links before it compares paths.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kustomization-')));
-  const fromThere = (path: string) => relative(folder, realpathSync(resolve(REPOSITORY, path)));
+  const fromThere = (path: string) => relative(folder, realpathSync(resolve(PRODUCT, path)));
   try {
     const kustomization = { resources: resources.map(fromThere), components: components.map(fromThere), images };
     writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));

@@ -73,10 +73,10 @@ export async function startPrometheus(targets: readonly Target[], intervalSecond
     JSON.stringify({
       global: { scrape_interval: interval, scrape_timeout: interval, evaluation_interval: interval },
       rule_files: [join(dir, 'alerts.yaml')],
-      scrape_configs: targets.map((target) => ({
-        job_name: target.job,
-        honor_labels: target.honorLabels ?? false,
-        static_configs: [{ targets: [target.host] }],
+      scrape_configs: [...Map.groupBy(targets, ({ job }) => job)].map(([job, all]) => ({
+        job_name: job,
+        honor_labels: all[0]?.honorLabels ?? false,
+        static_configs: [{ targets: all.map(({ host }) => host) }],
       })),
     }),
   );

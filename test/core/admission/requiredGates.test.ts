@@ -1,20 +1,15 @@
+/** Gates of one name in two namespaces are two Gates. */
 import { expect, it } from 'vitest';
-import type { Gate } from '../../../api/types.ts';
-import { closedGates } from '../../../core/admission/requiredGates.ts';
+import { GATES } from '../../../api/annotations.ts';
+import { objectGates } from '../../../core/admission/requiredGates.ts';
 import { refKey } from '../../../core/kube/names.ts';
-import { objectOf } from '../../support/objects.ts';
-
-const named = ['apps', 'platform'].map((namespace) => ({ namespace, name: 'freeze' }));
+import { gate, gatesByName, kustomization } from './objects.ts';
 
 it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s holds', (closed) => {
-  const gates = new Map(
-    named.map((metadata): [string, Gate] => [
-      refKey(metadata),
-      objectOf('Gate', { metadata, spec: { default: metadata.namespace === closed ? 'closed' : 'opened' } }),
-    ]),
+  const gates = gatesByName(
+    ...['apps', 'platform'].map((each) => gate(`${each}/freeze`, { default: each === closed ? 'closed' : 'opened' })),
   );
-  const required = { named, selecting: [], problems: [], tooMany: false };
-  expect(closedGates(required, { gates, namespaceLabels: {}, now: 0 }).map(({ ref }) => refKey(ref))).toEqual([
-    `${closed}/freeze`,
-  ]);
+  const object = kustomization({ annotations: { [GATES]: 'apps/freeze,platform/freeze' } });
+  const found = objectGates(object, { gates, namespaceLabels: {}, now: 0 });
+  expect(found.closed.map(({ ref }) => refKey(ref))).toEqual([`${closed}/freeze`]);
 });

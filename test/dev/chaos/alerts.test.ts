@@ -1,15 +1,23 @@
-/** Which alerts of a soak were true, and which are missing: alerts.yaml. */
+/** Which alerts were true, and which are missing: alerts.yaml. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { EXPECTED, explain, type Firing, firingsOf, missed, type Story } from '../../../dev/soak/alerts.ts';
+import {
+  EXPECTED,
+  explain,
+  type Firing,
+  firingsOf,
+  missed,
+  type Story,
+  spanRecorder,
+} from '../../../dev/chaos/alerts.ts';
 import { ALERTS } from '../../manifests/components/monitoring/monitoring.ts';
 
 type Times = [from: number, to?: number];
-type Case = { that: string; alert?: string; of?: string; fired?: Times; good?: true } & {
-  [state in 'failed' | 'deploying' | 'notReady']?: Times;
-} & { [what in 'remove' | 'bypass' | 'restart' | 'load' | 'measured' | 'missed']?: number } & { because?: string };
+type Case = { that: string; alert?: string; of?: string; fired?: Times } & {
+  [state in 'failed' | 'deploying' | 'notReady' | 'succeeded']?: Times;
+} & { [what in 'bypass' | 'fault' | 'load' | 'measured' | 'missed']?: number } & { because?: string };
 
 const MINUTE_MS = 60_000;
 const END_MS = 60 * MINUTE_MS;
@@ -27,19 +35,17 @@ function firing({ alert = '', of = 'app', fired = [0] }: Case): Firing {
 }
 
 function storyOf(one: Case): Story {
-  const { failed, deploying, notReady, good = false, load = 0, measured } = one;
-  const spans = [
-    ...(failed ? [{ ...span(failed), state: 'Failed', tag: '1.1.0' }] : []),
-    ...(deploying ? [{ ...span(deploying), state: 'Deploying', tag: '1.1.0' }] : []),
-  ];
-  const release = { app: KEY, tag: '1.1.0', bad: !good, free: false, publishedMs: 0 };
-  const releases = new Map([['1.1.0', release]]);
-  const happenings = (['remove', 'bypass', 'restart'] as const).flatMap((what) =>
-    one[what] === undefined ? [] : [{ what, of: KEY, ms: one[what] * MINUTE_MS }],
+  const { failed, deploying, succeeded, notReady, bypass, fault, load = 0, measured } = one;
+  const heads = Object.entries({ Failed: failed, Deploying: deploying, Succeeded: succeeded }).flatMap(
+    ([state, times]) => (times ? [{ ...span(times), state, tag: '1.1.0' }] : []),
   );
-  const loads = Array.from({ length: 60 }, (_, i) => ({ ms: i * MINUTE_MS, load }));
-  const app = { key: KEY, spans, notReady: notReady ? [span(notReady)] : [], releases };
-  return { apps: new Map([[KEY, app]]), happenings, loads, measured };
+  return {
+    rollouts: new Map([[KEY, { heads, notReady: notReady ? [span(notReady)] : [] }]]),
+    faults: fault === undefined ? [] : [{ ms: fault * MINUTE_MS, name: 'hooks-1', what: 'killed' }],
+    bypasses: bypass === undefined ? [] : [bypass * MINUTE_MS],
+    loads: Array.from({ length: 60 }, (_, i) => ({ ms: i * MINUTE_MS, load })),
+    measured,
+  };
 }
 
 describe('an alert is judged by what happened', () => {
@@ -69,4 +75,31 @@ it('a gap in its series ends a firing', () => {
     { alert: 'RolloutBakeFailed', labels: { name: 'app' }, fromMs: 15_000, toMs: 45_000 },
     { alert: 'RolloutBakeFailed', labels: { name: 'app' }, fromMs: 120_000, toMs: 135_000 },
   ]);
+});
+
+it('states are noted from stored versions', () => {
+  const { take, rollouts } = spanRecorder();
+  const stored = (bakeStatus: string, reason: string) => ({
+    metadata: {},
+    status: {
+      history: [{ version: { tag: '1.1.0' }, bakeStatus }],
+      conditions: [{ type: 'Ready', status: 'False', reason }],
+    },
+  });
+  const versions = [
+    stored('Deploying', 'RolloutFailed'),
+    stored('Deploying', 'RolloutFailed'),
+    stored('Failed', 'Waiting'),
+    undefined,
+  ];
+  versions.forEach((object, i) => {
+    take({ key: `/registry/kuberik.com/rollouts/${KEY}`, revision: i, seenMs: i, object: object as never });
+  });
+  expect(rollouts.get(KEY)).toEqual({
+    heads: [
+      { state: 'Deploying', tag: '1.1.0', from: 0, to: 2 },
+      { state: 'Failed', tag: '1.1.0', from: 2, to: 3 },
+    ],
+    notReady: [{ from: 0, to: 2 }],
+  });
 });

@@ -1,0 +1,70 @@
+/** The same bench on the server and the manifests of another version: in turns, so that whatever else the machine does falls on both. */
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { logToStderr } from '../local/process/log.ts';
+import { REPOSITORY } from '../repository.ts';
+import { quantile } from './measure.ts';
+import { type Figure, rounded } from './scenario.ts';
+
+/** Runs this command line without --against, in turns for both. Prints the medians, and ours divided by theirs. Gives the exit code. */
+export async function compare(ref: string, pairs: number): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'rollout-hooks-against-'));
+  const other = join(folder, 'clone');
+  try {
+    git('worktree', 'add', '--detach', other, ref);
+    installInto(other);
+    const found = { ours: [] as Figure[][], theirs: [] as Figure[][] };
+    for (let pair = 1; pair <= pairs; pair++) {
+      logToStderr(`Pair ${pair} of ${pairs}: ours, then ${ref}`);
+      found.ours.push(await figuresOf(REPOSITORY));
+      found.theirs.push(await figuresOf(other));
+    }
+    process.stdout.write(asTable(ref, found.ours, found.theirs));
+    return 0;
+  } finally {
+    git('worktree', 'remove', '--force', other);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const git = (...args: string[]) =>
+  execFileSync('git', args, { cwd: REPOSITORY, stdio: ['ignore', 'ignore', 'inherit'] });
+
+/** The same locked dependencies are not installed a second time. */
+function installInto(clone: string): void {
+  const lock = (folder: string) => readFileSync(join(folder, 'package-lock.json'), 'utf8');
+  if (lock(clone) === lock(REPOSITORY)) symlinkSync(join(REPOSITORY, 'node_modules'), join(clone, 'node_modules'));
+  else execFileSync(process.execPath, ['dev/scripts/bootstrap.mjs'], { cwd: clone, stdio: 'inherit' });
+}
+
+async function figuresOf(product: string): Promise<Figure[]> {
+  const [, program = '', ...given] = process.argv;
+  const child = spawn(process.execPath, [program, ...withoutAgainst(given), '--json'], {
+    env: { ...process.env, BENCH_PRODUCT: product },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return (await json(child.stdout)) as Figure[];
+}
+
+function withoutAgainst(args: readonly string[]): string[] {
+  const own = ['--against', '--pairs', '--json'];
+  const takesValue = (arg: string | undefined) => arg === '--against' || arg === '--pairs';
+  return args.filter((arg, i) => !own.includes(arg.split('=')[0]!) && !takesValue(args[i - 1]));
+}
+
+function asTable(ref: string, ours: readonly Figure[][], theirs: readonly Figure[][]): string {
+  const median = (runs: readonly Figure[][], { group, name }: Figure) =>
+    quantile(
+      runs.flat().flatMap((one) => (one.group === group && one.name === name ? [one.value] : [])),
+      0.5,
+    );
+  const rows = ours[0]!.map((figure) => {
+    const [our, their] = [median(ours, figure), median(theirs, figure)];
+    const cells = [our, their, our / their].map((value) => rounded(value).padStart(10)).join('');
+    return `  ${`${figure.group}: ${figure.name}`.padEnd(96)}${cells} ${figure.unit}\n`;
+  });
+  return `${' '.repeat(98)}      ours${ref.slice(0, 9).padStart(10)}     ratio\n${rows.join('')}`;
+}

@@ -1,0 +1,189 @@
+/**
+ * A fleet for benches: applications, each an ImagePolicy, a Rollout and a Kustomization, dealt out to the namespaces in turn. With
+ * HealthChecks of class kustomization the Rollouts bake on them, and Flux is played: it applies some ConfigMaps for each Kustomization.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inParallel } from '../../../hooks/inParallel.ts';
+import { conditionAt, conditions } from '../../actors/fluxStandIn.ts';
+import { configMap, imagePolicy, kustomization, ref, rollout } from '../../actors/objects.ts';
+import { User } from '../../actors/user.ts';
+import { applyObject, pathOf } from '../../client/resources.ts';
+import type { AnyObject } from '../../client/send.ts';
+import type { LocalCluster } from '../../local/cluster.ts';
+import { watchArrivals } from './arrivals.ts';
+
+const FLEET = 'fleet';
+const SOURCE = { kind: 'GitRepository', name: FLEET };
+const REVISION = `main@sha1:${'0'.repeat(40)}`;
+const WIDTH = 32;
+const PATIENCE_MS = 600_000;
+
+export interface FleetSize {
+  rollouts: number;
+  checks?: number;
+  /** ConfigMaps of each Kustomization. */
+  objects?: number;
+}
+
+export interface ApplicationFleet {
+  /** Adds what is missing to have that many, and deploys the version of the others into what is new. */
+  growTo(size: FleetSize): Promise<void>;
+  /** Releases the next version to those, or to all. Resolves when each Kustomization has it, and each bake has succeeded. */
+  release(apps?: readonly number[]): Promise<void>;
+  /** kustomize-controller looks at one Kustomization and finds nothing to do, in its four writes: it fetches, builds, looks for drift, is ready. */
+  reconcile(index: number): Promise<void>;
+  close(): void;
+}
+
+const nameOf = (i: number) => `app-${String(i).padStart(4, '0')}`;
+const range = (from: number, to: number) => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+
+export async function applicationFleet(
+  cluster: LocalCluster,
+  { namespaces = 1, bakes = false }: { namespaces?: number | undefined; bakes?: boolean },
+): Promise<ApplicationFleet> {
+  const access = cluster.accessOf('admin');
+  const admin = new User(access);
+  const flux = new User(cluster.accessOf('flux'));
+  const registry = bakes ? await startRegistry() : undefined;
+  const namespaceOf = (i: number) => (namespaces === 1 ? FLEET : `${FLEET}-${i % namespaces}`);
+  const put = (object: AnyObject) => applyObject(access, object, { manager: 'bench', force: true });
+  const watch = async (kind: 'kustomization' | 'rollout' | 'healthCheck') => {
+    const { apiVersion, kind: name } = ref(kind, undefined, '');
+    return watchArrivals(access, await pathOf(access, { apiVersion, kind: name, metadata: {} }));
+  };
+  const [kustomizations, rollouts, checks] = [
+    await watch('kustomization'),
+    await watch('rollout'),
+    await watch('healthCheck'),
+  ];
+  let size = { rollouts: 0, checks: 0, objects: 0 };
+  let releases = 0;
+  for (let i = 0; i < namespaces; i++) await createNamespace(namespaceOf(i));
+
+  /** With what every cluster has: a Kustomization that applies the others. It alone may be asked to apply them again. */
+  async function createNamespace(namespace: string): Promise<void> {
+    await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    await put(kustomization(namespace, FLEET, { spec: { sourceRef: SOURCE } }));
+    if (!registry) return;
+    const metadata = { name: FLEET, namespace };
+    const source = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: SOURCE.kind, metadata };
+    await put({ ...source, spec: { interval: '10m', url: 'https://git.example/fleet' } });
+    const digest = `sha256:${'0'.repeat(64)}`;
+    await flux.patchStatus(source, {
+      observedGeneration: 1,
+      artifact: { revision: REVISION, digest, path: 'x', url: 'http://x', lastUpdateTime: '2026-01-02T12:00:00Z' },
+      conditions: [conditionAt(Date, 'Ready', 1, 'True', 'Succeeded', 'stored artifact')],
+    });
+    await put({
+      apiVersion: 'image.toolkit.fluxcd.io/v1',
+      kind: 'ImageRepository',
+      metadata,
+      spec: { image: registry.image, interval: '10m', insecure: true },
+    });
+  }
+
+  async function createApp(i: number): Promise<void> {
+    const [namespace, app] = [namespaceOf(i), nameOf(i)];
+    const labels = { 'kustomize.toolkit.fluxcd.io/name': app, 'kustomize.toolkit.fluxcd.io/namespace': namespace };
+    await put(imagePolicy(namespace, app, { imageRepositoryRef: { name: bakes ? FLEET : app } }));
+    for (const name of configMapsOf(i)) {
+      const object = configMap(namespace, name, { of: app });
+      await put({ ...object, metadata: { ...object.metadata, labels } });
+    }
+    await put(kustomization(namespace, app, { variables: { APP_VERSION: app }, spec: { sourceRef: SOURCE } }));
+    const spec = { ...(bakes && { healthCheckSelector: { matchLabels: { app } } }) };
+    await put(rollout(namespace, app, { spec }));
+  }
+
+  const configMapsOf = (i: number) => range(0, size.objects).map((n) => `${nameOf(i)}-${n}`);
+
+  async function createCheck(i: number): Promise<void> {
+    const of = i % size.rollouts;
+    const check = ref('healthCheck', namespaceOf(of), `check-${String(i).padStart(4, '0')}`);
+    const annotations = { 'healthcheck.kuberik.com/kustomization': nameOf(of) };
+    const metadata = { ...check.metadata, labels: { app: nameOf(of) }, annotations };
+    await put({ ...check, metadata, spec: { class: 'kustomization' } } as AnyObject);
+  }
+
+  async function reconcile(i: number): Promise<void> {
+    const about = ref('kustomization', namespaceOf(i), nameOf(i));
+    let object = await flux.get(about);
+    const { generation } = object.metadata;
+    for (const what of ['Fetching manifests', 'Building manifests', 'Detecting drift']) {
+      const message = `${what} for revision ${REVISION} with a timeout of 10m0s`;
+      const progress = [
+        conditionAt(Date, 'Reconciling', generation, 'True', 'Progressing', message),
+        conditionAt(Date, 'Ready', generation, 'Unknown', 'Progressing', 'Reconciliation in progress'),
+      ];
+      object = (await flux.patchStatus(about, { conditions: conditions(object, progress) })).object;
+    }
+    const message = `Applied revision: ${REVISION}`;
+    const ready = conditionAt(Date, 'Ready', generation, 'True', 'ReconciliationSucceeded', message);
+    await flux.patchStatus(about, {
+      observedGeneration: generation,
+      lastAppliedRevision: REVISION,
+      lastAttemptedRevision: REVISION,
+      inventory: { entries: configMapsOf(i).map((name) => ({ id: `${namespaceOf(i)}_${name}__ConfigMap`, v: 'v1' })) },
+      conditions: conditions(object, [ready]).filter(({ type }) => type !== 'Reconciling'),
+    });
+  }
+
+  /** `count`: how many have the tag in the end. */
+  async function deploy(apps: readonly number[], count: number): Promise<void> {
+    const tag = `1.${releases}.0`;
+    await inParallel(apps, WIDTH, (i) => {
+      const latestRef = { name: registry?.image ?? `registry.example/${nameOf(i)}`, tag };
+      return admin.patchStatus(ref('imagePolicy', namespaceOf(i), nameOf(i)), { latestRef });
+    });
+    const carries = ({ spec }: AnyObject) => spec.postBuild?.substitute?.APP_VERSION === tag;
+    await kustomizations.all(count, carries, PATIENCE_MS);
+    if (!bakes) return;
+    await inParallel(apps, WIDTH, reconcile);
+    const hasBaked = ({ status }: AnyObject) => {
+      const head = status?.history?.[0];
+      return head?.version.tag === tag && head.bakeStatus === 'Succeeded';
+    };
+    await rollouts.all(count, hasBaked, PATIENCE_MS);
+    await checks.all(size.checks, ({ status }) => status?.status === 'Healthy', PATIENCE_MS);
+  }
+
+  return {
+    async growTo({ rollouts: count, checks: wanted = 0, objects = 0 }) {
+      const before = size;
+      size = { rollouts: count, checks: wanted, objects };
+      const apps = range(before.rollouts, count);
+      await inParallel(apps, WIDTH, createApp);
+      await inParallel(range(before.checks, wanted), WIDTH, createCheck);
+      await deploy(apps, count);
+    },
+    release: (apps = range(0, size.rollouts)) => {
+      releases++;
+      return deploy(apps, apps.length);
+    },
+    reconcile,
+    close: () => {
+      for (const each of [kustomizations, rollouts, checks, registry]) each?.close();
+    },
+  };
+}
+
+const MANIFEST = JSON.stringify({
+  schemaVersion: 2,
+  mediaType: 'application/vnd.oci.image.manifest.v1+json',
+  annotations: { 'org.opencontainers.image.revision': 'main' },
+});
+
+/** A registry on loopback in which every tag of every repository is the same release: what is known of it is not asked for again. */
+async function startRegistry(): Promise<{ image: string; close(): void }> {
+  const server = createServer((_, response) => response.end(MANIFEST));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    image: `127.0.0.1:${(server.address() as AddressInfo).port}/app`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,148 @@
+/** The fault schedule: kills, pauses and restarts of processes at random. The same seed makes the same choices. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Random } from '../actors/random.ts';
+import type { RunningChild } from '../local/process/childProcess.ts';
+import type { Log } from '../local/process/log.ts';
+
+export interface Target {
+  name: string;
+  /** How often, relative to the others. */
+  weight: number;
+  longestPauseMs: number;
+  child(): RunningChild | undefined;
+  start(): Promise<RunningChild>;
+}
+
+export interface Fault {
+  ms: number;
+  name: string;
+  /** `crashed`: nobody here has caused it. */
+  what: 'killed' | 'paused' | 'crashed';
+}
+
+export interface Faults {
+  /** By process, how often each. */
+  counts: ReadonlyMap<string, Record<Fault['what'], number>>;
+  history: readonly Fault[];
+  /** When the process that lived at that time had been started; for the first one, when the schedule began. */
+  startedBefore(name: string, ms: number): number;
+  /** No more of them; resolves when every process runs again. */
+  stop(): Promise<void>;
+  /** Rejects when a process cannot be started again. */
+  failed: Promise<never>;
+}
+
+const DOWN_MS = { least: 0, most: 1500 };
+const SHORTEST_PAUSE_MS = 500;
+/** Its port may be taken for a moment, or what it needs is down too. */
+const STARTS = 40;
+
+export interface FaultSchedule {
+  betweenMs: { least: number; most: number };
+  /** Milliseconds after which a target is struck no more. */
+  spares?: (target: Target) => number | undefined;
+}
+
+export function startFaults(
+  targets: readonly Target[],
+  { betweenMs, spares }: FaultSchedule,
+  random: Random,
+  log: Log,
+): Faults {
+  const begin = Date.now();
+  const history: Fault[] = [];
+  const counts = new Map(targets.map(({ name }) => [name, { killed: 0, paused: 0, crashed: 0 }]));
+  const starts = new Map(targets.map(({ name }) => [name, [Date.now()]]));
+  const busy = new Map<string, Promise<void>>();
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  failed.catch(() => {});
+  let over = false;
+
+  function note({ name }: Target, what: Fault['what']): void {
+    counts.get(name)![what]++;
+    history.push({ ms: Date.now(), name, what });
+  }
+
+  async function die(target: Target, downMs: number): Promise<void> {
+    const child = target.child();
+    if (!child) return;
+    note(target, 'killed');
+    log(`${target.name} is killed, for ${(downMs / 1000).toFixed(1)} s`);
+    child.kill('SIGKILL');
+    await child.exited;
+    await wait(downMs);
+    watch(target, await start(target));
+  }
+
+  async function start(target: Target): Promise<RunningChild> {
+    return startRetrying(target, () => starts.get(target.name)!.push(Date.now()));
+  }
+
+  /** As a kubelet does it. */
+  function watch(target: Target, child: RunningChild | undefined): void {
+    void child?.exited.then(({ asked, code, signal }) => {
+      if (asked) return;
+      note(target, 'crashed');
+      log(`${target.name} ended by itself (${signal ?? code}), and is started again`);
+      const again = start(target).then((next) => watch(target, next));
+      busy.set(
+        target.name,
+        again.catch(reject).finally(() => busy.delete(target.name)),
+      );
+    });
+  }
+
+  async function pause(target: Target, forMs: number): Promise<void> {
+    const child = target.child();
+    if (!child) return;
+    note(target, 'paused');
+    log(`${target.name} is paused, for ${(forMs / 1000).toFixed(1)} s`);
+    child.kill('SIGSTOP');
+    await wait(forMs);
+    child.kill('SIGCONT');
+  }
+
+  function strike(): void {
+    const name = random.weighted(Object.fromEntries(targets.map((target) => [target.name, target.weight])));
+    const target = targets.find((one) => one.name === name)!;
+    const dies = random.next() < 0.6;
+    const downMs = random.integer(DOWN_MS.least, DOWN_MS.most);
+    const pauseMs = random.integer(SHORTEST_PAUSE_MS, target.longestPauseMs);
+    if (busy.has(name) || Date.now() - begin > (spares?.(target) ?? Number.POSITIVE_INFINITY)) return;
+    const fault = (dies ? die(target, downMs) : pause(target, pauseMs)).catch(reject).finally(() => busy.delete(name));
+    busy.set(name, fault);
+  }
+
+  for (const target of targets) watch(target, target.child());
+  const running = (async () => {
+    while (!over) {
+      await wait(random.integer(betweenMs.least, betweenMs.most));
+      if (!over) strike();
+    }
+  })();
+
+  return {
+    counts,
+    history,
+    startedBefore: (name, ms) => Math.max(...starts.get(name)!.filter((at) => at <= ms)),
+    failed,
+    stop: async () => {
+      over = true;
+      await running;
+      await Promise.all(busy.values());
+    },
+  };
+}
+
+/** Calls `attempt` before each try. */
+async function startRetrying(target: Target, attempt: () => void): Promise<RunningChild> {
+  for (let left = STARTS; ; left--) {
+    attempt();
+    try {
+      return await target.start();
+    } catch (error) {
+      if (left === 1) throw error;
+      await wait(500);
+    }
+  }
+}
