@@ -5,7 +5,7 @@
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { DecoratorResponse } from '../api/metacontroller.ts';
 import type { Gate } from '../api/types.ts';
-import { selectsLabels } from '../core/gate/selects.ts';
+import { selectsLabels } from '../core/gate/gateSelection.ts';
 import type { DecoratorHook } from './hook.ts';
 
 /** Metacontroller drops a decorator's write that meets a conflict, silently: look again until there is nothing to write. */

@@ -6,7 +6,7 @@ import { openGate } from '../../client/actions/writes/gate.ts';
 import { setPassing } from '../../client/actions/writes/rolloutGate.ts';
 import { OURS, wrong } from '../../client/actions/writes/write.ts';
 import { gateText } from '../../client/explain/gateText.ts';
-import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { evaluateGate } from '../../core/gate/gateState.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
 import { shell } from '../../core/text/shell.ts';

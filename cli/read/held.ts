@@ -3,7 +3,7 @@ import { GOVERNED_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '..
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { selectedBy } from '../../client/actions/writes/held.ts';
-import type { Requirer } from '../../core/gate/selects.ts';
+import type { Requirer } from '../../core/gate/gateSelection.ts';
 import { isApiError, type KubeClient } from '../kube/client.ts';
 
 /** `unread`: kinds that the reader may not list. */

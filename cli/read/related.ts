@@ -4,7 +4,7 @@ import { KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { RelatedObjects, Unread } from '../../client/explain/related.ts';
-import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
+import { gateRefsOf, gatesOf } from '../../core/gate/gateRefs.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import type { KubeClient } from '../kube/client.ts';

@@ -2,7 +2,7 @@
 
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import { gateRefsOf } from '../../core/gate/refs.ts';
+import { gateRefsOf } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { neverSeen } from '../../core/rollout/evaluation/namedGates.ts';
 import { requestsOf } from '../../core/rollout/evaluation/requests.ts';

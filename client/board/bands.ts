@@ -3,7 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { type ScheduledBy, scheduledBy } from '../../core/approval/scheduledBy.ts';
 import { takesOpening } from '../../core/gate/approved.ts';
-import { evaluateAfresh, type GateEvaluation } from '../../core/gate/evaluate.ts';
+import { evaluateAfresh, type GateEvaluation } from '../../core/gate/gateState.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { ruleText as approvalsText } from '../explain/approvals.ts';

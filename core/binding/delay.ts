@@ -8,8 +8,8 @@ import { changedAt } from '../gate/evaluateGates.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
-import { decodeReport, encodeReport, hasAllInputs, type Inputs, type Report, reportOf } from './report.ts';
-import { bindingStatus } from './status.ts';
+import { decodeReport, encodeReport, hasAllInputs, type Inputs, type Report, reportOf } from './bindingReport.ts';
+import { bindingStatus } from './bindingStatus.ts';
 
 /** From a deployment until its report. Longer than a burst of thousands, which reports in its midst would double. */
 const DEPLOYMENT_DELAY_MS = 600_000;

@@ -3,7 +3,7 @@
  * twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import { CLOCK_TOLERANCE_MS } from '../gate/requests.ts';
+import { CLOCK_TOLERANCE_MS } from '../gate/gateRequests.ts';
 import { shortHash } from '../kube/names.ts';
 
 /** A call's timestamp may be five minutes off in both directions: after ten it is refused for its age. An ID token is refused earlier. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { FluxObject } from '../../api/flux.ts';
 import type { ClusterRolloutSchedule, Rollout } from '../../api/types.ts';
-import { pinFields } from '../../core/admission/managedFields/mutate.ts';
+import { pinFields } from '../../core/admission/managedFields/pinFields.ts';
 import { planSchedule } from '../../core/schedule/plan.ts';
 import { ROOT, readPage, rowsOf } from './tables.ts';
 

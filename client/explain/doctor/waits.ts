@@ -2,7 +2,7 @@
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../../api/types.ts';
-import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/refs.ts';
+import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { parseTime } from '../../../core/kube/time.ts';
 import { policyRef } from '../../../core/policy/imagePolicy.ts';

@@ -4,8 +4,8 @@
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
-import { gatesInSelectedBy, namedGates, type RefRules, requiredGates } from '../../admission/requiredGates.ts';
-import { gatesOf, TOO_MANY } from '../../gate/refs.ts';
+import { gatesInAnnotation, gatesInSelectedBy, type RefRules, requiredGates } from '../../admission/objectGates.ts';
+import { gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { isBound } from '../deployment/adopt.ts';
 import { unseenBinding } from '../deployment/progress.ts';
@@ -73,7 +73,7 @@ function withCurrentGates(
 }
 
 function vouches({ spec }: FluxBinding, object: FluxObject, rules: RefRules): boolean {
-  const { refs: named, tooMany } = namedGates(object, rules);
+  const { refs: named, tooMany } = gatesInAnnotation(object, rules);
   const selecting = gatesInSelectedBy(object);
   if (tooMany || selecting === undefined) return false;
   const wanted = new Set([...named, ...selecting].map(refKey));

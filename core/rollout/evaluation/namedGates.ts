@@ -4,7 +4,7 @@
  */
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
-import { gateRefsOf } from '../../gate/refs.ts';
+import { gateRefsOf } from '../../gate/gateRefs.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import type { Observed } from './observed.ts';
 

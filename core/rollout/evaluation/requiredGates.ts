@@ -5,8 +5,8 @@
 
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout } from '../../../api/types.ts';
-import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/refs.ts';
-import { gateSelectsRollout } from '../../gate/selects.ts';
+import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
+import { gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { LIMITS } from '../../limits.ts';

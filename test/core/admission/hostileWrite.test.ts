@@ -3,9 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { refusalText } from '../../../core/admission/messages.ts';
+import { decideWrite, isOutOfScope } from '../../../core/admission/fluxWrite.ts';
+import { refusalText } from '../../../core/admission/gateTexts.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
-import { decideWrite, isOutOfScope } from '../../../core/admission/write.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { inFull } from '../../../core/text/commands.ts';
 import { costInReadings } from '../../support/cost.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Gate } from '../../../api/types.ts';
-import type { FluxWrite } from '../../../core/admission/write.ts';
+import type { FluxWrite } from '../../../core/admission/fluxWrite.ts';
 import {
   deployment,
   gate,

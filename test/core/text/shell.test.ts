@@ -13,7 +13,7 @@ import { absentFindings } from '../../../client/explain/doctor/waits.ts';
 import { objectRef } from '../../../client/explain/objectRef.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { closedGatesText, pinnedText } from '../../../core/admission/messages.ts';
+import { closedGatesText, pinnedText } from '../../../core/admission/gateTexts.ts';
 import { readyOf } from '../../../core/budget/report.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
-import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
+import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../../core/gate/gate.ts';
 import { objectOf } from '../../support/objects.ts';
 import { write } from './call.ts';

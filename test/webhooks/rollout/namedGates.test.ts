@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
-import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
-import { mutateRolloutStatus } from '../../../webhooks/rollout/status.ts';
+import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
+import { mutateRolloutStatus } from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
 import { object, rollout } from '../../hooks/rollout/call.ts';
 import { call, write } from './call.ts';
 

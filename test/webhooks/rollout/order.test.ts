@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../api/ports.ts';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
-import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, rollout } from '../../hooks/rollout/call.ts';
 import { write } from './call.ts';
 

@@ -1,7 +1,7 @@
 /** A Gate that selects a Rollout, on the way of writes that would get around it. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
-import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { rollout } from '../../hooks/rollout/call.ts';
 import { selecting } from '../../hooks/rollout/sync.ts';
 import { call, write } from './call.ts';

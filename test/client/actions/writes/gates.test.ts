@@ -6,8 +6,8 @@ import { freezeConcerns, heldText, selectedBy } from '../../../../client/actions
 import { approve, holdsVersion, reject, setPassing, withdraw } from '../../../../client/actions/writes/rolloutGate.ts';
 import { parseSelector } from '../../../../client/actions/writes/selector.ts';
 import { isRequest, type PlannedWrite, type WriteRequest } from '../../../../client/actions/writes/write.ts';
-import { evaluateGate } from '../../../../core/gate/evaluate.ts';
-import { formatAcceptedRequests } from '../../../../core/gate/requests.ts';
+import { formatAcceptedRequests } from '../../../../core/gate/gateRequests.ts';
+import { evaluateGate } from '../../../../core/gate/gateState.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');

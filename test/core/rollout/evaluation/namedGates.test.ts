@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../api/types.ts';
 import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
-import { gateRefsOf } from '../../../../core/gate/refs.ts';
+import { gateRefsOf } from '../../../../core/gate/gateRefs.ts';
 import { closedToLeave, namedGates, neverSeen } from '../../../../core/rollout/evaluation/namedGates.ts';
 import type { Observed } from '../../../../core/rollout/evaluation/observed.ts';
 import { objectOf } from '../../../support/objects.ts';
