@@ -69,7 +69,7 @@ export async function writeApprovals(
   return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };
 }
 
-const nothing = (): Target => ({ problem: 'nothing is requested' });
+const nothing = (): Target => ({ problem: 'nothing is asked for' });
 
 function answer(
   { problem, warnings }: Acceptance,

@@ -40,14 +40,6 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
     expect(await judge(next, held, [selecting('weekend', 'opened', selects)])).toMatchObject({ allowed: true });
   });
 
-  it('denies to delete it', async () => {
-    expect(await judge(undefined, held)).toMatchObject({
-      allowed: false,
-      message: expect.stringMatching(/^Rollout 'app' cannot be deleted while .*gate 'team-a\/weekend' is closed/),
-    });
-    expect((await judge(undefined, labelled({ tier: 'silver' }))).allowed).toBe(true);
-  });
-
   it('denies it too where a Gate of another namespace selects it by its Namespace', async () => {
     const central = selecting(
       'weekend',
