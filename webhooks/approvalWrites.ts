@@ -19,7 +19,7 @@ import { eventRecord } from '../core/kube/events.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
 
 /** The annotations of one kind. */
-export interface ApprovalKeys {
+interface ApprovalKeys {
   approve: string;
   unapprove: string;
   reason: string;

@@ -74,7 +74,7 @@ export interface FluxWrite {
   reasonCounts?: boolean | undefined;
 }
 
-export type WriteOutcome =
+type WriteOutcome =
   | {
       object: FluxObject;
       warnings: string[];

@@ -7,7 +7,7 @@ import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/managedF
 import { LIMITS } from '../limits.ts';
 import { withStoredForm } from './storedForm.ts';
 
-export interface HeldWrite {
+interface HeldWrite {
   object: FluxObject;
   oldObject: FluxObject;
   /** From the request's options: the manager that owns what an apply writes. */
@@ -20,7 +20,7 @@ export interface HeldWrite {
   leavesSelection: boolean;
 }
 
-export type HeldOutcome =
+type HeldOutcome =
   /** Nothing that gates govern changes. The object is the writer's, in its stored form. */
   | { is: 'free'; object: FluxObject }
   /** To be stored as it was. */
@@ -107,7 +107,7 @@ export function governedChanges(object: FluxObject, oldObject: FluxObject, see: 
   see({ path, value: now.ownerReferences, writers: writersAt(path, writers) });
 }
 
-export function labelChanges(object: FluxObject, oldObject: FluxObject, see: See, writers = NO_WRITERS): void {
+function labelChanges(object: FluxObject, oldObject: FluxObject, see: See, writers = NO_WRITERS): void {
   compare(['metadata', 'labels'], object.metadata.labels, oldObject.metadata.labels, writers, see);
 }
 

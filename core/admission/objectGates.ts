@@ -26,7 +26,7 @@ export interface RefRules {
 }
 
 /** The Gates there are, as read for one object. */
-export interface KnownGates extends RefRules {
+interface KnownGates extends RefRules {
   /** By `namespace/name`; a Gate that does not exist is absent. */
   gates: ReadonlyMap<string, Gate>;
   /** Labels of the object's own Namespace. */
@@ -181,7 +181,7 @@ function isTooManyGates(...lists: NamespacedName[][]): boolean {
 
 // What one write makes the webhook read of Gates, and which writes name too much or too far to be evaluated.
 
-export interface GateReads {
+interface GateReads {
   /** To be read by name. */
   refs: NamespacedName[];
   /** Whether to list Gates, since SELECTED_BY may not name all that select the object. */

@@ -12,7 +12,7 @@ import { identityOf, refKey } from '../kube/names.ts';
 import { applierOf } from './suspend/applier.ts';
 import { parseState } from './suspend/stateAnnotation.ts';
 
-export interface Unheld extends ObjectName {
+interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';
   message: string;
 }
@@ -23,7 +23,7 @@ const MAX_ANNOTATIONS = 256 * 1024;
 const ROOM = 64 * 1024;
 
 /** An object that an open Gate has not released yet. */
-export interface Unresumed extends ObjectName {
+interface Unresumed extends ObjectName {
   reason: 'WaitsForApplier' | 'NotResumed';
   message: string;
 }

@@ -27,7 +27,7 @@ export interface Inputs {
 export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 
 /** The report in the spec of a FluxBinding. */
-export type EncodedReport = NonNullable<FluxBindingSpec['report']>;
+type EncodedReport = NonNullable<FluxBindingSpec['report']>;
 
 export interface Report extends Omit<EncodedReport, 'gates'> {
   gates?: GateEntry[];

@@ -10,9 +10,7 @@ import type { RequiredGate } from '../gate/gateRefs.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
 import { observedOf } from './arrival.ts';
 
-export const BINDING_API_VERSION = apiVersionOf(KINDS.FluxBinding);
-
-export interface BindingGates {
+interface BindingGates {
   gates: RequiredGate[];
   problems: string[];
 }
@@ -56,7 +54,7 @@ export function bindingOf(
   const labels = Object.fromEntries(pins.map((pin) => [boundLabel(pin.rollout), '']));
   if (awaits && mayRequest) labels[RESUME_LABEL] = resumeLabel(awaits);
   return {
-    apiVersion: BINDING_API_VERSION,
+    apiVersion: apiVersionOf(KINDS.FluxBinding),
     kind: 'FluxBinding',
     metadata: {
       name: bindingName(object),

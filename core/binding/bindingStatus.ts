@@ -16,7 +16,7 @@ import { type GateEntry, headOf, type Report, rolloutsOf } from './bindingReport
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
 
-export interface RelatedToBinding {
+interface RelatedToBinding {
   report: Report;
   /** Present where variables and source are updated together. */
   atomic?: AtomicUpdate | undefined;

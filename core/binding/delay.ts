@@ -18,7 +18,7 @@ const FIRST_DEPLOYMENT_DELAY_MS = 60_000;
 /** From the opening or closing of a Gate until its report. Longer than the suspension of a thousand objects takes. */
 const GATE_DELAY_MS = 15_000;
 
-export interface Reporting {
+interface Reporting {
   binding: FluxBinding;
   /** The status that the FluxBinding will have, as far as the object's writes depend on it; its present one where an input is missing. */
   status: FluxBindingStatus | undefined;

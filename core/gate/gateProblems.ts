@@ -26,7 +26,7 @@ export function gateProblems(gate: Gate): FieldProblem[] {
     ...versionProblems(gate),
     ...durationProblems('spec.interval', gate.spec.interval),
     ...windowProblems(gate),
-    ...calendarProblems(gate),
+    ...(gate.spec.schedule ? compileCalendar(gate.spec.schedule, 'spec.schedule').problems : []),
     ...durationProblems('spec.approvals.expireAfter', gate.spec.approvals?.expireAfter),
     ...selectorProblems(gate.spec.selects?.namespaceSelector, 'spec.selects.namespaceSelector'),
     ...selectorProblems(gate.spec.selects?.labelSelector, 'spec.selects.labelSelector'),
@@ -44,10 +44,6 @@ export function requestProblems(gate: Gate): FieldProblem[] {
 
 export function windowProblems({ spec }: Gate): FieldProblem[] {
   return durationProblems('spec.window', spec.window);
-}
-
-export function calendarProblems({ spec }: Gate): FieldProblem[] {
-  return spec.schedule ? compileCalendar(spec.schedule, 'spec.schedule').problems : [];
 }
 
 function durationProblems(field: string, value: string | undefined): FieldProblem[] {

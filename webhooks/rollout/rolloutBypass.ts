@@ -17,7 +17,7 @@ import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { readClosedOfAll, readClosedThatAreDropped, recordBypass, reviewBypass } from '../closedGates.ts';
 
-export interface RolloutBypass {
+interface RolloutBypass {
   /** For the annotation BYPASSED_GATES; undefined: no bypass is in force. */
   grant?: string | undefined;
   /** Whether the reason in this write bypasses anything. */

@@ -21,7 +21,7 @@ import {
 } from './deployment.ts';
 import { type AtomicUpdate, artifactBefore, atomicUpdate } from './source.ts';
 
-export interface PinWrite {
+interface PinWrite {
   /** As the writer wants it. */
   object: FluxObject;
   /** As stored; absent on CREATE. */
@@ -32,7 +32,7 @@ export interface PinWrite {
   source?: FluxObject | 'settled' | undefined;
 }
 
-export interface PinOutcome {
+interface PinOutcome {
   /** As it is to be stored: fields, and the annotation of the deployments. */
   object: FluxObject;
   warnings: string[];

@@ -10,7 +10,7 @@ import {
   GATED,
   GIT,
   git,
-  judged,
+  itDecides,
   kubectl,
   MARK,
   MEMORY,
@@ -20,7 +20,7 @@ import {
 } from './writes.ts';
 
 describe('one write of a gated Kustomization', () => {
-  judged([
+  itDecides([
     // Any write.
     {
       says: 'a closed gate suspends, remembers what suspend was, and keeps the pin where it is',

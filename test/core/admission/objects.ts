@@ -166,7 +166,7 @@ type Denied = { denial: string; warnings: string[] };
 type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 
 /** What becomes of a write in shop, with a refusal as its writer reads it who may read no other namespace. */
-export function judge(write: FluxWrite): Stored | Denied {
+export function decide(write: FluxWrite): Stored | Denied {
   const { fieldManager } = write;
   const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');
   const outcome = decideWrite({ isSync, ...write });

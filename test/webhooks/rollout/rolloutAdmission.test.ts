@@ -101,7 +101,7 @@ describe('mutate/rollout', () => {
 });
 
 describe('validate/rollout', () => {
-  const judge = (request: Write, objects: ReturnType<typeof object>[] = [], may = false) => {
+  const decide = (request: Write, objects: ReturnType<typeof object>[] = [], may = false) => {
     const { webhookCall, events } = call(objects, may);
     return validateRollout(write(request), webhookCall).then((verdict) => ({ verdict, events }));
   };
@@ -125,11 +125,11 @@ describe('validate/rollout', () => {
       'namespaceSelector',
     ],
   ])('denies %s that cannot be understood, with field and reason', async (_title, spec, message) => {
-    const { verdict } = await judge({ object: rollout(spec) });
+    const { verdict } = await decide({ object: rollout(spec) });
     expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining(message) });
     // It does not hold up a write that mends something else.
     expect(
-      (await judge({ object: rollout({ ...spec, wantedVersion: '1.0.0' }), old: rollout(spec) })).verdict.allowed,
+      (await decide({ object: rollout({ ...spec, wantedVersion: '1.0.0' }), old: rollout(spec) })).verdict.allowed,
     ).toBe(true);
   });
 
@@ -145,17 +145,17 @@ describe('validate/rollout', () => {
         'x'.repeat(129),
       ]) {
         const wrong = annotated({ [`${P}${key}`]: value }, {}, status);
-        const { verdict } = await judge({ object: wrong, old: rollout({}, status) });
+        const { verdict } = await decide({ object: wrong, old: rollout({}, status) });
         expect(verdict, value).toMatchObject({
           allowed: false,
           message: expect.stringContaining(`${field}: Invalid value`),
         });
         expect(JSON.stringify(verdict)).not.toContain('\\n\\n');
         const later = annotated({ [`${P}${key}`]: value, seen: 'yes' }, {}, status);
-        expect((await judge({ object: later, old: wrong })).verdict.allowed, value).toBe(true);
+        expect((await decide({ object: later, old: wrong })).verdict.allowed, value).toBe(true);
       }
       const nothing = annotated({ [`${P}${key}`]: '' }, {}, status);
-      expect((await judge({ object: nothing, old: rollout({}, status) })).verdict.allowed).toBe(true);
+      expect((await decide({ object: nothing, old: rollout({}, status) })).verdict.allowed).toBe(true);
     },
   );
 
@@ -190,9 +190,9 @@ describe('validate/rollout', () => {
       'matches no HealthCheck',
     ],
   ])('warns of %s', async (_title, next, warning) => {
-    const { verdict } = await judge({ object: next, old: rollout({}, status) });
+    const { verdict } = await decide({ object: next, old: rollout({}, status) });
     expect(verdict.warnings).toEqual([expect.stringContaining(warning)]);
-    expect((await judge({ object: next, old: next })).verdict.warnings).toEqual([]);
+    expect((await decide({ object: next, old: next })).verdict.warnings).toEqual([]);
   });
 
   describe('back to automatic', () => {
@@ -215,7 +215,7 @@ describe('validate/rollout', () => {
         [],
       ],
     ])('%s', async (_title, next, old, warnings) => {
-      expect((await judge({ object: next, old })).verdict.warnings).toEqual(warnings);
+      expect((await decide({ object: next, old })).verdict.warnings).toEqual(warnings);
     });
   });
 
@@ -225,7 +225,7 @@ describe('validate/rollout', () => {
     const at13 = { history: [entry('1.3.0')], availableReleases: tags('1.2.0', '1.3.0', '1.4.0') };
     const waiting = { ...at13, releaseCandidates: tags('1.4.0'), gatedReleaseCandidates: tags('1.4.0') };
     const force = (tag: string, before: object, spec = {}) =>
-      judge({ object: annotated({ [`${P}force-deploy`]: tag }, spec, before), old: rollout(spec, before) });
+      decide({ object: annotated({ [`${P}force-deploy`]: tag }, spec, before), old: rollout(spec, before) });
     const follows = (tag: string) => [
       `version ${tag} follows 1.2.0 once nothing holds it: to stay on 1.2.0, set wantedVersion instead`,
     ];
@@ -242,7 +242,7 @@ describe('validate/rollout', () => {
 
   it('has no warning for a known version', async () => {
     const next = annotated({ [`${P}force-deploy`]: '1.0.0', [`${P}bypass-gates`]: '1.0.0' }, {}, status);
-    expect((await judge({ object: next, old: rollout({}, status) })).verdict).toEqual({ allowed: true, warnings: [] });
+    expect((await decide({ object: next, old: rollout({}, status) })).verdict).toEqual({ allowed: true, warnings: [] });
   });
 
   const closed = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
@@ -253,14 +253,14 @@ describe('validate/rollout', () => {
   it('warns whoever asks for a version that a closed Gate will hold', async () => {
     const old = rollout({ gates: [{ name: 'freeze' }] }, status);
     const asking = annotated({ [`${P}force-deploy`]: '1.0.0' }, { gates: [{ name: 'freeze' }] }, status);
-    expect((await judge({ object: asking, old }, [closed])).verdict.warnings).toEqual([
+    expect((await decide({ object: asking, old }, [closed])).verdict.warnings).toEqual([
       'version 1.0.0 waits: gate team-a/freeze is closed',
     ]);
-    expect((await judge({ object: asking, old }, [open])).verdict.warnings).toEqual([]);
+    expect((await decide({ object: asking, old }, [open])).verdict.warnings).toEqual([]);
   });
 
   it('denies to stop requiring a closed Gate, and says how to open it', async () => {
-    const { verdict } = await judge({ object: rollout({ gates: [] }), old: gated }, [closed]);
+    const { verdict } = await decide({ object: rollout({ gates: [] }), old: gated }, [closed]);
     expect(verdict).toMatchObject({
       allowed: false,
       message: expect.stringMatching(/cannot stop requiring.*gate 'team-a\/freeze' is closed \(Gate closed by default/),
@@ -273,7 +273,7 @@ describe('validate/rollout', () => {
     ['any other change', rollout({ gates: [{ name: 'freeze' }], wantedVersion: '1.0.0' }), closed],
     ['to stop requiring an open Gate', rollout({}), open],
   ])('allows %s', async (_title, next, gate) => {
-    expect((await judge({ object: next, old: gated }, [gate])).verdict.allowed).toBe(true);
+    expect((await decide({ object: next, old: gated }, [gate])).verdict.allowed).toBe(true);
   });
 
   it('denies to delete a Rollout whose Gate is closed, except to those who clean up', async () => {
@@ -315,27 +315,27 @@ describe('validate/rollout', () => {
       ...gated,
       metadata: { ...gated.metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }] },
     });
-    const { verdict } = await judge({ object: owned('1'), old: gated }, [closed]);
+    const { verdict } = await decide({ object: owned('1'), old: gated }, [closed]);
     expect(verdict).toMatchObject({
       allowed: false,
       message: expect.stringContaining('cannot get an owner reference while'),
     });
-    expect((await judge({ object: owned('2'), old: owned('1') }, [closed])).verdict.allowed).toBe(false);
-    expect((await judge({ object: gated, old: owned('1') }, [closed])).verdict.allowed).toBe(true);
-    expect((await judge({ object: owned('1'), old: gated }, [open])).verdict.allowed).toBe(true);
+    expect((await decide({ object: owned('2'), old: owned('1') }, [closed])).verdict.allowed).toBe(false);
+    expect((await decide({ object: gated, old: owned('1') }, [closed])).verdict.allowed).toBe(true);
+    expect((await decide({ object: owned('1'), old: gated }, [open])).verdict.allowed).toBe(true);
   });
 
   it('denies to leave the objects to Git: they would take any version', async () => {
     const spec = { gates: [{ name: 'freeze' }] };
     const toGit = (imagePolicy: string) => rollout({ ...spec, writeBack: { imagePolicy } });
-    const { verdict } = await judge({ object: toGit('a'), old: gated }, [closed]);
+    const { verdict } = await decide({ object: toGit('a'), old: gated }, [closed]);
     expect(verdict).toMatchObject({
       allowed: false,
       message: expect.stringMatching(/cannot get spec\.writeBack while .*gate 'team-a\/freeze' is closed/),
     });
-    expect((await judge({ object: toGit('a'), old: gated }, [open])).verdict.allowed).toBe(true);
-    expect((await judge({ object: toGit('b'), old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
-    expect((await judge({ object: gated, old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
+    expect((await decide({ object: toGit('a'), old: gated }, [open])).verdict.allowed).toBe(true);
+    expect((await decide({ object: toGit('b'), old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
+    expect((await decide({ object: gated, old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
   });
 
   it('lets who has the verb bypass get past it with a new reason, and records it', async () => {
@@ -343,10 +343,10 @@ describe('validate/rollout', () => {
       'gate.fluxcd.io/bypass-reason': 'outage 42',
       'gate.fluxcd.io/bypassed-by': '2026-03-01T12:00:00Z alice',
     });
-    const { verdict, events } = await judge({ object: reason, old: gated }, [closed], true);
+    const { verdict, events } = await decide({ object: reason, old: gated }, [closed], true);
     expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('outage 42') } });
     expect(events.map((event) => event.reason)).toEqual(['GateBypassed']);
-    expect((await judge({ object: reason, old: gated }, [closed], false)).verdict.allowed).toBe(false);
+    expect((await decide({ object: reason, old: gated }, [closed], false)).verdict.allowed).toBe(false);
   });
 });
 
@@ -380,17 +380,17 @@ describe('references to other namespaces, where they are forbidden', () => {
 
   it('a HealthCheck about a Kustomization of another namespace is refused, one of its own is not', async () => {
     const { webhookCall } = call();
-    const judge = (kustomization: string, noCrossNamespaceRefs: boolean) => {
+    const decide = (kustomization: string, noCrossNamespaceRefs: boolean) => {
       const check = object('kuberik.com/v1alpha1', 'HealthCheck', 'hc', { class: 'kustomization' });
       check.metadata.annotations = { 'healthcheck.kuberik.com/kustomization': kustomization };
       const settings = { ...webhookCall.settings, noCrossNamespaceRefs };
       return validateHealthCheck(write({ object: check }), { ...webhookCall, settings });
     };
-    expect(await judge('ops/app', true)).toMatchObject({
+    expect(await decide('ops/app', true)).toMatchObject({
       allowed: false,
       message: "HealthCheck 'hc': Kustomization 'ops/app' is in another namespace, which this installation forbids",
     });
-    expect(await judge('team-a/app', true)).toMatchObject({ allowed: true });
-    expect(await judge('ops/app', false)).toMatchObject({ allowed: true });
+    expect(await decide('team-a/app', true)).toMatchObject({ allowed: true });
+    expect(await decide('ops/app', false)).toMatchObject({ allowed: true });
   });
 });

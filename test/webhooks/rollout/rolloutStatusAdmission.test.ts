@@ -100,7 +100,7 @@ describe('validate/rollout-status, behind a closed Gate', () => {
   });
   const spec = { gates: [{ name: 'freeze' }] };
   const freeze = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
-  const judge = async (
+  const decide = async (
     history: ReturnType<typeof entry>[],
     user = 'alice',
     old = [entry(1)],
@@ -121,7 +121,7 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     { title: 'another deployment', history: [entry(2), entry(1)] },
     { title: 'a first deployment', history: [entry(1)], old: [] },
   ])('refuses $title, and says why', async ({ history, old }) => {
-    const { verdict } = await judge(history, 'alice', old);
+    const { verdict } = await decide(history, 'alice', old);
     expect(verdict).toMatchObject({
       allowed: false,
       message: expect.stringMatching(
@@ -134,7 +134,7 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     { title: 'the bake of the one that is there', history: [entry(1, { bakeStatus: 'Succeeded' })] },
     { title: 'a deployment of our own controller', history: [entry(2), entry(1)], user: 'metacontroller' },
   ])('lets $title through', async ({ history, user }) => {
-    expect((await judge(history, user)).verdict).toMatchObject({ allowed: true });
+    expect((await decide(history, user)).verdict).toMatchObject({ allowed: true });
   });
 
   it('lets it through with the reason that its writer gave on the Rollout shortly before, and records that', async () => {
@@ -142,10 +142,10 @@ describe('validate/rollout-status, behind a closed Gate', () => {
       'gate.fluxcd.io/bypass-reason': 'INC-1',
       'gate.fluxcd.io/bypassed-by': '2026-03-01T11:59:00Z alice',
     };
-    const { verdict, events } = await judge([entry(2), entry(1)], 'alice', [entry(1)], true, reason);
+    const { verdict, events } = await decide([entry(2), entry(1)], 'alice', [entry(1)], true, reason);
     expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('INC-1') } });
     expect(events.map((event) => event.reason)).toEqual(['GateBypassed']);
-    expect((await judge([entry(2), entry(1)], 'bob', [entry(1)], true, reason)).verdict).toMatchObject({
+    expect((await decide([entry(2), entry(1)], 'bob', [entry(1)], true, reason)).verdict).toMatchObject({
       allowed: false,
     });
   });

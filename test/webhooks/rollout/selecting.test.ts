@@ -15,7 +15,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
   };
   const held = labelled({ tier: 'gold', app: 'a' });
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a', labels: { env: 'p' } } };
-  const judge = (next: unknown, old: unknown, objects: object[] = [weekend], may = false) =>
+  const decide = (next: unknown, old: unknown, objects: object[] = [weekend], may = false) =>
     validateRollout(write({ object: next, old }), call([...objects, namespace] as never, may).webhookCall);
 
   it.each<[string, Rollout]>([
@@ -32,12 +32,12 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
       },
     ],
   ])('denies to %s, and says how to open it', async (_, next) => {
-    expect(await judge(next, held)).toMatchObject({
+    expect(await decide(next, held)).toMatchObject({
       allowed: false,
       message: expect.stringMatching(/gate 'team-a\/weekend' is closed/),
       commands: [['To open Gate team-a/weekend', expect.stringMatching(/^kubectl -n team-a annotate/)]],
     });
-    expect(await judge(next, held, [selecting('weekend', 'opened', selects)])).toMatchObject({ allowed: true });
+    expect(await decide(next, held, [selecting('weekend', 'opened', selects)])).toMatchObject({ allowed: true });
   });
 
   it('denies it too where a Gate of another namespace selects it by its Namespace', async () => {
@@ -47,7 +47,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
       { ...selects, namespaceSelector: { matchLabels: { env: 'p' } } },
       'ops',
     );
-    expect(await judge(labelled({}), held, [central])).toMatchObject({
+    expect(await decide(labelled({}), held, [central])).toMatchObject({
       allowed: false,
       message: expect.stringContaining("gate 'ops/weekend' is closed"),
     });
@@ -64,13 +64,13 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
     ],
     ['no label where it is named anyway', labelled({}, { gates: [{ name: 'weekend' }] }), held],
   ])('allows %s', async (_, next, old) => {
-    expect(await judge(next, old)).toMatchObject({ allowed: true });
+    expect(await decide(next, old)).toMatchObject({ allowed: true });
   });
 
   it('denies any label to go where there are more Gates than anybody looks at', async () => {
     const many = Array.from({ length: 1001 }, (_, i) => selecting(`g-${i}`, 'opened'));
-    expect(await judge(labelled({ tier: 'gold' }), held, many)).toMatchObject({ allowed: false });
-    expect(await judge(labelled({ tier: 'gold', app: 'a' }, { bakeTime: '1m' }), held, many)).toMatchObject({
+    expect(await decide(labelled({ tier: 'gold' }), held, many)).toMatchObject({ allowed: false });
+    expect(await decide(labelled({ tier: 'gold', app: 'a' }, { bakeTime: '1m' }), held, many)).toMatchObject({
       allowed: true,
     });
   });
@@ -90,7 +90,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
       'gate.fluxcd.io/bypass-reason': 'INC-1',
       'gate.fluxcd.io/bypassed-by': '2026-03-01T12:00:00Z alice',
     };
-    expect((await judge(next, held, [weekend], true)).allowed).toBe(true);
-    expect((await judge(next, held, [weekend], false)).allowed).toBe(false);
+    expect((await decide(next, held, [weekend], true)).allowed).toBe(true);
+    expect((await decide(next, held, [weekend], false)).allowed).toBe(false);
   });
 });
