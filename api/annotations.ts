@@ -97,7 +97,7 @@ export const OPEN_FOR = 'open.gate.fluxcd.io/for';
 export const OPEN_REASON = 'open.gate.fluxcd.io/reason';
 /** On Gates: why it is closed. */
 export const CLOSE_REASON = 'close.gate.fluxcd.io/reason';
-/** On Gates, written by the webhook: the accepted requests, with their users. See core/gate/requests.ts. */
+/** On Gates, written by the webhook: the accepted requests, with their users. See core/gate/gateRequests.ts. */
 export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
 /** On Gates with `spec.approvals`: the version that the writer approves, `<tag>` or `<namespace>/<rollout>:<tag>`. The webhook removes it and keeps a record. */
 export const APPROVE_FOR = 'approve.gate.fluxcd.io/for';
@@ -113,7 +113,7 @@ export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 /** On Rollouts, written by the webhook: which deployment bypasses which closings of Gates, `<version> (<id>): ns/a@<closing>`. See core/admission/suspend/bypassGrant.ts. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
-/** Label on Gates that select Flux objects: `own-namespace`, or empty with a `namespaceSelector`. See core/gate/selects.ts. */
+/** Label on Gates that select Flux objects: `own-namespace`, or empty with a `namespaceSelector`. See core/gate/gateSelection.ts. */
 export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
 /** Label on Gates that select Rollouts; the same values. */
 export const SELECTS_ROLLOUTS_LABEL = 'gate.fluxcd.io/selects-rollouts';

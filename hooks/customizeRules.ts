@@ -4,7 +4,7 @@ import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
-import { reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
+import { reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
 
 /** A rule for it where there is such a Gate: each event of a related kind is held against every rule of every parent. ADR 2. */

@@ -11,10 +11,10 @@ import type {
 } from '../api/metacontroller.ts';
 import type { DecisionLog, HookCall, Route } from '../api/ports.ts';
 import { mapProblem, shapeProblem } from '../core/kube/shape.ts';
-import { fluxHook } from './flux/flux.ts';
-import { fluxBindingHook } from './flux/fluxBinding.ts';
-import { holdHook } from './flux/hold.ts';
-import { gateHook } from './gate.ts';
+import { fluxBindingHook } from './flux/fluxBindingHook.ts';
+import { fluxHook } from './flux/fluxHook.ts';
+import { holdHook } from './flux/holdHook.ts';
+import { gateHook } from './gateHook.ts';
 import { healthCheckHook } from './healthCheck/healthCheck.ts';
 import { boundedResync, type CompositeHook, type DecoratorHook, HookError } from './hook.ts';
 import { gateLabelsHook } from './labels.ts';

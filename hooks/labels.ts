@@ -5,7 +5,7 @@
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { DecoratorResponse } from '../api/metacontroller.ts';
 import type { Gate } from '../api/types.ts';
-import { selectsLabels } from '../core/gate/selects.ts';
+import { selectsLabels } from '../core/gate/gateSelection.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook } from './hook.ts';
 
 export const gateLabelsHook: DecoratorHook = {

@@ -15,11 +15,11 @@ import {
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, GateStatus, Rollout } from '../api/types.ts';
-import { type Refusal, refusalText } from '../core/admission/messages.ts';
-import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypass.ts';
+import { type Refusal, refusalText } from '../core/admission/gateTexts.ts';
+import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
 import { evaluateGates, type GateResult, secrets } from '../core/gate/evaluateGates.ts';
-import { isTooMany, TOO_MANY } from '../core/gate/refs.ts';
-import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
+import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
+import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { boundLabel, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';

@@ -3,14 +3,14 @@ import { Ajv } from 'ajv';
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { DecisionLog, Route, UnreadBody, WebhookCall } from '../api/ports.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
-import { considerationOf, decisionsOf } from './decisions.ts';
+import { considerationOf, decisionsOf } from './admissionLog.ts';
 import { mutateFlux, validateFlux } from './fluxAdmission.ts';
-import { mutateGate, validateGate } from './gate/gate.ts';
-import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './otherKinds.ts';
+import { mutateGate, validateGate } from './gate/gateAdmission.ts';
 import { type AdmissionDecision, type AdmissionHandler, reviewOf } from './response.ts';
-import { mutateRollout, validateRollout } from './rollout/rollout.ts';
-import { mutateRolloutStatus, validateRolloutStatus } from './rollout/status.ts';
-import { mutateRolloutGate, validateRolloutGate } from './rolloutGate.ts';
+import { mutateRollout, validateRollout } from './rollout/rolloutAdmission.ts';
+import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutStatusAdmission.ts';
+import { mutateRolloutGate, validateRolloutGate } from './rolloutGateAdmission.ts';
+import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './smallKinds.ts';
 
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,

@@ -15,8 +15,8 @@ import {
 import { passRolloutGates, unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { namedIn } from '../../core/approval/acceptApproval.ts';
-import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { opensFor } from '../../core/gate/requests.ts';
+import { opensFor } from '../../core/gate/gateRequests.ts';
+import { evaluateGate } from '../../core/gate/gateState.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';

@@ -15,7 +15,7 @@ import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/
 import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import { isTimeZone } from '../../core/calendar/localTime.ts';
-import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { evaluateGate } from '../../core/gate/gateState.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';

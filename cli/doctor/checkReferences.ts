@@ -4,7 +4,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { OURS } from '../../client/actions/writes/plannedWrite.ts';
-import { gateRefsOf, gatesOf, isTooMany } from '../../core/gate/refs.ts';
+import { gateRefsOf, gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';

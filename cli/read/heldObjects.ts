@@ -2,7 +2,7 @@
 import { GOVERNED_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { gateSelects, gateSelectsRollout, type Requirer, requirerText } from '../../core/gate/selects.ts';
+import { gateSelects, gateSelectsRollout, type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';

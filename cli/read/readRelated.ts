@@ -4,7 +4,7 @@ import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../..
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { RelatedObjects, Unread } from '../../client/explain/related.ts';
-import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
+import { gateRefsOf, gatesOf } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';

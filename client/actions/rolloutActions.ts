@@ -4,7 +4,7 @@ import { DEPLOY_MESSAGE } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import { gateRefsOf } from '../../core/gate/refs.ts';
+import { gateRefsOf } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { neverSeen } from '../../core/rollout/evaluation/gatesToPass.ts';
 import { requestsOf } from '../../core/rollout/evaluation/requests.ts';

@@ -5,8 +5,8 @@ import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api
 import { parseListed } from '../../core/approval/listRecord.ts';
 import { pinRecordOf, scheduledBy } from '../../core/approval/pinRecord.ts';
 import { type FieldChange, parseApprovals } from '../../core/approval/record.ts';
-import { givenReason } from '../../core/gate/bypass.ts';
-import { type GateRequest, parseAcceptedRequests } from '../../core/gate/requests.ts';
+import { givenReason } from '../../core/gate/bypassReason.ts';
+import { type GateRequest, parseAcceptedRequests } from '../../core/gate/gateRequests.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import { defined } from '../explain/application.ts';
 import type { AuditGap, AuditObject, AuditRecord } from './auditRecord.ts';

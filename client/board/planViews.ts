@@ -3,7 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { type ScheduledBy, scheduledBy } from '../../core/approval/pinRecord.ts';
 import { takesOpening } from '../../core/gate/approved.ts';
-import { evaluateAfresh } from '../../core/gate/evaluate.ts';
+import { evaluateAfresh } from '../../core/gate/gateState.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { defined } from '../explain/application.ts';

@@ -2,8 +2,8 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { scheduledBy } from '../../core/approval/pinRecord.ts';
-import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { requestText } from '../../core/gate/evaluateGates.ts';
+import { evaluateGate } from '../../core/gate/gateState.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { defined, type Step } from './application.ts';
 

@@ -7,7 +7,7 @@ import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/managedF
 import { LIMITS } from '../limits.ts';
 import { withStoredForm } from './storedForm.ts';
 
-export interface HeldWrite {
+interface HeldWrite {
   object: FluxObject;
   oldObject: FluxObject;
   /** From the request's options: the manager that owns what an apply writes. */
@@ -20,7 +20,7 @@ export interface HeldWrite {
   leavesSelection: boolean;
 }
 
-export type HeldOutcome =
+type HeldOutcome =
   /** Nothing that gates govern changes. The object is the writer's, in its stored form. */
   | { is: 'free'; object: FluxObject }
   /** To be stored as it was. */
@@ -44,13 +44,13 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
   const writers = writersOf(object, oldObject);
   const removes = isSync && (isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject));
   // Nobody owns a field that is removed, so a removal is the sync's where that applies. What kubectl repeats, no user asks for.
-  const isOfSync = ({ value, writers }: Change) => {
+  const isOfSync = ({ value, writers }: FieldChange) => {
     if (value === undefined) return removes;
     return isSync ? writers.applied(value) : writers.repeated(value);
   };
   const direct = new FewPaths();
   let hasHeld = false;
-  const check = (change: Change, isFreeOtherwise: boolean) => {
+  const check = (change: FieldChange, isFreeOtherwise: boolean) => {
     if (isOfSync(change)) hasHeld = true;
     else if (!isFreeOtherwise) direct.add(change.path);
   };
@@ -65,7 +65,7 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
 }
 
 /** What the gate does anyway; our own suspension too, when the webhook is asked a second time. */
-function suspends({ path, value }: Change): boolean {
+function suspends({ path, value }: FieldChange): boolean {
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }
 
@@ -82,7 +82,7 @@ function held(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObje
 
 // What a write changes of what a closed gate holds.
 
-export interface Change {
+export interface FieldChange {
   /** Plain map keys from the object's root. The walk reuses this array: copy it to keep it. */
   path: readonly string[];
   /** What the new object has there; undefined: nothing. */
@@ -90,7 +90,7 @@ export interface Change {
   writers: Writers;
 }
 
-export type See = (change: Change) => void;
+export type See = (change: FieldChange) => void;
 
 const SUBSTITUTE_ANNOTATION = /^rollout\.kuberik\.com\/substitute\./;
 
@@ -107,7 +107,7 @@ export function governedChanges(object: FluxObject, oldObject: FluxObject, see: 
   see({ path, value: now.ownerReferences, writers: writersAt(path, writers) });
 }
 
-export function labelChanges(object: FluxObject, oldObject: FluxObject, see: See, writers = NO_WRITERS): void {
+function labelChanges(object: FluxObject, oldObject: FluxObject, see: See, writers = NO_WRITERS): void {
   compare(['metadata', 'labels'], object.metadata.labels, oldObject.metadata.labels, writers, see);
 }
 

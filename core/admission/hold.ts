@@ -7,7 +7,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate } from '../../api/types.ts';
 import { changedAt, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
-import { type RequiredGate, TOO_MANY } from '../gate/refs.ts';
+import { type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type RefRules,
   recordedGates,
   selectedByText,
-} from './requiredGates.ts';
+} from './objectGates.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from './suspend/applier.ts';
 import { isSeenPassing } from './suspend/bypassGrant.ts';
 import { formatState, isBypassed, parseState, runsBehind } from './suspend/stateAnnotation.ts';
@@ -32,7 +32,7 @@ export interface Hold {
 }
 
 /** @param context has every Gate that the object names, and every one that may select it */
-export function holdOf(object: FluxObject, context: GateContext): Hold {
+export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const gates = objectGates(object, context);
   const { annotations: stored = {} } = object.metadata;
   const isMarked = isMarkedAsHeld(object, gates);

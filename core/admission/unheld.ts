@@ -6,13 +6,13 @@ import { GATE_STATE, GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { parseGateRefs } from '../gate/refs.ts';
-import { gateSelects } from '../gate/selects.ts';
+import { parseGateRefs } from '../gate/gateRefs.ts';
+import { gateSelects } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { applierOf } from './suspend/applier.ts';
 import { parseState } from './suspend/stateAnnotation.ts';
 
-export interface Unheld extends ObjectName {
+interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';
   message: string;
 }
@@ -23,7 +23,7 @@ const MAX_ANNOTATIONS = 256 * 1024;
 const ROOM = 64 * 1024;
 
 /** An object that an open Gate has not released yet. */
-export interface Unresumed extends ObjectName {
+interface Unresumed extends ObjectName {
   reason: 'WaitsForApplier' | 'NotResumed';
   message: string;
 }

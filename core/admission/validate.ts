@@ -1,23 +1,23 @@
-/** The validating half of the rules in write.ts: nothing has changed what our mutating webhook had settled. And when an object may be deleted. */
+/** The validating half of the rules in fluxWrite.ts: nothing has changed what our mutating webhook had settled. And when an object may be deleted. */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
-import { type Bypass, freshReason } from '../gate/bypass.ts';
+import { type Bypass, freshReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { parseTime } from '../kube/time.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
+import type { FluxWrite } from './fluxWrite.ts';
+import { bypassText, type Refusal, subjectOf } from './gateTexts.ts';
 import { FewPaths, governedChanges } from './heldWrite.ts';
 import { pinAnnotationsOf, pinPath, readPin, strongerRefs } from './managedFields/annotations.ts';
 import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';
-import { bypassText, type Refusal, subjectOf } from './messages.ts';
-import { objectGates } from './requiredGates.ts';
+import { objectGates } from './objectGates.ts';
 import { applierOf } from './suspend/applier.ts';
 import { passingRollouts } from './suspend/bypassGrant.ts';
 import { parseState } from './suspend/stateAnnotation.ts';
-import type { FluxWrite } from './write.ts';
 
 /** undefined when all is well. */
 export function verifyWrite(write: FluxWrite): Refusal | undefined {

@@ -11,7 +11,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
 import { pinAnnotationsOf } from '../admission/managedFields/annotations.ts';
 import { isSameDeployment, isSameVersion, parseDeployments } from '../admission/managedFields/deployment.ts';
-import { bounded, fetchedRevision, isCurrent, isOfTag } from '../admission/managedFields/source.ts';
+import { boundedRevision, fetchedRevision, isCurrent, isOfTag } from '../admission/managedFields/source.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isMap } from '../kube/json.ts';
 
@@ -112,7 +112,7 @@ function proofOf(object: FluxObject): Observed | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
   if (spec?.suspend === true || !isCurrent(object)) return undefined;
   if (ready?.status !== 'True' || ready.observedGeneration !== metadata.generation) return undefined;
-  const revision = kind === 'Kustomization' ? bounded(status?.lastAppliedRevision) : undefined;
+  const revision = kind === 'Kustomization' ? boundedRevision(status?.lastAppliedRevision) : undefined;
   const applied = kind === TRACKING_KIND ? releasedDigest(status) : revision;
   return applied === undefined ? undefined : { applied };
 }
@@ -121,7 +121,7 @@ function proofOf(object: FluxObject): Observed | undefined {
 function releasedDigest(status: FluxObject['status']): string | undefined {
   const history = status?.history;
   const newest: unknown = Array.isArray(history) ? history[0] : undefined;
-  return isMap(newest) && newest.status === 'deployed' ? bounded(newest.ociDigest) : undefined;
+  return isMap(newest) && newest.status === 'deployed' ? boundedRevision(newest.ociDigest) : undefined;
 }
 
 function areSame(before: readonly DeploymentRef[], now: readonly DeploymentRef[]): boolean {

@@ -8,8 +8,8 @@ import { changedAt } from '../gate/evaluateGates.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
-import { decodeReport, encodeReport, hasAllInputs, type Inputs, type Report, reportOf } from './report.ts';
-import { bindingStatus } from './status.ts';
+import { decodeReport, encodeReport, hasAllInputs, type Inputs, type Report, reportOf } from './bindingReport.ts';
+import { bindingStatus } from './bindingStatus.ts';
 
 /** From a deployment until its report. Longer than a burst of thousands, which reports in its midst would double. */
 const DEPLOYMENT_DELAY_MS = 600_000;
@@ -18,7 +18,7 @@ const FIRST_DEPLOYMENT_DELAY_MS = 60_000;
 /** From the opening or closing of a Gate until its report. Longer than the suspension of a thousand objects takes. */
 const GATE_DELAY_MS = 15_000;
 
-export interface Reporting {
+interface Reporting {
   binding: FluxBinding;
   /** The status that the FluxBinding will have, as far as the object's writes depend on it; its present one where an input is missing. */
   status: FluxBindingStatus | undefined;

@@ -6,7 +6,7 @@ import { readPin } from '../admission/managedFields/annotations.ts';
 import { parseDeployments } from '../admission/managedFields/deployment.ts';
 import { hasRun } from '../admission/suspend/bypassGrant.ts';
 import { carries } from './arrival.ts';
-import type { PinState } from './status.ts';
+import type { PinState } from './bindingStatus.ts';
 
 /**
  * The annotation DEPLOYED as it should be written, which only triggers the webhook: the webhook works out the value itself.

@@ -11,7 +11,7 @@ import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
-import { type GateRequest, gateRequestsOf } from './requests.ts';
+import { type GateRequest, gateRequestsOf } from './gateRequests.ts';
 
 /** What a Rollout is about to deploy. */
 export interface NextDeployment {

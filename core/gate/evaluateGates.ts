@@ -10,9 +10,9 @@ import { parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { approvalsOn, approveForCommand, type NextDeployment } from './approved.ts';
-import { closingOf, evaluateGate } from './evaluate.ts';
-import { isTooMany } from './refs.ts';
-import { type GateRequest, opensFor } from './requests.ts';
+import { isTooMany } from './gateRefs.ts';
+import { type GateRequest, opensFor } from './gateRequests.ts';
+import { closingOf, evaluateGate } from './gateState.ts';
 
 /** Any user can write a reason, and one message may name many gates. */
 const MAX_BY = 120;

@@ -3,7 +3,8 @@ import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { takesOpening } from '../gate/approved.ts';
-import { type Action, annotated, CLOCK_TOLERANCE_MS, isOpenFor, REASON, REQUESTED_AT } from '../gate/requests.ts';
+import type { GateAction } from '../gate/gateRequests.ts';
+import { annotated, CLOCK_TOLERANCE_MS, isOpenFor, REASON, REQUESTED_AT } from '../gate/gateRequests.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
@@ -64,7 +65,7 @@ function requestTime(gate: Gate, action: 'open' | 'close', now: EpochMs): EpochM
 // The body of a signed call: `{"action": "open", "reason": "CHG-1", "for": "1.2.0"}`.
 
 interface CallBody {
-  action: Action;
+  action: GateAction;
   reason?: string;
   /** With `open` only: the one tag that may be deployed, or `namespace/rollout:tag`. */
   for?: string;

@@ -5,7 +5,7 @@
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGates } from '../gate/evaluateGates.ts';
-import { parseGateRefs } from '../gate/refs.ts';
+import { parseGateRefs } from '../gate/gateRefs.ts';
 
 /** `metadata.gate` (`ns/name`, or a name in the canary's namespace), else the Gate with the canary's own name. */
 export function flaggerGate(body: unknown): NamespacedName | undefined {

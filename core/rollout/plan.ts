@@ -7,7 +7,7 @@ import { READY } from '../../api/conditions.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
 import { takeTurn, type Waiting } from '../budget/turn.ts';
-import { givenReason } from '../gate/bypass.ts';
+import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { knownHealth } from '../health/known.ts';

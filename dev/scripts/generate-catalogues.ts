@@ -199,7 +199,7 @@ async function writesPage(): Promise<string[]> {
   An edit under an applier's name is recognized by managedFields ([F11](../facts.md#flux-and-the-api-server)).
 - *Denied*: a 403 that says why and what to do. *Held*: stored as it was, with one Warning.
 
-\`core/admission/write.ts\` lists the rules for Flux objects in the order in which they apply.
+\`core/admission/fluxWrite.ts\` lists the rules for Flux objects in the order in which they apply.
 What admission can't hold: [security](../security.md#what-admission-cannot-hold).`,
     ...tables,
   ];

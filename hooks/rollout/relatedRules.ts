@@ -4,8 +4,8 @@ import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES, ROLLOUTS } f
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { gateRefsOf } from '../../core/gate/refs.ts';
-import { selectingGateRules } from '../../core/gate/selects.ts';
+import { gateRefsOf } from '../../core/gate/gateRefs.ts';
+import { selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';

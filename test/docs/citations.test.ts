@@ -35,7 +35,7 @@ const ELSEWHERE = [
   /\[(?:[CHMKL]\d+|Low)\]/,
 ];
 
-/** Paths from the root, as people write them: `core/gate/evaluate.ts`, `manifests/crds`. */
+/** Paths from the root, as people write them: `core/gate/gateState.ts`, `manifests/crds`. */
 const FOLDERS =
   'api|bench|chaos|client|copy|core|dev|docs|engine|fuzz|hooks|local|manifests|receiver|scripts|server|test|tools|webhooks';
 const PATH = new RegExp(

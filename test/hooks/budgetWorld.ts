@@ -11,7 +11,7 @@ import { usedAnnotations } from '../../core/rollout/evaluation/requests.ts';
 import { fakeCluster, fakeHookCall } from '../../dev/fakes/ports.ts';
 import { rolloutHook } from '../../hooks/rollout/rollout.ts';
 import { rolloutBudgetHook } from '../../hooks/rolloutBudget.ts';
-import { acceptStatus } from '../../webhooks/rollout/status.ts';
+import { acceptStatus } from '../../webhooks/rollout/rolloutStatusAdmission.ts';
 import { objectOf } from '../support/objects.ts';
 import { imagePolicy, NOW, object, request } from './rollout/call.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate, GateStatus } from '../../api/types.ts';
-import { gateHook } from '../../hooks/gate.ts';
+import { gateHook } from '../../hooks/gateHook.ts';
 import { gate } from '../core/gate/gate.ts';
 import { type Around, syncCall } from './call.ts';
 

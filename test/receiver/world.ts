@@ -4,10 +4,10 @@ import request from 'supertest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ReceiverPorts } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { evaluateGate } from '../../core/gate/gateState.ts';
 import { fakeCluster, fakeMetrics } from '../../dev/fakes/ports.ts';
 import { createReceiver } from '../../receiver/index.ts';
-import { mutateGate, validateGate } from '../../webhooks/gate/gate.ts';
+import { mutateGate, validateGate } from '../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../core/gate/gate.ts';
 import { write } from '../webhooks/gate/call.ts';
 

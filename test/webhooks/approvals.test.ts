@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutGate } from '../../api/types.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { mutateRolloutGate } from '../../webhooks/rolloutGate.ts';
+import { mutateRolloutGate } from '../../webhooks/rolloutGateAdmission.ts';
 import { object } from '../hooks/rollout/call.ts';
 import { write } from './gate/call.ts';
 

@@ -1,6 +1,6 @@
 /** Who lets a version go on, as a write of a budget meets it. */
 import { expect, it } from 'vitest';
-import { mutateRolloutBudget } from '../../webhooks/otherKinds.ts';
+import { mutateRolloutBudget } from '../../webhooks/smallKinds.ts';
 import { object } from '../hooks/rollout/call.ts';
 import { write } from './gate/call.ts';
 

@@ -12,7 +12,7 @@ import {
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { isUnderWay } from '../../../core/admission/suspend/bypassGrant.ts';
-import { gateRefsOf } from '../../../core/gate/refs.ts';
+import { gateRefsOf } from '../../../core/gate/gateRefs.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../../api/types.ts';
 import { activeRules, isActive, nextTransition } from '../../../core/calendar/activeRules.ts';
 import { compileCalendar } from '../../../core/calendar/calendarRules.ts';
-import { evaluateAfresh } from '../../../core/gate/evaluate.ts';
+import { evaluateAfresh } from '../../../core/gate/gateState.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { gateText } from '../gateText.ts';

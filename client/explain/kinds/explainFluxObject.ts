@@ -9,7 +9,7 @@ import { deploymentText, parseDeployments } from '../../../core/admission/manage
 import { awaitsText } from '../../../core/admission/suspend/applier.ts';
 import { parseState } from '../../../core/admission/suspend/stateAnnotation.ts';
 import { closedText, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
-import { parseGateRefs } from '../../../core/gate/refs.ts';
+import { parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';

@@ -7,7 +7,7 @@ import { closingsPassed } from '../../../core/admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../../core/admission/suspend/stateAnnotation.ts';
 import type { NextDeployment } from '../../../core/gate/approved.ts';
 import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
-import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/refs.ts';
+import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/approvals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';

@@ -9,7 +9,7 @@ import { splitNames } from '../../kube/names.ts';
 import { gainsOwner } from '../../kube/ownerReferences.ts';
 import { LIMITS } from '../../limits.ts';
 
-export interface PinAnnotations {
+interface PinAnnotations {
   /** One per field, sorted by variable. A field that two Rollouts claim is not pinned: it is a problem. */
   pins: Pin[];
   /** The Rollout of a HelmRelease: none of its fields is pinned, the chart comes from an OCIRepository that the same Rollout pins. */

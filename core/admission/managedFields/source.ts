@@ -48,7 +48,7 @@ export function fetchedRevision(source: FluxObject): string | undefined {
 
 /** The artifact revision that a source offers, for whatever spec it was fetched. */
 function storedRevision(source: FluxObject): string | undefined {
-  return bounded((source.status?.artifact as Artifact | undefined)?.revision);
+  return boundedRevision((source.status?.artifact as Artifact | undefined)?.revision);
 }
 
 /** Revisions of OCI artifacts are `<tag>@<digest>`. */
@@ -63,7 +63,7 @@ export function isCurrent(object: FluxObject): boolean {
 }
 
 /** Not truncated: two long revisions must not look alike. */
-export function bounded(revision: unknown): string | undefined {
+export function boundedRevision(revision: unknown): string | undefined {
   return typeof revision === 'string' && revision.length <= LIMITS.revision ? revision : undefined;
 }
 
@@ -72,12 +72,12 @@ export function bounded(revision: unknown): string | undefined {
  * what the OCIRepository has fetched, and not the Rollout: manifests of one version are never applied with the variable of
  * another. Three parts (ADR 26):
  *
- * - the variables change when the source has fetched the deployment, in one write (mutate.ts);
+ * - the variables change when the source has fetched the deployment, in one write (pinFields.ts);
  * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables (core/admission/suspend/suspension.ts),
  *   unless the source cannot fetch: then it goes on with what it has;
  * - the API server's policy refuses an attempt at any other artifact than the annotation ARTIFACT allows, whatever the order in
  *   which caches learn of it (manifests/policies/whole-versions.yaml), and any attempt by a controller that has not seen the suspension yet: with
- *   that comes a request to reconcile, which it echoes (mutate.ts).
+ *   that comes a request to reconcile, which it echoes (pinFields.ts).
  */
 export interface AtomicUpdate {
   /** The Rollout that pins both. */

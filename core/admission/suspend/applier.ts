@@ -23,7 +23,7 @@ import { pinAnnotationsOf } from '../managedFields/annotations.ts';
 import { parseState } from './stateAnnotation.ts';
 
 export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
-export type ApplierState = Pick<Awaits, 'state' | 'reason'>;
+type ApplierState = Pick<Awaits, 'state' | 'reason'>;
 
 /** How long an object waits for a Kustomization that cannot apply it, before it is resumed without it. */
 const PATIENCE_MS = 120_000;

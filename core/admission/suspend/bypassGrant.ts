@@ -43,7 +43,7 @@ export function closingsPassed(rollout: Rollout, head: HistoryEntry | undefined,
 }
 
 /** Whether the newest deployment is on its way past all these closings, which are in force now. */
-export function isPassing(rollout: Rollout, closings: readonly string[], now: EpochMs): boolean {
+export function isPassingGates(rollout: Rollout, closings: readonly string[], now: EpochMs): boolean {
   const end = bypassGrantEnds(rollout);
   if (end === undefined || now >= end || closings.length === 0) return false;
   const passed = new Set(bypassGrantOf(rollout)?.closings);
@@ -84,7 +84,7 @@ export function passingRollouts(
   return new Map(
     names.flatMap((name) => {
       const rollout = rollouts.get(name);
-      return rollout && isPassing(rollout, closings, now) ? [[name, rollout] as const] : [];
+      return rollout && isPassingGates(rollout, closings, now) ? [[name, rollout] as const] : [];
     }),
   );
 }

@@ -12,7 +12,7 @@ import { formatState, isBypassed, parseState, type StateAnnotation } from './sta
 
 type Memory = 'true' | 'false' | 'unset';
 
-export interface SuspensionCase {
+interface SuspensionCase {
   /** As decided so far. */
   object: FluxObject;
   /** As the writer sent it. */

@@ -5,13 +5,14 @@
 import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HistoryEntry, Rollout, RolloutStatus } from '../../../api/types.ts';
-import { gatesInSelectedBy, namedGates, type RefRules, requiredGates } from '../../admission/requiredGates.ts';
+import { gatesInSelectedBy, type RefRules, requiredGates } from '../../admission/objectGates.ts';
+import { namedGates } from '../../admission/requiredGates.ts';
 import { closingsPassed } from '../../admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../admission/suspend/stateAnnotation.ts';
 import type { Approval } from '../../approval/record.ts';
 import { evaluateGates, type GateResult, reveal } from '../../gate/evaluateGates.ts';
-import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/refs.ts';
-import { gateSelectsRollout } from '../../gate/selects.ts';
+import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
+import { gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';

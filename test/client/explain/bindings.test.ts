@@ -7,7 +7,7 @@ import { explanationOf } from '../../../client/explain/explanation.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { bindingSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { bindingOf } from '../../../core/binding/spec.ts';
+import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { kustomization, rollout } from '../../core/admission/objects.ts';
 
 /** 1.1.0 is the newest deployment, the second. */

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
 import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
-import { objectGates, refuseTooManyReferences } from '../../../core/admission/requiredGates.ts';
+import { objectGates, refuseTooManyReferences } from '../../../core/admission/objectGates.ts';
 import { hasArrived } from '../../../core/binding/arrival.ts';
-import { bindingOf } from '../../../core/binding/spec.ts';
+import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { deployment, gatesByName, kustomization, NOW, ociRepository } from './objects.ts';
 

@@ -2,10 +2,10 @@
 
 import { describe } from 'vitest';
 import { deployment, gate } from './objects.ts';
-import { BY, closedGate, frozen, judged, MEMORY, REASON, STATE, without } from './writes.ts';
+import { BY, closedGate, frozen, itDecides, MEMORY, REASON, STATE, without } from './writes.ts';
 
 describe('one write of a gated Kustomization past a closed gate', () => {
-  judged([
+  itDecides([
     {
       says: 'with a bypass an edit passes and is recorded; the object stays suspended',
       old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }),

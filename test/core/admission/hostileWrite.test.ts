@@ -3,14 +3,14 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { refusalText } from '../../../core/admission/messages.ts';
+import { decideWrite, isOutOfScope } from '../../../core/admission/fluxWrite.ts';
+import { refusalText } from '../../../core/admission/gateTexts.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
-import { decideWrite, isOutOfScope } from '../../../core/admission/write.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { inFull } from '../../../core/text/commands.ts';
 import { costInReadings } from '../../support/cost.ts';
 import { objectOf } from '../../support/objects.ts';
-import { gatesByName, judge, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
+import { decide, gatesByName, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
 
 const context = { rollouts: rolloutsByName(), gates: gatesByName(), namespaceLabels: {}, now: NOW };
 const GATED = { 'gate.fluxcd.io/gates': 'missing' };
@@ -35,7 +35,7 @@ function helmRelease(values: unknown, more: Partial<FluxObject['metadata']> = {}
 }
 
 function written(object: FluxObject, oldObject?: FluxObject) {
-  return judge({ object, oldObject, context, user: 'dev', fieldManager: 'kubectl' });
+  return decide({ object, oldObject, context, user: 'dev', fieldManager: 'kubectl' });
 }
 
 const stored = (object: FluxObject): FluxObject => {
@@ -131,7 +131,7 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
   it('may be repaired where no gate is closed, and is compared whole', () => {
     const unmarked = { ...deep, metadata: { ...deep.metadata, annotations: {} } };
     const repaired = { ...helmRelease({}), metadata: unmarked.metadata };
-    const outcome = judge({ object: repaired, oldObject: unmarked, context, user: 'dev' });
+    const outcome = decide({ object: repaired, oldObject: unmarked, context, user: 'dev' });
     expect(outcome.denial).toBeUndefined();
     expect(isOutOfScope(deep, helmRelease(nested(levels - 1, 'a')))).toBe(true);
   });

@@ -4,8 +4,8 @@ import { DEPLOYED, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
-import { refusalText } from '../../../core/admission/messages.ts';
-import { decideWrite, type FluxWrite } from '../../../core/admission/write.ts';
+import { decideWrite, type FluxWrite } from '../../../core/admission/fluxWrite.ts';
+import { refusalText } from '../../../core/admission/gateTexts.ts';
 import { inFull } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -166,7 +166,7 @@ type Denied = { denial: string; warnings: string[] };
 type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 
 /** What becomes of a write in shop, with a refusal as its writer reads it who may read no other namespace. */
-export function judge(write: FluxWrite): Stored | Denied {
+export function decide(write: FluxWrite): Stored | Denied {
   const { fieldManager } = write;
   const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');
   const outcome = decideWrite({ isSync, ...write });

@@ -9,7 +9,7 @@ import {
   GATED,
   GIT,
   git,
-  judged,
+  itDecides,
   MEMORY,
   NAME_LABEL,
   NAMESPACE_LABEL,
@@ -23,7 +23,7 @@ import {
 const at110 = { deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } };
 
 describe('one write of a gated Kustomization at the opening', () => {
-  judged([
+  itDecides([
     ...(['unset', 'false', 'true'] as const).map(
       (memory): Row => ({
         says: `opening restores suspend to ${memory}, and the pin moves in the same write`,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { governedChanges } from '../../../core/admission/heldWrite.ts';
-import { gate, gatesByName, judge, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
+import { decide, gate, gatesByName, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
 
 /** Anything a person or a controller could try on one object. */
 const object: fc.Arbitrary<FluxObject> = fc
@@ -59,12 +59,12 @@ it('a second pass changes nothing, in any world', () => {
   fc.assert(
     fc.property(object, fc.option(object, { nil: undefined }), state, state, (wanted, old, a, b) => {
       const context = worldOf(a, b);
-      const stored = old && judge({ object: old, context: worldOf(b, a), user: 'u', fieldManager: 'm' });
+      const stored = old && decide({ object: old, context: worldOf(b, a), user: 'u', fieldManager: 'm' });
       const oldObject = stored && 'object' in stored ? stored.object : undefined;
       const write = { object: wanted, oldObject, context, user: 'u', fieldManager: 'm' };
-      const first = judge(write);
+      const first = decide(write);
       if (first.denial !== undefined) return;
-      expect(judge({ ...write, object: first.object })).toMatchObject({ object: first.object });
+      expect(decide({ ...write, object: first.object })).toMatchObject({ object: first.object });
     }),
     { numRuns: 500 },
   );
@@ -77,10 +77,10 @@ it('behind a closed gate nothing that gates govern moves but the suspension, and
         ...old,
         metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, 'gate.fluxcd.io/gates': 'a' } },
       };
-      const created = judge({ object: gated, context: worldOf('opened', b), user: 'u' });
+      const created = decide({ object: gated, context: worldOf('opened', b), user: 'u' });
       if (!('object' in created)) throw new Error('a CREATE is never denied');
       const oldObject = created.object;
-      const outcome = judge({
+      const outcome = decide({
         object: wanted,
         oldObject,
         context: worldOf('closed', b),

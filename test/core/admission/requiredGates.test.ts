@@ -1,7 +1,7 @@
 /** Gates of one name in two namespaces are two Gates. */
 import { expect, it } from 'vitest';
 import { GATES } from '../../../api/annotations.ts';
-import { objectGates } from '../../../core/admission/requiredGates.ts';
+import { objectGates } from '../../../core/admission/objectGates.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { gate, gatesByName, kustomization } from './objects.ts';
 

@@ -1,7 +1,7 @@
 /** A typed Go client sends back what it has read, spelled as Go spells it. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
-import { gatesByName, judge, NOW, rolloutsByName } from './objects.ts';
+import { decide, gatesByName, NOW, rolloutsByName } from './objects.ts';
 
 type Spec = Record<string, unknown>;
 
@@ -22,8 +22,8 @@ const write = (kind: string, spec: Spec, annotations: Record<string, string> = {
   spec: { suspend: true, ...spec },
 });
 
-function judged(kind: string, before: Spec, after: Spec) {
-  return judge({
+function decided(kind: string, before: Spec, after: Spec) {
+  return decide({
     object: write(kind, after, { 'reconcile.fluxcd.io/requestedAt': 'now' }),
     oldObject: write(kind, before),
     context: { rollouts: rolloutsByName(), gates: gatesByName(), namespaceLabels: {}, now: NOW },
@@ -52,7 +52,7 @@ const alike: [kind: string, before: Spec, after: Spec][] = [
 ];
 
 it.each(alike)('%s %j sent back as %j is stored as it was, with the new annotation', (kind, before, after) => {
-  const outcome = judged(kind, before, after);
+  const outcome = decided(kind, before, after);
   expect(outcome.denial).toBeUndefined();
   expect(outcome).toMatchObject({ warnings: [] });
   if (outcome.denial !== undefined) return;
@@ -87,7 +87,7 @@ describe('is refused all the same:', () => {
     ],
     ['Kustomization', { interval: '10m', path: './a' }, { interval: '10m0s', path: './b' }, 'spec.path'],
   ])('%s %j sent as %j', (kind, before, after, path) => {
-    const { denial } = judged(kind, before, after);
+    const { denial } = decided(kind, before, after);
     expect(denial).toContain(`(${path})`);
   });
 });

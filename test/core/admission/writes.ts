@@ -1,15 +1,15 @@
-/** Writes of a Kustomization that requires Gates, as rows of a table, and how they are judged. */
+/** Writes of a Kustomization that requires Gates, as rows of a table, and how they are decided. */
 
 import { expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Gate } from '../../../api/types.ts';
-import type { FluxWrite } from '../../../core/admission/write.ts';
+import type { FluxWrite } from '../../../core/admission/fluxWrite.ts';
 import {
+  decide,
   deployment,
   gate,
   gatesByName,
-  judge,
   type KustomizationParts,
   kustomization,
   NOW,
@@ -106,7 +106,7 @@ export function deleting(annotations: Record<string, string>): FluxObject {
   return { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-03-04T09:59:00Z' } };
 }
 
-export const judged = (rows: readonly Row[]) =>
+export const itDecides = (rows: readonly Row[]) =>
   it.each(rows)('$says', (row) => {
     const write: FluxWrite = {
       object: row.object,
@@ -122,7 +122,7 @@ export const judged = (rows: readonly Row[]) =>
       fieldManager: row.fieldManager,
       bypass: row.bypass,
     };
-    const outcome = judge(write);
+    const outcome = decide(write);
     if (row.denial || outcome.denial !== undefined) {
       expect(outcome.denial).toMatch(row.denial ?? /no denial expected/);
       return;
@@ -131,6 +131,6 @@ export const judged = (rows: readonly Row[]) =>
     expect(outcome.object).toEqual(stored);
     if (row.warning) expect(outcome.warnings).toContainEqual(expect.stringMatching(row.warning));
     else expect(outcome.warnings).toEqual([]);
-    const again = judge({ ...write, object: outcome.object });
+    const again = decide({ ...write, object: outcome.object });
     expect(again, 'a second pass').toMatchObject({ object: outcome.object });
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { closedGatesText } from '../../../core/admission/messages.ts';
+import { closedGatesText } from '../../../core/admission/gateTexts.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
-import { parseGateRefs } from '../../../core/gate/refs.ts';
-import { gateSelects, gateSelectsRollout } from '../../../core/gate/selects.ts';
+import { parseGateRefs } from '../../../core/gate/gateRefs.ts';
+import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
-import { evaluateAfresh, evaluateGate } from '../../../core/gate/evaluate.ts';
+import { evaluateAfresh, evaluateGate } from '../../../core/gate/gateState.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { costInReadings } from '../../support/cost.ts';
 import { gate } from './gate.ts';

@@ -1,7 +1,7 @@
 /** Lists of names in annotations are bounded, and beyond the bound nothing opens. */
 import { describe, expect, it } from 'vitest';
 import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
-import { requiredGates } from '../../../core/admission/requiredGates.ts';
+import { requiredGates } from '../../../core/admission/objectGates.ts';
 import { splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { gate, gatesByName, kustomization, NOW } from '../admission/objects.ts';

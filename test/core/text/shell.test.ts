@@ -13,7 +13,7 @@ import { kubectlOf, patching } from '../../../client/actions/writes/plannedWrite
 import { objectRef } from '../../../client/explain/application.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { closedGatesText, pinnedText } from '../../../core/admission/messages.ts';
+import { closedGatesText, pinnedText } from '../../../core/admission/gateTexts.ts';
 import { readyOf } from '../../../core/budget/budgetReport.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';

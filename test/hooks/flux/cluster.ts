@@ -6,9 +6,9 @@ import type { DecoratorResponse, ObjectMap } from '../../../api/metacontroller.t
 import type { HookCall } from '../../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
-import { fluxHook } from '../../../hooks/flux/flux.ts';
-import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
-import { holdHook } from '../../../hooks/flux/hold.ts';
+import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
+import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
+import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/fluxAdmission.ts';
 import { NOW } from '../../core/admission/objects.ts';
 import { type Answer, send } from '../../webhooks/flux/call.ts';

@@ -6,8 +6,8 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
-import { fluxHook } from '../../../hooks/flux/flux.ts';
-import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
+import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
+import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { gate, kustomization, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
 import { Cluster, controller } from './cluster.ts';
 

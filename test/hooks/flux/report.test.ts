@@ -5,8 +5,8 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { FluxBinding, FluxBindingStatus, Gate } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
-import { fluxHook } from '../../../hooks/flux/flux.ts';
-import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
+import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
+import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { createRecent } from '../../../server/recent.ts';
 import {
   deployment,

@@ -14,10 +14,10 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/usedRequests.ts';
-import { mutateGate } from '../../../webhooks/gate/gate.ts';
-import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
-import { mutateRolloutStatus } from '../../../webhooks/rollout/status.ts';
-import { mutateRolloutGate } from '../../../webhooks/rolloutGate.ts';
+import { mutateGate } from '../../../webhooks/gate/gateAdmission.ts';
+import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
+import { mutateRolloutStatus } from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
+import { mutateRolloutGate } from '../../../webhooks/rolloutGateAdmission.ts';
 import { checkStatus } from './crd.ts';
 
 export const T0: EpochMs = Date.parse('2026-03-01T12:00:00Z');

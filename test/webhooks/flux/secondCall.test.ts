@@ -10,9 +10,9 @@ import { readManifests } from '../../../dev/local/install/manifests.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import { compile } from '../../../dev/sim/apiServer/cel.ts';
 import {
+  decide,
   gate,
   gatesByName,
-  judge,
   kustomization,
   NOW,
   ociRepository,
@@ -43,7 +43,7 @@ const contextOf = ({ state, versions }: World) => ({
 function stored(object: FluxObject, oldObject: FluxObject | undefined, world: World, isBypass = false) {
   const who = { user: 'u', fieldManager: 'kustomize-controller' };
   const bypass = isBypass ? { granted: true as const } : undefined;
-  const outcome = judge({ object, oldObject, context: contextOf(world), ...who, bypass });
+  const outcome = decide({ object, oldObject, context: contextOf(world), ...who, bypass });
   return 'object' in outcome ? outcome.object : undefined;
 }
 

@@ -1,9 +1,9 @@
 /** Approvals on a Gate: for which Rollout one is meant, and what becomes of requests to open. */
 import { describe, expect, it } from 'vitest';
 import type { Gate, Rollout } from '../../../api/types.ts';
-import { evaluateGate } from '../../../core/gate/evaluate.ts';
+import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
+import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../../core/gate/gate.ts';
 import { objectOf } from '../../support/objects.ts';
 import { day, write } from './call.ts';

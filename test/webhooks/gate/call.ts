@@ -5,7 +5,7 @@ import type { AdmissionRequest, UserInfo } from '../../../api/admission.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
-import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
+import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
 import { gate } from '../../core/gate/gate.ts';
 

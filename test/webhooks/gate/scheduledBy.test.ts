@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
 import { explainGate } from '../../../client/explain/kinds/explainGates.ts';
-import { mutateGate } from '../../../webhooks/gate/gate.ts';
+import { mutateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../../core/gate/gate.ts';
 import { day, write } from './call.ts';
 

@@ -6,7 +6,7 @@ import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts'
 import { boundLabel } from '../../../core/kube/names.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
-import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
 import { write } from './call.ts';
 

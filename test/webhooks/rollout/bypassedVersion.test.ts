@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BYPASS_FOR, BYPASS_ROLLOUT_GATES, FORCE_DEPLOY, REQUESTERS } from '../../../api/annotations.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
-import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, rollout } from '../../hooks/rollout/call.ts';
 import { AT_7, ask, entry, GATES, HOTFIX, own, REASON, T } from './bypass.ts';
 import { annotated, write } from './call.ts';

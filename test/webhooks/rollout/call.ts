@@ -1,7 +1,7 @@
 import type { AdmissionRequest } from '../../../api/admission.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
-import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, type object, rollout } from '../../hooks/rollout/call.ts';
 
 export const P = 'rollout.kuberik.com/';

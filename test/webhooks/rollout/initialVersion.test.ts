@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, rollout } from '../../hooks/rollout/call.ts';
 import { call, write } from './call.ts';
 

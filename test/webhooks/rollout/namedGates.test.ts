@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
-import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
-import { mutateRolloutStatus } from '../../../webhooks/rollout/status.ts';
+import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
+import { mutateRolloutStatus } from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
 import { object, rollout } from '../../hooks/rollout/call.ts';
 import { call, write } from './call.ts';
 
@@ -27,7 +27,7 @@ const binding = {
   metadata: { namespace: 'team-a', name: 'web', labels: { [boundLabel('app')]: '' } },
 };
 
-const judge = async (next: Rollout | undefined, old: Rollout | undefined, objects: object[] = []) =>
+const decide = async (next: Rollout | undefined, old: Rollout | undefined, objects: object[] = []) =>
   validateRollout(write({ object: next, old }), call([namespace, ...objects] as never).webhookCall);
 
 describe.each<[string, (old: Rollout) => Rollout | undefined]>([
@@ -37,7 +37,7 @@ describe.each<[string, (old: Rollout) => Rollout | undefined]>([
 ])('%s', (_, next) => {
   const verdict = async (status: RolloutStatus | undefined, objects: object[] = []) => {
     const old = rollout({ gates }, status);
-    return (await judge(next(old), old, objects)).allowed;
+    return (await decide(next(old), old, objects)).allowed;
   };
 
   it('is allowed where there never was such a Gate', async () => {
@@ -57,7 +57,7 @@ describe.each<[string, (old: Rollout) => Rollout | undefined]>([
 
 it('a bound object that names the same keeps the Rollout', async () => {
   const old = rollout({ gates }, record(false));
-  expect((await judge(undefined, old, [binding])).allowed).toBe(false);
+  expect((await decide(undefined, old, [binding])).allowed).toBe(false);
 });
 
 it('another closed Gate is not left with it', async () => {
@@ -71,8 +71,8 @@ it('another closed Gate is not left with it', async () => {
       ],
     },
   );
-  expect((await judge(rollout({ gates }, old.status), old, [closed])).allowed).toBe(true);
-  expect((await judge(rollout({ gates: [] }, old.status), old, [closed])).allowed).toBe(false);
+  expect((await decide(rollout({ gates }, old.status), old, [closed])).allowed).toBe(true);
+  expect((await decide(rollout({ gates: [] }, old.status), old, [closed])).allowed).toBe(false);
 });
 
 it('nobody else records what was seen', async () => {
@@ -94,12 +94,12 @@ describe('a write that names a Gate that does not exist', () => {
   const says = "spec.gates: Gate 'team-a/freeze' does not exist: it counts as closed until somebody creates it";
 
   it('is told', async () => {
-    expect((await judge(rollout({ gates }), rollout())).warnings).toEqual([says]);
-    expect((await judge(rollout({ gates }), undefined)).warnings).toEqual([says]);
+    expect((await decide(rollout({ gates }), rollout())).warnings).toEqual([says]);
+    expect((await decide(rollout({ gates }), undefined)).warnings).toEqual([says]);
   });
 
   it('is told once, and not of a Gate that is there', async () => {
-    expect((await judge(rollout({ gates, bakeTime: '1m' }), rollout({ gates }))).warnings).toEqual([]);
-    expect((await judge(rollout({ gates }), rollout(), [closed])).warnings).toEqual([]);
+    expect((await decide(rollout({ gates, bakeTime: '1m' }), rollout({ gates }))).warnings).toEqual([]);
+    expect((await decide(rollout({ gates }), rollout(), [closed])).warnings).toEqual([]);
   });
 });

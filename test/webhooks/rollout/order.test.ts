@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../api/ports.ts';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
-import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, rollout } from '../../hooks/rollout/call.ts';
 import { write } from './call.ts';
 
@@ -13,7 +13,7 @@ const named = (name: string, after: After = []) => rollout({ after }, undefined,
 const elsewhere = (object: Rollout, annotations: Record<string, string> = {}) =>
   ({ ...object, metadata: { ...object.metadata, namespace: 'team-b', annotations } }) as Rollout;
 
-async function judged(object: Rollout, objects: Rollout[], old?: Rollout, settings: Partial<Settings> = {}) {
+async function decided(object: Rollout, objects: Rollout[], old?: Rollout, settings: Partial<Settings> = {}) {
   const reads: string[] = [];
   const { call } = fakeWebhookCall({ now: NOW, objects: objects as never[], settings });
   const get: typeof call.cluster.get = (ref) => {
@@ -34,14 +34,14 @@ describe('spec.after', () => {
       "spec.after has a dependency cycle: 'app' after 'b' after 'c' after 'app'",
     ],
   ])('that names %s is refused, with the path', async (_title, after, objects, path) => {
-    const { allowed, message } = await judged(named('app', after), objects, named('app'));
+    const { allowed, message } = await decided(named('app', after), objects, named('app'));
     expect(allowed).toBe(false);
     expect(message).toBe(`Rollout 'app' is not valid: ${path}: no version would ever be deployed automatically`);
   });
 
   it('that got in once does not keep the rest of the Rollout from being changed, and is not read again', async () => {
     const before = named('app', [{ name: 'app' }]);
-    const { allowed, reads } = await judged({ ...before, spec: { ...before.spec!, bakeTime: '5m' } }, [], before);
+    const { allowed, reads } = await decided({ ...before, spec: { ...before.spec!, bakeTime: '5m' } }, [], before);
     expect(allowed).toBe(true);
     expect(reads).toEqual([]);
   });
@@ -52,31 +52,31 @@ describe('spec.after', () => {
     const known = [named('qa'), named('staging')];
 
     it('is refused, with what to do', async () => {
-      expect(await judged(withMatch('revision'), known, withMatch('digest'))).toMatchObject({
+      expect(await decided(withMatch('revision'), known, withMatch('digest'))).toMatchObject({
         allowed: false,
         message:
           'Rollout \'app\' is not valid: spec.after[1].match: "revision" is text that anyone who pushes an image can write, and this installation does not trust publishers: use match: digest, or set TRUST_PUBLISHERS=true where only your pipeline pushes',
       });
-      expect(await judged(withMatch('digest'), known)).toMatchObject({ allowed: true, warnings: [] });
+      expect(await decided(withMatch('digest'), known)).toMatchObject({ allowed: true, warnings: [] });
     });
 
     it('is allowed where publishers are trusted', async () => {
       const settings = { trustPublishers: true };
-      expect(await judged(withMatch('revision'), known, undefined, settings)).toMatchObject({
+      expect(await decided(withMatch('revision'), known, undefined, settings)).toMatchObject({
         allowed: true,
         warnings: [],
       });
     });
 
     it('that was stored before does not keep the rest of the Rollout from being changed', async () => {
-      expect(await judged(withMatch('revision', { bakeTime: '5m' }), known, withMatch('revision'))).toMatchObject({
+      expect(await decided(withMatch('revision', { bakeTime: '5m' }), known, withMatch('revision'))).toMatchObject({
         allowed: true,
       });
     });
   });
 
   it('that names what does not exist is allowed, with a Warning', async () => {
-    const { allowed, warnings } = await judged(named('app', [{ name: 'staging' }]), []);
+    const { allowed, warnings } = await decided(named('app', [{ name: 'staging' }]), []);
     expect(allowed).toBe(true);
     expect(warnings).toEqual(["spec.after: Rollout 'staging' does not exist: every version waits until it does"]);
   });
@@ -91,7 +91,7 @@ describe('spec.after', () => {
     'of another namespace that %s: who may not see it learns no more than that',
     async (_title, annotations, settings, warns) => {
       const objects = annotations ? [elsewhere(named('staging'), annotations)] : [];
-      const { warnings } = await judged(
+      const { warnings } = await decided(
         named('app', [{ name: 'staging', namespace: 'team-b' }]),
         objects,
         undefined,
@@ -104,7 +104,7 @@ describe('spec.after', () => {
   );
 
   it('of another namespace is refused where such references are forbidden', async () => {
-    const { message } = await judged(named('app', [{ name: 'staging', namespace: 'team-b' }]), [], undefined, {
+    const { message } = await decided(named('app', [{ name: 'staging', namespace: 'team-b' }]), [], undefined, {
       noCrossNamespaceRefs: true,
     });
     expect(message).toContain(
@@ -114,7 +114,7 @@ describe('spec.after', () => {
 
   it('in a diamond and a chain of ten is read once for each Rollout', async () => {
     const chain = Array.from({ length: 10 }, (_, i) => named(`s${i}`, i < 9 ? [{ name: `s${i + 1}` }] : []));
-    const { allowed, reads } = await judged(named('app', [{ name: 's0' }, { name: 's5' }]), chain);
+    const { allowed, reads } = await decided(named('app', [{ name: 's0' }, { name: 's5' }]), chain);
     expect(allowed).toBe(true);
     expect(reads.sort()).toEqual(chain.map(({ metadata }) => metadata.name).sort());
   });

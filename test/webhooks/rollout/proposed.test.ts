@@ -5,7 +5,7 @@ import { writeOf } from '../../../client/actions/table.ts';
 import { isRequest } from '../../../client/actions/writes/plannedWrite.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { write as admitted, annotated, call } from './call.ts';
 
 const entry = (id: number, tag: string, bakeStatus: 'Failed' | 'Succeeded') => ({

@@ -1,7 +1,7 @@
 /** A Gate that selects a Rollout, on the way of writes that would get around it. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
-import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { rollout } from '../../hooks/rollout/call.ts';
 import { selecting } from '../../hooks/rollout/sync.ts';
 import { call, write } from './call.ts';
@@ -15,7 +15,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
   };
   const held = labelled({ tier: 'gold', app: 'a' });
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a', labels: { env: 'p' } } };
-  const judge = (next: unknown, old: unknown, objects: object[] = [weekend], may = false) =>
+  const decide = (next: unknown, old: unknown, objects: object[] = [weekend], may = false) =>
     validateRollout(write({ object: next, old }), call([...objects, namespace] as never, may).webhookCall);
 
   it.each<[string, Rollout]>([
@@ -32,20 +32,12 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
       },
     ],
   ])('denies to %s, and says how to open it', async (_, next) => {
-    expect(await judge(next, held)).toMatchObject({
+    expect(await decide(next, held)).toMatchObject({
       allowed: false,
       message: expect.stringMatching(/gate 'team-a\/weekend' is closed/),
       commands: [['To open Gate team-a/weekend', expect.stringMatching(/^kubectl -n team-a annotate/)]],
     });
-    expect(await judge(next, held, [selecting('weekend', 'opened', selects)])).toMatchObject({ allowed: true });
-  });
-
-  it('denies to delete it', async () => {
-    expect(await judge(undefined, held)).toMatchObject({
-      allowed: false,
-      message: expect.stringMatching(/^Rollout 'app' cannot be deleted while .*gate 'team-a\/weekend' is closed/),
-    });
-    expect((await judge(undefined, labelled({ tier: 'silver' }))).allowed).toBe(true);
+    expect(await decide(next, held, [selecting('weekend', 'opened', selects)])).toMatchObject({ allowed: true });
   });
 
   it('denies it too where a Gate of another namespace selects it by its Namespace', async () => {
@@ -55,7 +47,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
       { ...selects, namespaceSelector: { matchLabels: { env: 'p' } } },
       'ops',
     );
-    expect(await judge(labelled({}), held, [central])).toMatchObject({
+    expect(await decide(labelled({}), held, [central])).toMatchObject({
       allowed: false,
       message: expect.stringContaining("gate 'ops/weekend' is closed"),
     });
@@ -72,13 +64,13 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
     ],
     ['no label where it is named anyway', labelled({}, { gates: [{ name: 'weekend' }] }), held],
   ])('allows %s', async (_, next, old) => {
-    expect(await judge(next, old)).toMatchObject({ allowed: true });
+    expect(await decide(next, old)).toMatchObject({ allowed: true });
   });
 
   it('denies any label to go where there are more Gates than anybody looks at', async () => {
     const many = Array.from({ length: 1001 }, (_, i) => selecting(`g-${i}`, 'opened'));
-    expect(await judge(labelled({ tier: 'gold' }), held, many)).toMatchObject({ allowed: false });
-    expect(await judge(labelled({ tier: 'gold', app: 'a' }, { bakeTime: '1m' }), held, many)).toMatchObject({
+    expect(await decide(labelled({ tier: 'gold' }), held, many)).toMatchObject({ allowed: false });
+    expect(await decide(labelled({ tier: 'gold', app: 'a' }, { bakeTime: '1m' }), held, many)).toMatchObject({
       allowed: true,
     });
   });
@@ -98,7 +90,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
       'gate.fluxcd.io/bypass-reason': 'INC-1',
       'gate.fluxcd.io/bypassed-by': '2026-03-01T12:00:00Z alice',
     };
-    expect((await judge(next, held, [weekend], true)).allowed).toBe(true);
-    expect((await judge(next, held, [weekend], false)).allowed).toBe(false);
+    expect((await decide(next, held, [weekend], true)).allowed).toBe(true);
+    expect((await decide(next, held, [weekend], false)).allowed).toBe(false);
   });
 });

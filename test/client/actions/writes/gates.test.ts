@@ -18,8 +18,8 @@ import {
   setPassing,
   withdraw,
 } from '../../../../client/actions/writes/rolloutGateWrites.ts';
-import { evaluateGate } from '../../../../core/gate/evaluate.ts';
-import { formatAcceptedRequests } from '../../../../core/gate/requests.ts';
+import { formatAcceptedRequests } from '../../../../core/gate/gateRequests.ts';
+import { evaluateGate } from '../../../../core/gate/gateState.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');

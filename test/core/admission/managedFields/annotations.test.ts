@@ -78,7 +78,7 @@ describe('marks of an OCIRepository', () => {
 });
 
 describe('annotations of 256 kB', () => {
-  it('are judged at once, and quoted in part', () => {
+  it('are evaluated at once, and quoted in part', () => {
     const text = `${'a'.repeat(250_000)}!`;
     const started = performance.now();
     const { problems } = pinAnnotationsOf(kustomization({ annotations: { [from('APP')]: text } }));

@@ -5,9 +5,9 @@ import type { Gate, Rollout } from '../../../../api/types.ts';
 import { verifyWrite } from '../../../../core/admission/validate.ts';
 import {
   APP_PATH,
+  decide,
   deployment,
   gatesByName,
-  judge,
   kustomization,
   NOW,
   ociRepository,
@@ -271,7 +271,7 @@ describe('variables follow the source of the same Rollout: a version that', () =
       now: NOW,
     };
     const write = (sent: FluxObject, before: FluxObject | undefined) =>
-      judge({ object: sent, oldObject: before, context, user: 'admin' });
+      decide({ object: sent, oldObject: before, context, user: 'admin' });
     const outcome = write(row.sent ?? oldObject!, oldObject);
     if (outcome.denial !== undefined) throw new Error(outcome.denial);
     const { metadata, spec } = outcome.object;
@@ -304,7 +304,7 @@ describe('kustomize-controller is asked to echo', () => {
       namespaceLabels: {},
       now: NOW,
     };
-    const { object: stored } = judge({ object: oldObject, oldObject, context, user: 'admin' }) as {
+    const { object: stored } = decide({ object: oldObject, oldObject, context, user: 'admin' }) as {
       object: FluxObject;
     };
     return stored.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
@@ -334,7 +334,7 @@ describe('kustomize-controller is asked to echo', () => {
       };
       const sent = { ...old, metadata: { ...old.metadata } };
       sent.metadata.annotations = { ...old.metadata.annotations, 'reconcile.fluxcd.io/requestedAt': 'now-2' };
-      const { object: stored } = judge({ object: sent, oldObject: old, context, user: 'admin' }) as {
+      const { object: stored } = decide({ object: sent, oldObject: old, context, user: 'admin' }) as {
         object: FluxObject;
       };
       expect(stored.metadata.annotations?.['reconcile.fluxcd.io/requestedAt']).toBe(expected);
@@ -360,6 +360,6 @@ it('an edit of the variable is denied while the first deployment is on its way',
     now: NOW,
   };
   const unbound = (app: string) => kustomization({ annotations: OWN, substitute: { APP: app }, spec: SOURCE });
-  const outcome = judge({ object: unbound('6.6.6'), oldObject: unbound('dev'), context, user: 'admin' });
+  const outcome = decide({ object: unbound('6.6.6'), oldObject: unbound('dev'), context, user: 'admin' });
   expect(outcome.denial).toMatch(/^spec\.postBuild\.substitute\.APP cannot be set to '6\.6\.6': it is held by Rollout/);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TOO_MANY } from '../../../../core/gate/refs.ts';
+import { TOO_MANY } from '../../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import { droppedGates, gatesToPass, mayDropGates } from '../../../../core/rollout/evaluation/gatesToPass.ts';
 import { objectOf } from '../../../support/objects.ts';

@@ -1,0 +1,297 @@
+/**
+ * One admission decision about a Flux object; docs/reference/writes.md, W1 to W31, says how each write is handled. These are
+ * the rules, in the order in which they apply, and what each webhook does about them:
+ *
+ *   rule             the mutating one, below                           the validating one, validate.ts
+ *   ---------------  ------------------------------------------------  ---------------------------------------------------
+ *   nesting          refuses a spec that is too deep to be compared    -
+ *   hold             behind a closed gate: holds, refuses or allows    nothing that gates govern has changed since
+ *   pins             gates open: sets what the Rollouts deploy         managed fields still have what the Rollouts deploy
+ *   selected-by      written                                           -
+ *   suspension       suspends and resumes                              what is marked closed is still suspended
+ *   bypass record    written                                           -
+ *
+ * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have changed since.
+ * Where it checks nothing, the other webhooks of the cluster are trusted.
+ */
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { HoldReason } from '../../api/metrics.ts';
+import type { Pin, Rollout } from '../../api/types.ts';
+import { type Bypass, recordReason } from '../gate/bypassReason.ts';
+import { evaluateGates, type GateResult, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { annotate } from '../kube/annotate.ts';
+import { newProblems } from '../kube/fieldProblem.ts';
+import { isDeeperThan, sameJson } from '../kube/json.ts';
+import { refKey } from '../kube/names.ts';
+import { isSystemDeleter } from '../kube/systemDeleters.ts';
+import { LIMITS } from '../limits.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
+import { bypassText, heldWarning, pinnedText, type Refusal, subjectOf } from './gateTexts.ts';
+import { decideHeld } from './heldWrite.ts';
+import { pinAnnotationsOf, readPin, writePins } from './managedFields/annotations.ts';
+import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';
+import { pinFields } from './managedFields/pinFields.ts';
+import {
+  candidatesOf,
+  type GateContext,
+  gatesInAnnotation,
+  type ObjectGates,
+  objectGates,
+  type RequiredGates,
+  selectedByText,
+  selectingGates,
+} from './objectGates.ts';
+import { passingRollouts } from './suspend/bypassGrant.ts';
+import { settleSuspension } from './suspend/suspension.ts';
+
+/** What is read of the cluster for one write, once and before anything is decided. */
+export interface WriteContext extends GateContext {
+  /** The Rollouts that the object names and that exist, by name. */
+  rollouts: ReadonlyMap<string, Rollout>;
+  /** The source of a pinned Kustomization, where it may be pinned too: see core/admission/managedFields/source.ts. */
+  source?: FluxObject | 'settled' | undefined;
+  /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout is not a way around its Gates. */
+  closedForPins?: readonly GateResult[];
+  /** The Kustomization that applies the object, where it exists and the write `asksToResume`. */
+  applier?: FluxObject | undefined;
+}
+
+export interface FluxWrite {
+  /** As the writer wants it. */
+  object: FluxObject;
+  /** As stored; absent on CREATE. */
+  oldObject?: FluxObject | undefined;
+  context: WriteContext;
+  user: string;
+  /** From the request's options. */
+  fieldManager?: string | undefined;
+  /** The field manager is one of a controller that applies from Git: what it writes to a held object is held, not refused. */
+  isSync?: boolean | undefined;
+  /** Absent where the writer does not ask to bypass a closed gate. */
+  bypass?: Bypass | undefined;
+  /** Whether a new reason, with no closed gate for this write, lets its author bypass those of a deletion. */
+  reasonCounts?: boolean | undefined;
+}
+
+type WriteOutcome =
+  | {
+      object: FluxObject;
+      warnings: string[];
+      /** Why something of the write is not stored; absent where all of it is. */
+      held?: HoldReason | undefined;
+      refusal?: undefined;
+    }
+  | { refusal: Refusal; warnings: string[] };
+
+export function decideWrite(write: FluxWrite): WriteOutcome {
+  const { oldObject, context, bypass } = write;
+  const tooDeep = refuseNesting(write.object, oldObject);
+  if (tooDeep) return { refusal: { reason: 'limit', text: `${subjectOf(write.object)}: ${tooDeep}` }, warnings: [] };
+
+  const closed = oldObject && !bypass?.granted ? closedToWrite(oldObject, write.object, context) : [];
+  const content = oldObject && closed.length > 0 ? hold({ ...write, oldObject }, closed) : pin(write);
+  if (content.refusal) return content;
+
+  const gates = gatesOfResult(content.object, write);
+  const settled = settleSuspension({
+    object: annotate(content.object, SELECTED_BY, selectedByText(gates, context.truncated)),
+    sent: write.object,
+    oldObject,
+    held: closed.length > 0,
+    gates,
+    fieldManager: write.fieldManager,
+    bypass: bypass?.granted ?? false,
+    passing: passingRollouts(oldObject, gates.closings, context).size > 0,
+    applier: context.applier,
+    now: context.now,
+  });
+  const warnings = [
+    ...content.warnings,
+    ...newlyInvalid(gates, oldObject, context),
+    ...idleSourceWarning(write, gates),
+    ...suspendedWarning(settled, write, gates.names),
+    ...awaitsWarning(settled, write),
+  ];
+  const counts = (bypass?.granted || write.reasonCounts) ?? false;
+  return {
+    object: recordReason(settled, oldObject, write.user, context.now, counts),
+    warnings,
+    held: content.held,
+  };
+}
+
+/**
+ * Every closed gate that the stored object is behind, or leaves by this write. Where none were listed, those that the write itself names in
+ * SELECTED_BY count too: a decorator marks an object with a Gate that has just begun to select it.
+ */
+export function closedToWrite(
+  oldObject: FluxObject,
+  object: FluxObject | undefined,
+  context: WriteContext,
+): GateResult[] {
+  const candidates = candidatesOf(object ? [object, oldObject] : [oldObject], context);
+  return [...objectGates(oldObject, context, candidates).closed, ...(context.closedForPins ?? [])];
+}
+
+/** The Gates that the object requires as it is to be stored. */
+function gatesOfResult(content: FluxObject, { object, oldObject, context }: FluxWrite): ObjectGates {
+  return objectGates(content, context, candidatesOf(oldObject ? [object, oldObject] : [object], context));
+}
+
+/** Behind a closed gate nothing moves, pins included, but those of a deployment that passes it. */
+function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
+  const { object, oldObject, context, bypass } = write;
+  const evaluated = decideHeld({
+    object,
+    oldObject,
+    fieldManager: write.fieldManager,
+    isSync: write.isSync ?? false,
+    bySystemDeleter: isSystemDeleter(write.user),
+    leavesSelection: leavesSelection(object, oldObject, context),
+  });
+  if (evaluated.is === 'refused') {
+    const text = `${subjectOf(oldObject)} cannot be changed (${evaluated.paths.text}): `;
+    const pin = pinAnnotationsOf(oldObject).pins.find((each) => readPin(object, each) !== readPin(oldObject, each));
+    const hint = pin ? pinnedText(oldObject, pin, readPin(object, pin)) : bypassText(bypass, 'write');
+    return { refusal: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
+  }
+  const kept = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
+    (result, key) => annotate(result, key, oldObject.metadata.annotations?.[key]),
+    evaluated.object,
+  );
+  const passed = withPassing(kept, write);
+  if (evaluated.is !== 'held') return { object: passed, warnings: [] };
+  return { object: passed, warnings: [heldWarning(closed)], held: 'gate_closed' };
+}
+
+/** The held object, with the pins of a deployment that passes the gates moved: in a write that leaves alone what they follow. */
+function withPassing(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
+  const { object, oldObject, context } = write;
+  // A Gate that begins to select the object in this very write counts too.
+  const closings = [...objectGates(oldObject, context).closings, ...gatesOfResult(kept, write).closings];
+  const passing = passingRollouts(oldObject, closings, context);
+  const isAboutTheSame =
+    sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
+    sameJson(pinAnnotationsOf(object).pins, pinAnnotationsOf(oldObject).pins);
+  if (passing.size === 0 || !isAboutTheSame) return kept;
+  const moved = writePins(kept, valuesFromGit(object, passing));
+  return pinFields({ object: moved, oldObject, rollouts: passing, source: context.source }).object;
+}
+
+/** The values in this write, of fields that Git sets, that are the version of a deployment that passes. */
+function valuesFromGit(object: FluxObject, passing: ReadonlyMap<string, Rollout>): [Pin, string][] {
+  return pinAnnotationsOf(object).pins.flatMap((pin): [Pin, string][] => {
+    const rollout = passing.get(pin.rollout);
+    const version = writeBackName(rollout) && deploymentOf(rollout)?.version;
+    return version && readPin(object, pin) === version ? [[pin, version]] : [];
+  });
+}
+
+/** With all gates open, Rollouts decide what they pin. */
+function pin({ object, oldObject, context }: FluxWrite): WriteOutcome {
+  const pinned = pinFields({ object, oldObject, rollouts: context.rollouts, source: context.source });
+  const { denials, warnings } = pinned;
+  if (denials.length > 0) {
+    const text = denials.map((each) => each.text).join(' ');
+    const commands = denials.flatMap((each) => each.commands ?? []);
+    return { refusal: { reason: 'pinned', text, commands }, warnings };
+  }
+  return { object: pinned.object, warnings, held: pinned.held ? 'pinned' : undefined };
+}
+
+/** Whether the write changes labels by which a closed Gate selects the object. */
+function leavesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
+  if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
+  if (context.truncated) return true;
+  const candidates = candidatesOf([oldObject], context);
+  const kept = new Set(selectingGates(object, candidates, context).map(refKey));
+  const left = selectingGates(oldObject, candidates, context).filter((ref) => !kept.has(refKey(ref)));
+  return !evaluateGates(left, (ref) => context.gates.get(refKey(ref)), context.now).open;
+}
+
+/**
+ * The sentence that refuses a spec too deep to be compared field by field. What is stored already stays writable beside its spec:
+ * else whoever nests deep enough could not be suspended.
+ */
+function refuseNesting(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
+  if (oldObject && sameJson(besideSuspend(object), besideSuspend(oldObject))) return undefined;
+  return `spec is nested more than ${LIMITS.nesting} levels deep, which is the limit for what Gates and Rollouts hold: nest it less deeply.`;
+}
+
+function besideSuspend({ spec }: FluxObject): unknown {
+  const { suspend: _, ...rest } = spec ?? {};
+  return rest;
+}
+
+// Warnings of a write that is allowed.
+
+function newlyInvalid(
+  { problems, tooMany }: RequiredGates,
+  oldObject: FluxObject | undefined,
+  context: GateContext,
+): string[] {
+  const known = oldObject && gatesInAnnotation(oldObject, context);
+  const isNew = tooMany && known?.tooMany === false;
+  return [...(isNew ? [TOO_MANY_TEXT] : []), ...newProblems(problems, known?.problems)];
+}
+
+/** Flux has no work to do for these: the charts are fetched by those that name one. */
+function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: ObjectGates): string[] {
+  const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
+  const gatesOf = (each: FluxObject | undefined) => each?.metadata.annotations?.[GATES];
+  const isNew = !isIdle(oldObject) || gatesOf(object) !== gatesOf(oldObject);
+  if (all.length + problems.length === 0 || !isIdle(object) || !isNew) return [];
+  return ['a Gate on a HelmRepository of type oci holds nothing: gate the HelmReleases that use it'];
+}
+
+/** For an object that is created behind a closed gate, or written by a bypass: why nothing happens. */
+function suspendedWarning(object: FluxObject, { oldObject, bypass }: FluxWrite, closed: string[]): string[] {
+  if (closed.length === 0 || object.metadata.annotations?.[SUSPENDED] === undefined) return [];
+  if (!oldObject)
+    return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: gate ${closed.join(', ')} is closed`];
+  return bypass?.granted ? ['written, but still suspended: set spec.suspend to false too for Flux to act on it'] : [];
+}
+
+/** For a user who resumes an object whose version is being fetched: it is resumed by itself. */
+function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: FluxWrite): string[] {
+  const awaits = parseDeployments(metadata.annotations?.[AWAITS_ARTIFACT])[0];
+  if (!awaits || oldObject?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
+  return [`suspended until its source has fetched ${deploymentText(awaits)}, and resumed then`];
+}
+
+// Which writes need no decision.
+
+/**
+ * Whether a write leaves alone all that Rollouts and Gates govern: such a write needs no decision. A suspended object
+ * gets one also when nothing changes, since its applier's next apply may well be such a write, and it is resumed there;
+ * but its finalizers come off without us.
+ */
+export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
+  const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>
+    sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
+  );
+  if (!same || !sameJson(object.spec, oldObject.spec)) return false;
+  const beside = (['finalizers', 'managedFields', 'generateName'] as const).some(
+    (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
+  );
+  const isSuspendedByUs = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
+  if (isSuspendedByUs) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+  // Many of these in a second would each make the write of a decorator conflict that is about to suspend the object: so they suspend it themselves.
+  return !beside || object.metadata.deletionTimestamp !== undefined;
+}
+
+/** As the API server writes it. `0354` would be read as 354 there, and `0` as "whatever is stored". */
+const RESOURCE_VERSION = /^[1-9]\d*$/;
+
+/**
+ * Whether the API server will refuse the write with a 409, since its resourceVersion is not the stored one. It calls the
+ * webhooks first, so a decorator that writes what it has in its cache would look like a user undoing the last change: a
+ * denial would count as a failure, the conflict is retried.
+ */
+export function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
+  const version = object.metadata.resourceVersion ?? '';
+  const stored = oldObject.metadata.resourceVersion ?? '';
+  return RESOURCE_VERSION.test(version) && RESOURCE_VERSION.test(stored) && version !== stored;
+}

@@ -1,0 +1,95 @@
+/** `Approved` on syncs, `Blocked` on sources: the RFC's conditions on the Flux objects themselves. */
+import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
+import type { FluxObject, FluxStatus } from '../../api/flux.ts';
+import { governedKindOf, KINDS } from '../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import { TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { isTooMany } from '../gate/gateRefs.ts';
+import { findCondition, setCondition } from '../kube/conditions.ts';
+import { groupOf, refKey } from '../kube/names.ts';
+import { approvalText, passedText } from './gateTexts.ts';
+import type { ObjectGates } from './objectGates.ts';
+import { type Awaits, awaitsText } from './suspend/applier.ts';
+import { parseState, runsBehind } from './suspend/stateAnnotation.ts';
+
+/** Flux's CRDs refuse more than 32768 characters. */
+const MAX_MESSAGE = 32_000;
+
+/** Any other ends in a moment and is not worth two writes of each object. */
+const UNUSUAL = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
+
+type Status = FluxStatus & Record<string, unknown>;
+
+/**
+ * The status with the condition as the gates want it; undefined when it is so already. Where no gate is required, the condition
+ * goes. `awaits`: the state of the wait for the object's applier.
+ */
+export function withGateCondition(
+  object: FluxObject,
+  gates: Pick<ObjectGates, 'all' | 'closed' | 'closings'>,
+  now: EpochMs,
+  awaits?: Awaits,
+): Status | undefined {
+  const status: Status = object.status ?? {};
+  const next = gates.all.length > 0 ? withCondition(object, status, gates, now, awaits) : withoutCondition(status);
+  if (gates.closed.length === 0 || !isSettledButForUs(object)) return next;
+  return { ...(next ?? status), observedGeneration: object.metadata.generation } as Status;
+}
+
+/**
+ * Whether a parent with `wait: true` would wait for what only our suspension causes, until it times out: the object was created
+ * suspended and has never been observed, or it was ready when our suspension moved its generation on by one.
+ */
+function isSettledButForUs({ metadata, spec, status }: FluxObject): boolean {
+  const { generation = 0, annotations } = metadata;
+  if (annotations?.[SUSPENDED] === undefined || spec?.suspend !== true) return false;
+  if (status?.observedGeneration === generation) return false;
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (!ready) return true;
+  const observed =
+    ready.observedGeneration === status?.observedGeneration && status?.observedGeneration === generation - 1;
+  return ready.status === 'True' && observed;
+}
+
+function withCondition(
+  object: FluxObject,
+  status: Status,
+  { closed, closings }: Pick<ObjectGates, 'closed' | 'closings'>,
+  now: EpochMs,
+  awaits: Awaits | undefined,
+): Status | undefined {
+  const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
+  const isSource = kind !== undefined && KINDS[kind].governed === 'source';
+  const holds = closed.length > 0;
+  const isRunning = runsBehind(parseState(object.metadata.annotations?.[GATE_STATE]), closings);
+  const text = isRunning ? passedText : isSource ? blockedText : approvalText;
+  const condition = {
+    type: isSource ? BLOCKED : APPROVED,
+    status: holds === isSource ? ('True' as const) : ('False' as const),
+    reason: holds ? GATE_CLOSED : GATES_OPEN,
+    message: holds
+      ? closed
+          .map(({ ref }) => text(ref))
+          .join(' ')
+          .slice(0, MAX_MESSAGE)
+      : `All gates are open.${awaits && UNUSUAL.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
+  };
+  const conditions = setCondition(status.conditions, condition, now);
+  const [before, after] = [status.conditions, conditions].map((list) => findCondition(list, condition.type));
+  const same = (['status', 'reason', 'message'] as const).every((key) => before?.[key] === after?.[key]);
+  return same ? undefined : { ...status, conditions };
+}
+
+function withoutCondition(status: Status): Status | undefined {
+  const conditions = status.conditions?.filter(
+    ({ type, reason }) =>
+      !((type === APPROVED || type === BLOCKED) && (reason === GATE_CLOSED || reason === GATES_OPEN)),
+  );
+  return conditions?.length === status.conditions?.length ? undefined : { ...status, conditions: conditions ?? [] };
+}
+
+function blockedText(gate: NamespacedName): string {
+  if (isTooMany(gate)) return `Reconciliation is blocked: ${TOO_MANY_TEXT}.`;
+  return `Reconciliation is blocked as gate '${refKey(gate)}' is closed.`;
+}

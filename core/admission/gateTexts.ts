@@ -1,0 +1,124 @@
+/** Texts about closed gates in denials, warnings and conditions. */
+import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { DenialReason } from '../../api/metrics.ts';
+import type { Pin } from '../../api/types.ts';
+import type { Bypass } from '../gate/bypassReason.ts';
+import { type GateResult, type Readable, requestText, reveal, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { isTooMany } from '../gate/gateRefs.ts';
+import { MAX_LISTED } from '../kube/firstFew.ts';
+import { refKey } from '../kube/names.ts';
+import type { CommandLine, Saying } from '../text/commands.ts';
+import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
+import { pinPath } from './managedFields/annotations.ts';
+import { deployCommand } from './managedFields/deployment.ts';
+
+/** The closed gates, each with why and until when it is closed, and the commands that open them; of many the first, and how many more. */
+export function closedGatesText(all: readonly GateResult[]): Saying {
+  const closed = all.slice(0, MAX_LISTED);
+  const more = all.length > closed.length ? `; and ${all.length - closed.length} more gates are closed` : '';
+  const gates = closed.map((gate) =>
+    gate.isLimit
+      ? gate.message
+      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${gate.closedBy ? `; ${requestText(gate.closedBy)}` : ''}${gate.takesApprovals ? '; it opens by approvals only, and for one version of a Rollout' : ''})`,
+  );
+  const commands = closed
+    .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))
+    .map(({ ref }) => openCommand(ref));
+  return { text: `${gates.join('; ')}${more}.`, commands };
+}
+
+/** The command that opens a Gate now. */
+export function openCommand({ namespace, name }: NamespacedName): CommandLine {
+  const line = shell`kubectl -n ${nameWord(namespace)} annotate --overwrite gate/${nameWord(name)} ${OPEN_REQUESTED_AT}=${NOW}`;
+  return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
+}
+
+/** The condition's text about a closed gate; `limit` is the sentence where it is not a Gate, but the limit on how many are evaluated. */
+export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
+  if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
+  return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
+}
+
+/** The condition's text about a closed gate that was bypassed. */
+export function passedText(gate: NamespacedName): string {
+  return `Reconciliation goes on although gate '${refKey(gate)}' is closed: it was bypassed.`;
+}
+
+/** One line, the most important words first: the API server truncates at 120 characters. */
+export function heldWarning(closed: readonly GateResult[]): string {
+  const [first, ...others] = closed.map((gate) => refKey(gate.ref));
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return `held, nothing changed: gate ${first}${more} is closed; apply it again once it opens (a Git sync does)`;
+}
+
+export function subjectOf(object: FluxObject): string {
+  return `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
+}
+
+/** The Warning for a user who lets a version of a Rollout bypass closed gates. */
+export function bypassWarning(version: string, closed: readonly GateResult[]): string {
+  const gates =
+    closed.length > 1
+      ? `${closed.length} closed gates`
+      : `the closed gate ${closed.map(({ ref }) => refKey(ref)).join()}`;
+  return `version ${version} is let past ${gates}, once`;
+}
+
+/** When a reason counts: a DELETE and a write of the status cannot carry one. */
+const BYPASS_HOW = {
+  write: ' in the same write',
+  delete: ', then delete within five minutes',
+  status: ', then write the status within five minutes',
+};
+
+/** How to bypass a closed gate, or why the bypass was refused. */
+export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): Saying {
+  if (bypass && !bypass.granted) return { text: ` Bypass refused: ${bypass.refused}.` };
+  const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
+  return { text: ` To bypass the gate, which takes the verb bypass on it, ${how}.` };
+}
+
+/** How a version bypasses the closed gates of an application. */
+export const HOTFIX_HINT: Saying = {
+  text: ` Whoever has the verb bypass on each of them gets past, for this version only: with a reason in ${BYPASS_REASON} in the same write.`,
+};
+
+/** How to change a managed field behind a closed gate: neither an open gate nor a bypass of the object lets the edit through. */
+export function pinnedText({ metadata: { namespace } }: FluxObject, pin: Pin, value: string | undefined): Saying {
+  const reason = { expanded: shell` ${BYPASS_REASON}=${WHY}` };
+  return {
+    text: ` Opening is not enough: ${pinPath(pin).join('.')} is held by Rollout '${pin.rollout}'.`,
+    commands: [
+      ['To deploy another version, when the gates are open', deployCommand(namespace, pin.rollout, value)],
+      [
+        'To deploy it past them, for this version only, with the verb bypass on each of them',
+        deployCommand(namespace, pin.rollout, value, reason),
+      ],
+    ],
+  };
+}
+
+/** Why a write is refused: `text`, the gates as far as the reader may see them, `hint`. */
+export interface Refusal {
+  /** For the metric. */
+  reason: DenialReason;
+  text: string;
+  closed?: readonly GateResult[];
+  hint?: Saying;
+  commands?: readonly CommandLine[];
+}
+
+/** The refusal's text for a reader in `namespace` who may read these Gates of other namespaces. */
+export function refusalText(
+  { text, closed, hint, commands = [] }: Refusal,
+  namespace: string,
+  readable?: Readable,
+): Saying {
+  const gates = closed ? closedGatesText(reveal([...closed], namespace, readable)) : undefined;
+  return {
+    text: `${text}${gates?.text ?? ''}${hint?.text ?? ''}`,
+    commands: [...commands, ...(gates?.commands ?? []), ...(hint?.commands ?? [])],
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * The report: what the Rollouts and Gates of one Flux object demand of it. The object's decorator reports them in its FluxBinding where it has all
+ * of them, which saves a write and two syncs for each deployment. Metacontroller relates what the annotations named when it last asked
+ * (docs/facts.md, M6); where one is missing, the FluxBinding relates them itself. ADR 2.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
+import { deploymentOf } from '../admission/managedFields/deployment.ts';
+import { bypassGrantEnds, isPassingGates } from '../admission/suspend/bypassGrant.ts';
+import { closingKey } from '../admission/suspend/stateAnnotation.ts';
+import { evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
+import { gatesOf } from '../gate/gateRefs.ts';
+import { identityOf, refKey } from '../kube/names.ts';
+import { formatTime } from '../kube/time.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
+import { TRACKING_KIND } from './arrival.ts';
+
+/** The Rollouts and Gates that one hook has for an object. Others may exist. */
+export interface Inputs {
+  /** By name, of the object's namespace. */
+  rollouts: ReadonlyMap<string, Rollout>;
+  /** By `namespace/name`. */
+  gates: ReadonlyMap<string, Gate>;
+}
+
+/** One Gate, as a reader in the FluxBinding's namespace may see it. */
+export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
+
+/** The report in the spec of a FluxBinding. */
+type EncodedReport = NonNullable<FluxBindingSpec['report']>;
+
+export interface Report extends Omit<EncodedReport, 'gates'> {
+  gates?: GateEntry[];
+}
+
+export function inputsOf(rollouts: readonly Rollout[], gates: readonly Gate[]): Inputs {
+  return {
+    rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
+    gates: new Map(gates.map((gate) => [refKey(identityOf(gate)), gate])),
+  };
+}
+
+/** The report on a FluxBinding, and until when it holds if no object changes. */
+export function reportOf(
+  { spec, metadata }: FluxBinding,
+  { rollouts, gates }: Inputs,
+  now: EpochMs,
+): { report: Report; until?: EpochMs } {
+  const evaluated = evaluateGates(gatesOf(spec), (ref) => gates.get(refKey(ref)), now).all;
+  const entries = reveal(evaluated, metadata.namespace ?? '').map(gateEntry);
+  const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
+  const edges = [...evaluated.flatMap((gate) => gate.until ?? []), ...ends];
+  const report = reportWith(spec, rollouts, entries, now);
+  return { report, ...(edges.length > 0 && { until: Math.min(...edges) }) };
+}
+
+/** @param gates one entry for each Gate of the spec */
+export function reportWith(
+  spec: FluxBindingSpec | undefined,
+  rollouts: Inputs['rollouts'],
+  gates: readonly GateEntry[],
+  now: EpochMs,
+): Report {
+  const existing = rolloutsOf(spec).flatMap((name) => rollouts.get(name) ?? []);
+  const closings = closedClosings(gates);
+  const passing = existing.filter((rollout) => isPassingGates(rollout, closings, now));
+  return {
+    ...(existing.length > 0 && {
+      rollouts: existing.map((rollout) => {
+        const writeBack = writeBackName(rollout);
+        return { rollout: rollout.metadata.name ?? '', ...deploymentOf(rollout), ...(writeBack && { writeBack }) };
+      }),
+    }),
+    ...(gates.length > 0 && { gates: [...gates] }),
+    ...(passing.length > 0 && { passing: passing.map((rollout) => deploymentOf(rollout)!) }),
+  };
+}
+
+function gateEntry(gate: GateResult): GateEntry {
+  return {
+    namespace: gate.ref.namespace,
+    name: gate.ref.name,
+    opened: gate.open,
+    message: fullMessage(gate),
+    ...(gate.until !== undefined && { until: formatTime(gate.until) }),
+    ...(gate.closing && { closing: gate.closing }),
+  };
+}
+
+export function encodeReport({ gates, ...rest }: Report): EncodedReport {
+  return { ...rest, ...(gates && { gates: gates.map(({ name, ...entry }) => ({ ...entry, gate: name })) }) };
+}
+
+export function decodeReport({ gates, ...rest }: EncodedReport): Report {
+  return { ...rest, ...(gates && { gates: gates.map(({ gate, ...entry }) => ({ ...entry, name: gate })) }) };
+}
+
+/** The newest deployment of the Rollout; undefined where it has deployed nothing, or does not exist. */
+export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef | undefined {
+  const { rollout, id, version, uid } = rollouts.find((each) => each.rollout === name) ?? {};
+  return rollout === undefined || id === undefined || version === undefined || uid === undefined
+    ? undefined
+    : { rollout, id, version, uid };
+}
+
+/** The closed Gates, each as `closingKey` has it. */
+export function closedClosings(gates: readonly GateEntry[] | undefined): string[] {
+  return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closingKey({ ref: gate, closing: gate.closing }));
+}
+
+/** Names of the Rollouts that the object follows, sorted. */
+export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
+  return [...new Set((spec?.pins ?? []).map((pin) => pin.rollout))].sort();
+}
+
+/** Each Gate's message is stored in the spec of the FluxBinding too. */
+const MAX_GATES = 16;
+
+/**
+ * Whether the inputs contain every Rollout and Gate that the object names. An atomic update of tag and variable (core/admission/managedFields/source.ts) depends on the
+ * object's source as well, which only the FluxBinding relates.
+ */
+export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
+  if (!spec || spec.target.kind === TRACKING_KIND) return false;
+  if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
+  const { pins = [] } = spec;
+  const required = gatesOf(spec);
+  if (pins.length === 0 && required.length === 0) return false;
+  if (required.length > MAX_GATES) return false;
+  return pins.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
+}

@@ -1,0 +1,66 @@
+/** The FluxBinding of one Flux object: what it requires and what it carries. */
+import { RESUME_LABEL } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { apiVersionOf, KINDS } from '../../api/kinds.ts';
+import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
+import { pinAnnotationsOf } from '../admission/managedFields/annotations.ts';
+import { sourceOf } from '../admission/managedFields/source.ts';
+import { awaitedApply, resumeLabel } from '../admission/suspend/applier.ts';
+import type { RequiredGate } from '../gate/gateRefs.ts';
+import { boundLabel, objectName } from '../kube/names.ts';
+import { observedOf } from './arrival.ts';
+
+interface BindingGates {
+  gates: RequiredGate[];
+  problems: string[];
+}
+
+export function bindingName(object: FluxObject): string {
+  return objectName(object.kind, object.metadata.name ?? '');
+}
+
+/**
+ * undefined for an object that names no Rollout and no Gate, that no Gate selects, that has no problem, and that waits for
+ * no applier. `mayRequest`: whether it may request an apply of its applier.
+ */
+export function bindingOf(
+  object: FluxObject,
+  { gates, problems: gateProblems }: BindingGates,
+  before: FluxBinding | undefined,
+  mayRequest = true,
+): FluxBinding | undefined {
+  const { pins: own, follows, problems: pinProblems } = pinAnnotationsOf(object);
+  const pins = follows === undefined ? own : [{ rollout: follows }];
+  const problems = [...pinProblems, ...gateProblems];
+  const awaits = awaitedApply(object);
+  if (pins.length === 0 && gates.length === 0 && problems.length === 0 && !awaits) return undefined;
+  const source = pins.length > 0 ? sourceOf(object) : undefined;
+  const observed = pins.length > 0 ? observedOf(object, before) : {};
+  const spec: FluxBindingSpec = {
+    target: {
+      apiVersion: object.apiVersion,
+      kind: object.kind,
+      name: object.metadata.name ?? '',
+      uid: object.metadata.uid ?? '',
+    },
+    ...(pins.length > 0 && { pins }),
+    ...(gates.length > 0 && { gates: gates.map(({ name, ...ref }) => ({ ...ref, gate: name })) }),
+    ...(problems.length > 0 && { problems }),
+    ...(source && { source }),
+    ...(awaits && { awaits }),
+    // An empty map would be written again at every sync (docs/facts.md, M10).
+    ...(Object.keys(observed).length > 0 && { observed }),
+  };
+  const labels = Object.fromEntries(pins.map((pin) => [boundLabel(pin.rollout), '']));
+  if (awaits && mayRequest) labels[RESUME_LABEL] = resumeLabel(awaits);
+  return {
+    apiVersion: apiVersionOf(KINDS.FluxBinding),
+    kind: 'FluxBinding',
+    metadata: {
+      name: bindingName(object),
+      namespace: object.metadata.namespace ?? '',
+      ...(Object.keys(labels).length > 0 && { labels }),
+    },
+    spec,
+  };
+}

@@ -1,0 +1,199 @@
+/** The status of a FluxBinding: which deployment its object should carry, what it has, and why it waits. */
+import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { Condition, EpochMs } from '../../api/kubernetes.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout } from '../../api/types.ts';
+import { approvalText, passedText } from '../admission/gateTexts.ts';
+import { deploymentText, formatDeployments, isSameDeployment } from '../admission/managedFields/deployment.ts';
+import { type AtomicUpdate, atomicUpdate } from '../admission/managedFields/source.ts';
+import { type Applied, awaitsOf, awaitsText } from '../admission/suspend/applier.ts';
+import { isTooMany } from '../gate/gateRefs.ts';
+import { setCondition } from '../kube/conditions.ts';
+import { refKey } from '../kube/names.ts';
+import { formatTime } from '../kube/time.ts';
+import { carries, hasArrived, TRACKING_KIND, whyNothingComes } from './arrival.ts';
+import { type GateEntry, headOf, type Report, rolloutsOf } from './bindingReport.ts';
+
+export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
+
+interface RelatedToBinding {
+  report: Report;
+  /** Present where variables and source are updated together. */
+  atomic?: AtomicUpdate | undefined;
+  /** The source named in the binding's spec, where it exists. */
+  source?: FluxObject | undefined;
+  /** The Kustomization that the binding's spec awaits, where it exists. */
+  applier?: FluxObject | undefined;
+}
+
+/** Holds no times but those of changes: the same input gives the same status. */
+export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, now: EpochMs): FluxBindingStatus {
+  const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
+  const before = binding.status ?? {};
+  const { report, atomic } = related;
+  const { gates = [], passing = [] } = report;
+  const held = gates.some((gate) => !gate.opened);
+  const applied = latch(binding, related);
+  const isFollower = spec.target.kind === TRACKING_KIND;
+  const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied, spec));
+  const desired = desiredDeployments(spec, related, held);
+  const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, targetOfBinding(binding), now);
+  const status: FluxBindingStatus = {
+    ...(desired.length > 0 && {
+      ...(!isFollower && { deployed: formatDeployments(desired) }),
+      summary: desired.map(deploymentText).join(', '),
+    }),
+    ...(pins.length > 0 && { pins }),
+    ...(atomic && { source: sourceEntry(atomic) }),
+    ...(applied.length > 0 && { applied }),
+    ...(gates.length > 0 && { gates }),
+    ...(passing.length > 0 && { passing }),
+    ...(held && { heldSince: before.heldSince ?? formatTime(now) }),
+    ...(awaits && { awaits }),
+  };
+  return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
+}
+
+/** The inventory's name for the object of a FluxBinding. */
+export function targetOfBinding({ spec, metadata }: FluxBinding): Applied {
+  const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
+  return { apiVersion, kind, namespace: metadata.namespace ?? '', name };
+}
+
+/** Defined where the object's source is pinned by one of its Rollouts too. */
+export function atomicUpdateOf(
+  { spec, metadata }: FluxBinding,
+  rollouts: ReadonlyMap<string, Rollout>,
+  source: FluxObject | undefined,
+): AtomicUpdate | undefined {
+  const isOwn = spec?.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace;
+  return isOwn && spec.target.kind !== TRACKING_KIND ? atomicUpdate(spec?.pins ?? [], rollouts, source) : undefined;
+}
+
+function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<FluxBindingStatus['source']> {
+  return {
+    ...(artifact !== undefined && { artifact }),
+    ...(awaits && { awaits: formatDeployments([awaits]) }),
+    ...(stuck !== undefined && { stuck }),
+  };
+}
+
+/** Behind a closed gate, and for a Rollout with nothing to say, the object keeps what it carries. */
+function desiredDeployments(
+  spec: FluxBindingSpec,
+  { report, atomic }: RelatedToBinding,
+  held: boolean,
+): DeploymentRef[] {
+  return rolloutsOf(spec).flatMap((name) => {
+    const carried = spec.observed?.deployed?.find((deployment) => deployment.rollout === name);
+    const next = atomic?.rollout === name ? atomic.fetched : headOf(report, name);
+    const stays = held && !report.passing?.some(({ rollout }) => rollout === name);
+    const deployment = stays ? carried : (next ?? carried);
+    return deployment ? [deployment] : [];
+  });
+}
+
+/** Proven once is proven: a later suspension moves the generation and hides the proof. Older deployments are dropped. */
+function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[] {
+  const names = rolloutsOf(binding.spec);
+  const before = binding.status?.applied ?? [];
+  return names.flatMap((name) => {
+    const head = headOf(related.report, name);
+    const latched = before.find((deployment) => deployment.rollout === name);
+    if (!head) return latched ? [latched] : [];
+    if (latched && isSameDeployment(latched, head)) return [latched];
+    return hasArrived(binding, related.source, head) ? [head] : [];
+  });
+}
+
+/** "Written, not applied yet" is not a state of its own: it would cost a write for each release, and a sync of everything related. */
+function pinState(
+  pin: Pin,
+  related: RelatedToBinding,
+  applied: readonly DeploymentRef[],
+  spec: FluxBindingSpec,
+): PinState {
+  const head = headOf(related.report, pin.rollout);
+  const entry = related.report.rollouts?.find(({ rollout }) => rollout === pin.rollout);
+  if (!head) {
+    const why = entry ? 'has deployed nothing yet' : 'does not exist';
+    return { ...pin, state: 'Missing', message: `Rollout '${pin.rollout}' ${why}` };
+  }
+  const { id, version, uid } = head;
+  const isFollower = spec.target.kind === TRACKING_KIND;
+  const writeBack = isFollower ? undefined : entry?.writeBack;
+  const has = { ...pin, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
+  // What Git sets may change after it has arrived.
+  const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);
+  if (!awaitsGit && carries(applied, head)) return { ...has, state: 'Applied' };
+  const why = isFollower
+    ? whyNothingComes(spec, related.source, pin.rollout)
+    : awaitsGit
+      ? `the object does not have it from Git yet; ImagePolicy '${writeBack}' selects it`
+      : undefined;
+  return { ...has, state: 'Waiting', ...(why !== undefined && { message: why }) };
+}
+
+// Conditions.
+
+const MAX_MESSAGE = 32_000;
+
+type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+const ALL_OPEN: Finding = { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
+
+/** Ready: each pin is applied, no gate holds the object and no suspension is left over. Approved: only where gates are required. */
+function bindingConditions(
+  status: FluxBindingStatus,
+  spec: FluxBindingSpec,
+  before: Condition[] | undefined,
+  now: EpochMs,
+): Condition[] {
+  const set = (conditions: Condition[] | undefined, type: string, { message, ...finding }: Finding) =>
+    setCondition(conditions, { type, ...finding, message: message.slice(0, MAX_MESSAGE) }, now);
+  const closed = (status.gates ?? []).filter((gate) => !gate.opened);
+  const conditions = set(before, READY, ready(status, spec, closed));
+  return status.gates?.length
+    ? set(conditions, APPROVED, approved(status, closed))
+    : conditions.filter(({ type }) => type !== APPROVED);
+}
+
+function ready(status: FluxBindingStatus, spec: FluxBindingSpec, closed: GateEntry[]): Finding {
+  const { pins = [], passing, awaits } = status;
+  const gateText = (gate: GateEntry) =>
+    isTooMany(gate) ? `held: ${gate.message}` : `waiting for gate ${refKey(gate)}: ${gate.message}`;
+  const waits: [reason: string, messages: string[]][] = [
+    ['InvalidAnnotations', spec.problems ?? []],
+    [GATE_CLOSED, passing ? [] : closed.map(gateText)],
+    ['Resuming', awaits ? [`suspended ${awaitsText(awaits)}`] : []],
+    ['RolloutNotDeployed', pins.flatMap((pin) => (pin.state === 'Missing' && pin.message ? [pin.message] : []))],
+  ];
+  const [first] = waits.filter(([, messages]) => messages.length > 0);
+  if (first) {
+    return { status: 'False', reason: first[0], message: unique(waits.flatMap(([, list]) => list)).join('; ') };
+  }
+  if (pins.length === 0) return ALL_OPEN;
+  const waiting = pins.filter((pin) => pin.state === 'Waiting');
+  if (waiting.length > 0) {
+    const why = waiting.map((pin) => (pin.message === undefined ? '' : `: ${pin.message}`)).join('');
+    const message = `waiting for ${waitingFor(status, spec)} ${unique(waiting.map(deploymentText)).join(', ')}${why}`;
+    return { status: 'Unknown', reason: 'Progressing', message };
+  }
+  return { status: 'True', reason: 'Applied', message: `${unique(pins.map(deploymentText)).join(', ')} applied` };
+}
+
+function waitingFor({ source }: FluxBindingStatus, spec: FluxBindingSpec): string {
+  const name = `${spec.source?.kind} ${spec.source?.name}`;
+  if (source?.stuck !== undefined) return `${name}, which ${source.stuck}, while the object keeps what it has:`;
+  return source?.awaits === undefined ? 'Flux to apply' : `${name}, suspended until it has fetched`;
+}
+
+function approved({ passing }: FluxBindingStatus, closed: GateEntry[]): Finding {
+  if (closed.length === 0) return ALL_OPEN;
+  const text = passing ? passedText : (gate: GateEntry) => approvalText(gate, gate.message);
+  return { status: 'False', reason: GATE_CLOSED, message: closed.map(text).join(' ') };
+}
+
+function unique(texts: string[]): string[] {
+  return [...new Set(texts)];
+}

@@ -1,0 +1,92 @@
+/** What on a Gate does not parse or compile: admission denies it, and evaluation ignores what got in anyway. And what deserves only a warning. */
+import { OPEN_FOR } from '../../api/annotations.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { compileCalendar, scheduleWarnings } from '../calendar/calendarRules.ts';
+import { formatDuration } from '../kube/duration.ts';
+import type { FieldProblem } from '../kube/fieldProblem.ts';
+import { selectorProblems } from '../kube/selector.ts';
+import { formatTime } from '../kube/time.ts';
+import { takesOpening } from './approved.ts';
+import {
+  acceptRequests,
+  CLOCK_TOLERANCE_MS,
+  isOpenFor,
+  parseRequestTime,
+  parseWindow,
+  REASON,
+  REQUESTED_AT,
+} from './gateRequests.ts';
+import { selectsFlux } from './gateSelection.ts';
+
+export function gateProblems(gate: Gate): FieldProblem[] {
+  return [
+    ...requestProblems(gate),
+    ...versionProblems(gate),
+    ...durationProblems('spec.interval', gate.spec.interval),
+    ...windowProblems(gate),
+    ...(gate.spec.schedule ? compileCalendar(gate.spec.schedule, 'spec.schedule').problems : []),
+    ...durationProblems('spec.approvals.expireAfter', gate.spec.approvals?.expireAfter),
+    ...selectorProblems(gate.spec.selects?.namespaceSelector, 'spec.selects.namespaceSelector'),
+    ...selectorProblems(gate.spec.selects?.labelSelector, 'spec.selects.labelSelector'),
+  ];
+}
+
+export function requestProblems(gate: Gate): FieldProblem[] {
+  return Object.values(REQUESTED_AT).flatMap((key) => {
+    const value = gate.metadata.annotations?.[key];
+    if (value === undefined || parseRequestTime(value) !== undefined) return [];
+    const reason = 'expected an RFC 3339 time such as 2021-03-26T10:00:00Z';
+    return [{ field: `metadata.annotations[${key}]`, value, reason }];
+  });
+}
+
+export function windowProblems({ spec }: Gate): FieldProblem[] {
+  return durationProblems('spec.window', spec.window);
+}
+
+function durationProblems(field: string, value: string | undefined): FieldProblem[] {
+  if (value === undefined || parseWindow(value) !== undefined) return [];
+  return [{ field, value, reason: 'expected a duration such as 90s, 30m or 24h' }];
+}
+
+function versionProblems({ metadata }: Gate): FieldProblem[] {
+  const value = metadata.annotations?.[OPEN_FOR];
+  if (value === undefined || isOpenFor(value)) return [];
+  const reason = 'expected the one tag that may be deployed, or <namespace>/<rollout>:<tag>';
+  return [{ field: `metadata.annotations[${OPEN_FOR}]`, value, reason }];
+}
+
+/** What the writer should know although the Gate is allowed: sentences of at most 120 characters. `old` is undefined for a new Gate. */
+export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string[] {
+  const { accepted, ignored, foreignReasons } = acceptRequests(gate, old, user, now);
+  const warnings = accepted
+    .filter(({ at }) => at > now + CLOCK_TOLERANCE_MS)
+    .map(
+      ({ action, at }) =>
+        `${formatDuration(at - now)} ahead: the ${action} request takes effect at ${formatTime(at)}, not now`,
+    );
+  for (const action of foreignReasons) {
+    warnings.push(`no reason recorded: ${REASON[action]} is from an earlier request by somebody else`);
+  }
+  const version = gate.metadata.annotations?.[OPEN_FOR];
+  const isLeftOver = version !== undefined && version === old?.metadata.annotations?.[OPEN_FOR];
+  if (isLeftOver && accepted.some(({ action }) => action === 'open')) {
+    warnings.push(`opens for ${version} only: ${OPEN_FOR} is still there from before; remove it to open for all`);
+  }
+  for (const { action, at } of ignored) {
+    warnings.push(`${REQUESTED_AT[action]} ${formatTime(at)} was handled before and requests nothing`);
+  }
+  if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {
+    warnings.push(`spec.window is ${gate.spec.window}: a request ends the moment it begins and has no effect`);
+  }
+  if (gate.spec.approvals && accepted.some(({ action }) => action === 'open') && !(old && takesOpening(old, now))) {
+    warnings.push('the request opens nothing: the Gate has spec.approvals');
+  }
+  if (gate.spec.approvals && !old?.spec.approvals && selectsFlux(gate)) {
+    warnings.push(
+      'spec.approvals let versions of Rollouts through, and open the Gate for no Flux object that it selects',
+    );
+  }
+  return [...warnings, ...scheduleWarnings(gate.spec.schedule?.rules ?? [])];
+}

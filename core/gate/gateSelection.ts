@@ -1,0 +1,159 @@
+/** `spec.selects`: one Gate for a team, a namespace or a cluster, with nothing added to the objects it holds. */
+import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
+import { GATES, GOVERNED_KINDS, governedKindOf, KINDS } from '../../api/kinds.ts';
+import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
+import type { RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { Requiring, ResourceRef } from '../../api/ports.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
+import { groupOf, identityOf } from '../kube/names.ts';
+import { matchesSelector, SelectorError, toSelectorString } from '../kube/selector.ts';
+import { LIMITS } from '../limits.ts';
+import { gateRefsOf, gatesOf } from './gateRefs.ts';
+
+/** Values of both labels: Gates of one namespace are found there, so that many of them burden no other namespace. */
+const SELECTS_OWN_NAMESPACE = 'own-namespace';
+const SELECTS_BEYOND = '';
+
+type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
+
+/** The rules for Gates that may select an object of the namespace, for a customize hook: the same for all objects there. */
+export function selectingGateRules(namespace: string, label: SelectsLabel): RelatedResourceRule[] {
+  return [
+    // In one rule for all, the Gates of one namespace would be a burden to every other.
+    { ...GATES, labelSelector: { matchLabels: { [label]: SELECTS_BEYOND } } },
+    { ...GATES, namespace, labelSelector: { matchLabels: { [label]: SELECTS_OWN_NAMESPACE } } },
+  ];
+}
+
+/** The lists of Gates that may select an object of the namespace, each one more than the limit where there are more: see isTruncated. */
+export function selectingGateLists(
+  namespace: string,
+  label: SelectsLabel,
+): (ResourceRef & { labelSelector: string; atMost: number })[] {
+  return selectingGateRules(namespace, label).map((rule) => ({
+    apiVersion: rule.apiVersion,
+    resource: rule.resource,
+    ...(rule.namespace !== undefined && { namespace: rule.namespace }),
+    labelSelector: toSelectorString(rule.labelSelector),
+    atMost: LIMITS.selectingGates + 1,
+  }));
+}
+
+/** Whether there are more Gates than one of the lists may bring. */
+export function isTruncated(lists: readonly (readonly Gate[])[]): boolean {
+  return lists.some(({ length }) => length > LIMITS.selectingGates);
+}
+
+/** Whether the Gate selects the Flux object. Without `kinds` it selects every governed kind of Flux. */
+export function gateSelects(
+  gate: Gate,
+  object: KubeObject<any, any>,
+  namespaceLabels: Readonly<Record<string, string>>,
+): boolean {
+  const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
+  return kind !== undefined && namesKind(gate, kind) && matches(gate, object, namespaceLabels);
+}
+
+/** Only a Gate whose `kinds` lists them selects Rollouts: an older one, written for Flux objects, must not begin to hold deployments. */
+export function gateSelectsRollout(
+  gate: Gate,
+  rollout: Rollout,
+  namespaceLabels: Readonly<Record<string, string>>,
+): boolean {
+  return namesRollouts(gate) && matches(gate, rollout, namespaceLabels);
+}
+
+function namesKind({ spec }: Gate, kind: string): boolean {
+  if (!spec?.selects) return false;
+  const kinds: readonly string[] = spec.selects.kinds ?? [];
+  return kinds.length === 0 || kinds.includes(kind);
+}
+
+function namesRollouts({ spec }: Gate): boolean {
+  return spec?.selects?.kinds?.includes(KINDS.Rollout.kind) ?? false;
+}
+
+/**
+ * Whether the Gate selects by namespace and labels. An absent namespaceSelector means the Gate's own namespace, an empty one all;
+ * an absent labelSelector means all objects. A selector that does not compile selects nothing: the Gate itself says so
+ * (admission denies it), and one such Gate must not stop the hooks of every Flux object.
+ */
+function matches(
+  { spec, metadata }: Gate,
+  object: Pick<KubeObject, 'metadata'>,
+  namespaceLabels: Readonly<Record<string, string>>,
+): boolean {
+  try {
+    const inNamespace = spec.selects?.namespaceSelector
+      ? matchesSelector(spec.selects.namespaceSelector, namespaceLabels)
+      : object.metadata.namespace === metadata.namespace;
+    return inNamespace && matchesSelector(spec.selects?.labelSelector, object.metadata.labels);
+  } catch (error) {
+    if (error instanceof SelectorError) return false;
+    throw error;
+  }
+}
+
+export function selectsFlux(gate: Gate): boolean {
+  return GOVERNED_KINDS.some(({ kind }) => namesKind(gate, kind));
+}
+
+/** The labels by which the Gate is found; undefined for those that it does not have. */
+export function selectsLabels(gate: Gate): Record<SelectsLabel, string | undefined> {
+  const value = reachesBeyond(gate.spec?.selects) ? SELECTS_BEYOND : SELECTS_OWN_NAMESPACE;
+  return {
+    [SELECTS_LABEL]: selectsFlux(gate) ? value : undefined,
+    [SELECTS_ROLLOUTS_LABEL]: namesRollouts(gate) ? value : undefined,
+  };
+}
+
+/** The problem of a Gate that reaches beyond its namespace: one that is stored goes on holding. */
+export const BEYOND_FORBIDDEN =
+  'spec.selects.namespaceSelector: NO_CROSS_NAMESPACE_REFS forbids Gates that hold objects of other namespaces.';
+
+export function reachesBeyond(selects: Gate['spec']['selects'] | undefined): boolean {
+  return selects?.namespaceSelector !== undefined;
+}
+
+// What requires a Gate, open or closed: Flux objects by their bindings, and Rollouts. A closed Gate holds all of them.
+
+export type Requirer = ObjectName;
+
+/** Sorted by kind, namespace and name. */
+export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
+  return found(gate, requiring).map(({ requirer }) => requirer);
+}
+
+/**
+ * The requirers that keep a closed Gate from being deleted: those of its own namespace, and those that it selects. One of another namespace that
+ * only names it does not: any user may name any Gate, and an object that names one that does not exist stays held.
+ */
+export function holdersOf(gate: Gate, requiring: Requiring): Requirer[] {
+  const { namespace } = identityOf(gate);
+  return found(gate, requiring).flatMap(({ requirer, selected }) =>
+    selected || requirer.namespace === namespace ? [requirer] : [],
+  );
+}
+
+function found(gate: Gate, { bindings, rollouts, namespaces }: Requiring): { requirer: Requirer; selected: boolean }[] {
+  const { namespace, name } = identityOf(gate);
+  const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
+  const objects = bindings.flatMap(({ spec, metadata }) => {
+    const ref = gatesOf(spec).find(isThis);
+    if (!spec || !ref) return [];
+    const { kind, name } = spec.target;
+    return [{ requirer: { kind, namespace: metadata.namespace ?? '', name }, selected: ref.selected === true }];
+  });
+  const requiring = rollouts.flatMap((rollout) => {
+    const labels = namespaces.get(rollout.metadata.namespace ?? '') ?? {};
+    const selected = gateSelectsRollout(gate, rollout, labels);
+    const isRequired = selected || gateRefsOf(rollout).some(isThis);
+    return isRequired ? [{ requirer: { kind: KINDS.Rollout.kind, ...identityOf(rollout) }, selected }] : [];
+  });
+  return [...objects, ...requiring].sort((a, b) => (requirerText(a.requirer) < requirerText(b.requirer) ? -1 : 1));
+}
+
+/** `Kustomization apps/web`. */
+export function requirerText({ kind, namespace, name }: Requirer): string {
+  return `${kind} ${namespace}/${name}`;
+}

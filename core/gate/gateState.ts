@@ -1,0 +1,269 @@
+/** Whether a Gate is open: the one answer that hooks and webhooks share. Its rules: docs/gates.md. */
+
+import {
+  ACCEPTED_REQUEST,
+  CLOSE_REASON,
+  CLOSE_REQUESTED_AT,
+  OPEN_FOR,
+  OPEN_REASON,
+  OPEN_REQUESTED_AT,
+} from '../../api/annotations.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { isActive, nextTransition } from '../calendar/activeRules.ts';
+import { type Calendar, compileCalendar } from '../calendar/calendarRules.ts';
+import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
+import { formatTime } from '../kube/time.ts';
+import { Memo } from '../memo.ts';
+import { requestProblems, windowProblems } from './gateProblems.ts';
+import {
+  after,
+  type GateRequest,
+  type GateRequests,
+  gateRequestsOf,
+  parseWindow,
+  requestTimes,
+} from './gateRequests.ts';
+
+// Evaluations of Gates are kept for as long as they cannot change: one Gate is evaluated in every write and every sync of all that it holds. The key is what
+// an evaluation reads and not the resourceVersion, since admission sees proposed Gates. A pure function stays one: what is kept is what
+// would be computed, also for a clock that goes back.
+
+/** All that an evaluation reads. Add here what it is to read; a property test compares. */
+const ANNOTATIONS = [ACCEPTED_REQUEST, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_FOR, OPEN_REASON, OPEN_REQUESTED_AT];
+const MAX_GATES = 1000;
+/** Sixty-four rules take 8 kB. A longer text is no real calendar: it is evaluated each time. */
+const MAX_CONTENT = 16_384;
+
+interface Steady<Value> {
+  value: Value;
+  from: EpochMs;
+  /** undefined: forever. */
+  until: EpochMs | undefined;
+}
+
+const known = new Memo<{ last?: Steady<unknown> }>(MAX_GATES);
+
+/** `until` is the first instant after `now` at which the value may differ. Values are never changed in place. */
+function remembered<Value>(gate: Gate, now: EpochMs, make: () => Omit<Steady<Value>, 'from'>): Value {
+  const content = contentOf(gate);
+  if (content.length > MAX_CONTENT) return make().value;
+  const slot = known.get(content, () => ({}));
+  const { last } = slot;
+  if (last && last.from <= now && (last.until === undefined || now < last.until)) return last.value as Value;
+  const { value, until } = make();
+  slot.last = { value, from: now, until };
+  return value;
+}
+
+function contentOf({ metadata, spec, status }: Gate): string {
+  const annotations = Object.fromEntries(ANNOTATIONS.map((key) => [key, metadata.annotations?.[key]]));
+  const { default: standard, window, schedule, approvals } = spec;
+  return JSON.stringify({
+    standard,
+    window,
+    schedule,
+    takesApprovals: approvals !== undefined,
+    annotations,
+    request: status?.request,
+    planned: status?.planned,
+  });
+}
+
+export interface GateEvaluation {
+  opened: boolean;
+  /** The RFC's words: `Gate closed by default`, `Gate scheduled for closing at 2021-03-26T11:00:00Z`, … */
+  message: string;
+  /** The next instant at which this answer changes by itself. */
+  until?: EpochMs | undefined;
+  requestedAt?: EpochMs | undefined;
+  resetToDefaultAt?: EpochMs | undefined;
+  /** The newest request whose time has come; it may be over. */
+  request?: GateRequest | undefined;
+  /** The newest request whose time has come, while it is why the gate is as it is. */
+  cause?: GateRequest | undefined;
+  /** A request whose time has not come. */
+  planned?: GateRequest | undefined;
+  /** What was ignored because it does not parse. */
+  stalled?: string | undefined;
+  /** Open for a Rollout about to deploy this tag; everything else sees the gate closed (`opened` is false). */
+  openFor?: string | undefined;
+}
+
+/** The evaluation, kept as long as it cannot change. */
+export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
+  return remembered(gate, now, () => evaluateAfresh(gate, now));
+}
+
+/** `until`: the first instant at which anything of it may be another one, not only `opened`. */
+export function evaluateAfresh(gate: Gate, now: EpochMs): { value: GateEvaluation; until: EpochMs | undefined } {
+  const { timeline, problems } = timelineOf(gate, now);
+  return { value: evaluationOf(timeline, problems, now), until: steadyUntil(timeline, now) };
+}
+
+function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs): GateEvaluation {
+  const state = stateAt(timeline, now);
+  const until = nextChange(timeline, now);
+  const { current, planned } = timeline.requests;
+  // Infinity: only the opposite request ends the effect of the current one.
+  const reset = current && overrideOf(timeline, current).to;
+  const cause = isCause(state, reset, current) ? current : undefined;
+  return {
+    opened: state.opened,
+    message: messageOf(state, cause, until),
+    openFor: state.for,
+    until,
+    request: current,
+    requestedAt: current?.at,
+    resetToDefaultAt: Number.isFinite(reset) ? reset : undefined,
+    cause,
+    planned,
+    stalled: problems.length > 0 ? problems.map(problemText).join('; ') : undefined,
+  };
+}
+
+function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: FieldProblem[] } {
+  const badWindow = windowProblems(gate);
+  const compiled = gate.spec.schedule && compileCalendar(gate.spec.schedule, 'spec.schedule');
+  const timeline: Timeline = {
+    gate,
+    calendar: compiled?.calendar,
+    window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
+    // How long a request would hold is unknown: none counts.
+    requests: badWindow.length > 0 ? { handled: {} } : countingRequests(gate, now),
+  };
+  return { timeline, problems: [...requestProblems(gate), ...badWindow, ...(compiled?.problems ?? [])] };
+}
+
+/** On a Gate with approvals one person's request opens nothing: it ends the closing before it. */
+function countingRequests(gate: Gate, now: EpochMs): GateRequests {
+  const { current, planned, ...rest } = gateRequestsOf(gate, now);
+  const counts = (request: GateRequest | undefined) =>
+    gate.spec.approvals && request?.action === 'open' ? undefined : request;
+  return { ...rest, current: counts(current), planned: counts(planned) };
+}
+
+/** A request towards the default ends at once, and is still why the gate is at its default. */
+function isCause(state: GateState, reset: EpochMs | undefined, request: GateRequest | undefined): boolean {
+  if (state.cause !== 'default') return state.cause === 'request';
+  return request !== undefined && reset === request.at && (request.action === 'open') === state.opened;
+}
+
+function messageOf(state: GateState, cause: GateRequest | undefined, until?: EpochMs): string {
+  if (state.for) {
+    const end = until === undefined ? '' : `, until ${formatTime(until)}`;
+    return `Gate opened for version '${state.for}' only${end}`;
+  }
+  if (until !== undefined) return `Gate scheduled for ${state.opened ? 'closing' : 'opening'} at ${formatTime(until)}`;
+  if (state.cause === 'schedule') return `Gate ${state.opened ? 'opened' : 'closed'} by schedule`;
+  if (cause) return `Gate ${state.opened ? 'open' : 'close'} requested`;
+  return `Gate ${state.opened ? 'opened' : 'closed'} by default`;
+}
+
+/**
+ * Tells one closing of a Gate from any other: which request made it, and when it ends by itself. Empty for a Gate that is closed
+ * by default. A planned request does not count before its time.
+ */
+export function closingOf({ request, planned, until }: GateEvaluation): string {
+  const by = request ? `${request.action}=${formatTime(request.at)}` : '';
+  return until === undefined || until === planned?.at ? by : `${by}~${formatTime(until)}`;
+}
+
+// What a Gate is at each instant: its default, over that its calendar, over that what was requested. A gate without a schedule goes by the RFC: a
+// request away from the default holds for the window, or without one until the opposite request; a request towards the default ends that at once.
+// An opening for one version is always away from the default: everything else sees the gate closed. On a gate with a schedule every request holds
+// for the window and beats the calendar. Without a window a closing holds until somebody opens, and an opening until the calendar's next change:
+// one hotfix must not end the freeze of every Friday to come.
+
+/** `for` and closed: open for that version only. */
+interface GateState {
+  opened: boolean;
+  for?: string;
+  cause: 'default' | 'schedule' | 'request';
+}
+
+interface Override {
+  from: EpochMs;
+  /** Infinity: until the opposite request. */
+  to: EpochMs;
+  state: GateState;
+}
+
+interface Timeline {
+  gate: Gate;
+  calendar: Calendar | undefined;
+  /** Milliseconds; undefined: until the opposite request. */
+  window: number | undefined;
+  requests: GateRequests;
+}
+
+/** The planned request, the end of an override, and the calendar's next change after each: no gate has more steps in a row. */
+const MAX_STEPS = 8;
+
+function stateAt(timeline: Timeline, at: EpochMs): GateState {
+  const override = overrideAt(timeline, at);
+  if (override && at < override.to) return override.state;
+  return standing(timeline, at);
+}
+
+/** The next instant after `now` at which the state differs; undefined when it never does by itself. */
+function nextChange(timeline: Timeline, now: EpochMs): EpochMs | undefined {
+  const { opened, for: version } = stateAt(timeline, now);
+  let at: EpochMs | undefined = now;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    at = nextStep(timeline, at);
+    if (at === undefined) return undefined;
+    const then = stateAt(timeline, at);
+    if (then.opened !== opened || then.for !== version) return at;
+  }
+  return undefined;
+}
+
+/** The request in force at that instant; before a gate's first planned request there is none. */
+function overrideAt(timeline: Timeline, at: EpochMs): Override | undefined {
+  const { current, planned } = timeline.requests;
+  if (planned && at >= planned.at) return overrideOf(timeline, planned);
+  return current && overrideOf(timeline, current);
+}
+
+function overrideOf({ gate, calendar, window }: Timeline, request: GateRequest): Override {
+  const { at: from, action } = request;
+  const state: GateState = { opened: action === 'open' && !request.for, cause: 'request' };
+  if (request.for) state.for = request.for;
+  const towardsDefault = !request.for && state.opened === (gate.spec.default === 'opened');
+  if (!calendar && towardsDefault) return { from, to: from, state };
+  if (window !== undefined) return { from, to: after(from, window), state };
+  if (!calendar || action === 'close') return { from, to: Number.POSITIVE_INFINITY, state };
+  return { from, to: nextTransition(calendar, from) ?? Number.POSITIVE_INFINITY, state };
+}
+
+function standing({ gate, calendar }: Timeline, at: EpochMs): GateState {
+  if (calendar && isActive(calendar, at)) return { opened: gate.spec.schedule?.action === 'Open', cause: 'schedule' };
+  return { opened: gate.spec.default === 'opened', cause: 'default' };
+}
+
+/** A calendar whose windows do what the default does has no steps: its windows change nothing. */
+function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
+  const { gate, calendar, requests } = timeline;
+  const override = overrideAt(timeline, at);
+  const plannedAt = requests.planned?.at;
+  const turns = calendar && (gate.spec.schedule?.action === 'Open') !== (gate.spec.default === 'opened');
+  const steps = [
+    plannedAt !== undefined && plannedAt > at ? plannedAt : undefined,
+    override && at < override.to ? override.to : turns && nextTransition(calendar, at),
+  ];
+  const next = Math.min(...steps.filter((step) => typeof step === 'number'));
+  return Number.isFinite(next) ? next : undefined;
+}
+
+/** The first instant after `now` at which the state, its cause or a request may be another one; undefined: never. */
+function steadyUntil(timeline: Timeline, now: EpochMs): EpochMs | undefined {
+  const { gate, calendar, requests } = timeline;
+  const ends = [requests.current, requests.planned].flatMap((request) =>
+    request ? [request.at, overrideOf(timeline, request).to] : [],
+  );
+  const ahead = [...requestTimes(gate), ...ends, calendar && nextTransition(calendar, now)].filter(
+    (at) => at !== undefined && at > now && Number.isFinite(at),
+  ) as EpochMs[];
+  return ahead.length > 0 ? Math.min(...ahead) : undefined;
+}

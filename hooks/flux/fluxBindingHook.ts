@@ -1,0 +1,69 @@
+/** Composite of FluxBindings: what the Rollouts and Gates of one Flux object demand now, and whether the object has it. */
+import type { FluxObject } from '../../api/flux.ts';
+import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
+import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
+import { sourceResource } from '../../core/admission/managedFields/source.ts';
+import { decodeReport, inputsOf, reportOf, rolloutsOf } from '../../core/binding/bindingReport.ts';
+import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
+import { gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
+import { groupOf } from '../../core/kube/names.ts';
+import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { secondsUntil } from '../../core/kube/time.ts';
+import { namedRules } from '../customizeRules.ts';
+import type { CompositeHook } from '../hook.ts';
+
+export const fluxBindingHook: CompositeHook = {
+  async customize({ parent }, call) {
+    const { spec, metadata } = parent as FluxBinding;
+    const relatedResources: RelatedResourceRule[] = [];
+    // Where the object's decorator reports, related objects would only add syncs of this one.
+    if (!spec?.report) {
+      const { namespace = '' } = metadata;
+      const rollouts = rolloutsOf(spec).map((name) => ({ namespace, name }));
+      relatedResources.push(...namedRules(ROLLOUTS, rollouts));
+      const gates = gatesOf(spec).filter((gate) => !isTooMany(gate));
+      relatedResources.push(...namedRules(GATES, gates));
+    }
+    const source = spec?.source && sourceRule(spec.source);
+    // A rule for a kind that is not served would fail every sync of this binding.
+    if (source && (await call.cluster.serves(source))) relatedResources.push(source);
+    if (spec?.awaits && (await call.cluster.serves(KUSTOMIZATIONS))) {
+      relatedResources.push({ ...KUSTOMIZATIONS, namespace: spec.awaits.namespace, names: [spec.awaits.name] });
+    }
+    return { relatedResources };
+  },
+
+  async sync({ parent, related }, { now }) {
+    const binding = parent as FluxBinding;
+    const { source: sourceRef, awaits } = binding.spec ?? {};
+    const source =
+      sourceRef &&
+      objectAt<FluxObject>(
+        related,
+        { group: groupOf(sourceRef.apiVersion), kind: sourceRef.kind },
+        sourceRef.namespace,
+        sourceRef.name,
+      );
+    const applier = awaits && objectAt<FluxObject>(related, KINDS.Kustomization, awaits.namespace, awaits.name);
+    const written = binding.spec?.report;
+    const inputs = inputsOf(objectsOf<Rollout>(related, KINDS.Rollout), objectsOf<Gate>(related, KINDS.Gate));
+    const { report, until } = written
+      ? { report: decodeReport(written), until: undefined }
+      : reportOf(binding, inputs, now);
+    const atomic = written ? undefined : atomicUpdateOf(binding, inputs.rollouts, source);
+    const answer: CompositeResponse = {
+      status: bindingStatus(binding, { report, atomic, source, applier }, now),
+      children: [],
+    };
+    // A Gate's own status triggers a sync of this binding at an edge; this is for when that comes late.
+    if (until !== undefined) answer.resyncAfterSeconds = secondsUntil(until, now);
+    return answer;
+  },
+};
+
+function sourceRule(source: NonNullable<FluxBindingSpec['source']>): RelatedResourceRule | undefined {
+  const resource = sourceResource(source);
+  if (!resource) return undefined;
+  return { apiVersion: source.apiVersion, resource, namespace: source.namespace, names: [source.name] };
+}

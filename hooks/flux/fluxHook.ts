@@ -1,0 +1,145 @@
+/**
+ * Decorator of every governed Flux kind: publishes what the object requires as its FluxBinding, has the webhook set what its Rollouts deploy,
+ * and reports on the object what its Gates do. The decorator in holdHook.ts suspends and resumes it: Gates don't wake this one, which has nothing to do in a
+ * freeze before the object is written.
+ */
+import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { ClusterReader, HookCall } from '../../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { withGateCondition } from '../../core/admission/gateConditions.ts';
+import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/hold.ts';
+import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
+import { recordedNames } from '../../core/admission/objectGates.ts';
+import {
+  appliedOf,
+  awaitedApply,
+  currentAwaits,
+  MAX_REQUESTING,
+  mayApplyFluxObjects,
+  mayRequestApply,
+  reconcileRequest,
+  resumedAloneAt,
+  resumeLabel,
+} from '../../core/admission/suspend/applier.ts';
+import { inputsOf } from '../../core/binding/bindingReport.ts';
+import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';
+import { targetOfBinding } from '../../core/binding/bindingStatus.ts';
+import { withReport } from '../../core/binding/delay.ts';
+import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { secondsUntil } from '../../core/kube/time.ts';
+import { namedRules } from '../customizeRules.ts';
+import type { DecoratorHook } from '../hook.ts';
+import { readGates } from './holdHook.ts';
+
+export const fluxHook: DecoratorHook = {
+  /** Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the FluxBinding until then. */
+  async customize({ parent }) {
+    const { namespace = '', name = '' } = parent.metadata;
+    const rollouts = [...new Set(pinAnnotationsOf(parent).pins.map(({ rollout }) => rollout))];
+    const relatedResources: RelatedResourceRule[] = namedRules(
+      ROLLOUTS,
+      rollouts.map((name) => ({ namespace, name })),
+    );
+    if (mayApplyFluxObjects(parent)) {
+      const waiting = { matchLabels: { [RESUME_LABEL]: resumeLabel({ namespace, name }) } };
+      relatedResources.push({ ...FLUX_BINDINGS, labelSelector: waiting });
+    }
+    return { relatedResources };
+  },
+
+  async sync(request, call) {
+    const { now, cluster } = call;
+    const { object, attachments, related } = request as DecoratorRequest<FluxObject>;
+    const { namespace } = object.metadata;
+    const observed = objectAt<FluxBinding>(attachments, KINDS.FluxBinding, namespace, bindingName(object));
+    const { gating, gates } = await readGating(object, call);
+
+    const inputs = inputsOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
+    const awaited = awaitedApply(object);
+    const asks = awaited !== undefined && (await mayRequest(awaited, object, observed, cluster));
+    const wanted = bindingOf(object, gating.binding, observed, asks);
+    const reporting = wanted && withReport(wanted, observed, inputs, now);
+    const answer: DecoratorResponse = { attachments: reporting ? [reporting.binding] : [] };
+    if (object.metadata.deletionTimestamp) return answer;
+
+    const seen = reporting ? reporting.status : observed?.status;
+    const annotations: Record<string, string | null> = {};
+    const state = stateByRollouts(object, gating, seen, now);
+    if (state !== undefined) annotations[GATE_STATE] = state;
+    const deployed = deploymentTrigger(object, seen);
+    if (deployed !== undefined) annotations[DEPLOYED] = deployed;
+    Object.assign(annotations, artifactTrigger(object, seen));
+    const bindings = objectsOf<FluxBinding>(related, KINDS.FluxBinding);
+    const waiting = bindings.filter((binding) => mayRequestApply(object, targetOfBinding(binding)));
+    const requested = reconcileRequest(object, waiting, now);
+    if (requested !== undefined) annotations[RECONCILE_REQUESTED_AT] = requested;
+
+    const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
+    const awaits = currentAwaits(object, seen);
+    const isSettled = state === undefined && gating.isMarked;
+    const status = isSettled ? withGateCondition(object, gating, now, awaits) : undefined;
+    const reportAt = gating.changedAt + FREEZE_MS;
+    if (Object.keys(annotations).length > 0) answer.annotations = annotations;
+    if (status && reportAt <= now) answer.status = status;
+    const requeues = [
+      reporting?.requeueAt,
+      status && reportAt > now ? reportAt : undefined,
+      resumedAloneAt(awaits),
+      (awaited && !asks) || !gating.isMarked ? now + LATER_MS : undefined,
+      isSuspendedByUs ? now + HELD_MS : undefined,
+    ].filter((at) => at !== undefined);
+    // Metacontroller swallows a conflict of either write: sync again soon.
+    if (answer.annotations || answer.status) answer.resyncAfterSeconds = 1;
+    else if (requeues.length > 0) answer.resyncAfterSeconds = secondsUntil(Math.min(...requeues), now);
+    return answer;
+  },
+};
+
+/** A freeze suspends before it reports: each status that is written costs two writes of Metacontroller, which delay the next suspension. */
+const FREEZE_MS = 5000;
+
+/** How often the report on a held object is computed again: its Gates wake the decorator that holds it, and not this one. */
+const HELD_MS = 60_000;
+
+/** Until the next sync of an object that may not request its applier's apply yet, or is not marked as its Gates want. */
+const LATER_MS = 10_000;
+
+/** How long one read of a Gate serves all objects, in milliseconds. */
+const SHARED_MS = 1000;
+/** How old a read may be where the object's marks contradict it: a freeze may have marked the object since. */
+const DOUBTED_MS = 200;
+
+/** The object's Gates, which this decorator doesn't relate, at most a second old. */
+async function readGating(object: FluxObject, call: HookCall): Promise<{ gating: Gating; gates: Gate[] }> {
+  const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
+  const refs = recordedNames(object, rules);
+  const read = async (maxAgeMs: number) => {
+    const gates = await readGates(refs, maxAgeMs, call);
+    const byName = new Map(gates.map((gate) => [refKey(identityOf(gate)), gate]));
+    return { gates, gating: gatingOf(object, byName, call.now, rules) };
+  };
+  const known = await read(SHARED_MS);
+  return known.gating.isMarked || refs.length === 0 ? known : read(DOUBTED_MS);
+}
+
+/** Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor of a Kustomization that does not apply it, whatever its labels say. */
+async function mayRequest(
+  applier: NamespacedName,
+  object: FluxObject,
+  observed: FluxBinding | undefined,
+  cluster: ClusterReader,
+): Promise<boolean> {
+  const label = resumeLabel(applier);
+  if (observed?.metadata.labels?.[RESUME_LABEL] === label) return true;
+  const [found, asking] = await Promise.all([
+    cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier }),
+    cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_REQUESTING }),
+  ]);
+  return asking.length < MAX_REQUESTING && mayRequestApply(found, appliedOf(object));
+}

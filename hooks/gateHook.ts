@@ -1,0 +1,92 @@
+/** CompositeController `gates`: a Gate's status, and when to compute it again. No children. */
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { HookCall, RequiringObjects } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+import { unheldOf, unresumedOf } from '../core/admission/unheld.ts';
+import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
+import { standingApprovals, withoutDeletedRollouts } from '../core/gate/approved.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond, requirersOf } from '../core/gate/gateSelection.ts';
+import { evaluateGate, type GateEvaluation } from '../core/gate/gateState.ts';
+import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } from '../core/gate/gateStatus.ts';
+import { eventRecord } from '../core/kube/events.ts';
+import { identityOf } from '../core/kube/names.ts';
+import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
+import { oidcProblem } from '../core/receiver/idToken.ts';
+import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
+import type { CompositeHook } from './hook.ts';
+
+const RECEIVER_RETRY_SECONDS = 10;
+
+/** How old a count may be: of any Gate, and of one that has just changed. */
+const COUNT_MS = 30_000;
+const NEW_COUNT_MS = 3000;
+
+type Secret = KubeObject<never, never> & { data?: Record<string, string> };
+
+export const gateHook: CompositeHook = {
+  async sync({ parent }, call) {
+    const gate = parent as unknown as Gate;
+    const ref = identityOf(gate);
+    const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
+    const [requiring, receiver] = await Promise.all([readRequiring(gate, call), receiverOf(gate, ref, call)]);
+    const requirers = requiring && requirersOf(gate, requiring);
+    const unheld = requiring && unheldOf(gate, requiring.objects, requiring.namespaces);
+    const unresumed = requiring && unresumedOf(gate, requiring.objects, requiring.namespaces);
+    const standing = standingApprovals(gate, call.now);
+    const record = requiring ? withoutDeletedRollouts(standing, requiring.rollouts) : standing;
+    const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
+    const status = gateStatus(gate, evaluation, { requirers, unheld, unresumed, receiver, approvals }, call.now);
+    const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
+    const standIns = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
+    for (const event of [...gateEvents(gate, status, evaluation.message), ...given]) {
+      call.events.record({ ...eventRecord(event, gate, call.now), standIns });
+    }
+    const resync = resyncSeconds(gate, evaluation, call.now, until);
+    // Nothing triggers a sync of the Gate when its Secret appears, or the right to read it.
+    const waits = receiver && 'problem' in receiver;
+    return { status, children: [], resyncAfterSeconds: waits ? Math.min(resync, RECEIVER_RETRY_SECONDS) : resync };
+  },
+};
+
+/** Each Rollout checks the requesters and authors of a version. */
+const unknown = () => undefined;
+
+/** undefined when the cluster does not answer: a Gate is evaluated anyway. */
+async function readRequiring(gate: Gate, { requirers, now }: HookCall): Promise<RequiringObjects | undefined> {
+  const reading = requirers.read(now, isSettling(gate, now) ? NEW_COUNT_MS : COUNT_MS);
+  try {
+    return await reading;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reported, but still held: a setting must not lift a freeze. */
+function withForbidden(gate: Gate, evaluation: GateEvaluation, { settings }: HookCall): GateEvaluation {
+  if (!settings.noCrossNamespaceRefs || !reachesBeyond(gate.spec.selects)) return evaluation;
+  const stalled = [evaluation.stalled, BEYOND_FORBIDDEN].filter(Boolean).join('; ');
+  return { ...evaluation, stalled };
+}
+
+async function receiverOf(
+  gate: Gate,
+  ref: NamespacedName,
+  { cluster, settings }: HookCall,
+): Promise<GateFacts['receiver']> {
+  const { oidc, secretRef } = gate.spec.receiver ?? {};
+  if (oidc) return oidcProblem(gate, oidc, settings.oidcIssuers ?? []) ?? { path: idTokenPath(ref) };
+  const name = secretRef?.name;
+  if (!name) return undefined;
+  const where = `Secret '${ref.namespace}/${name}'`;
+  try {
+    const secret = await cluster.get<Secret>({ apiVersion: 'v1', resource: 'secrets', namespace: ref.namespace, name });
+    const data = secret?.data?.token;
+    const token = tokenBytes(data);
+    if (token.length > 0) return { path: webhookPath(token, ref) };
+    const lacks = !secret ? 'does not exist' : data === undefined ? "has no key 'token'" : "has an empty key 'token'";
+    return { reason: 'SecretInvalid', problem: `${where} ${lacks}` };
+  } catch {
+    // Whether the gate is open must not depend on who may read Secrets.
+    return { reason: 'SecretUnreadable', problem: `${where} cannot be read` };
+  }
+}

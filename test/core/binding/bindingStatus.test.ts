@@ -1,0 +1,345 @@
+import { describe, expect, it } from 'vitest';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { FluxBinding, Rollout } from '../../../api/types.ts';
+import { type GateEntry, reportWith } from '../../../core/binding/bindingReport.ts';
+import { bindingOf } from '../../../core/binding/bindingSpec.ts';
+import { atomicUpdateOf, bindingStatus } from '../../../core/binding/bindingStatus.ts';
+import {
+  deployment,
+  helmRelease,
+  kustomization,
+  NOW,
+  ociRepository,
+  released,
+  rollout,
+  rolloutsByName,
+} from '../admission/objects.ts';
+
+const SOURCE = { kind: 'OCIRepository', name: 'web' };
+const my = rollout('my-app', '1.1.0', '1.0.0');
+const head = { rollout: 'my-app', id: 2, version: '1.1.0', uid: 'uid-my-app' };
+const at2 = { deployed: deployment('my-app', 2, '1.1.0') };
+const closed: GateEntry = { namespace: 'shop', name: 'freeze', opened: false, message: 'Gate closed by default' };
+
+const synced = (revision: string, { generation = 3, readyAt = 3, ready = 'True' } = {}) => ({
+  observedGeneration: generation,
+  lastAppliedRevision: revision,
+  conditions: [
+    { type: 'Ready', status: ready, reason: 'x', message: '', lastTransitionTime: '', observedGeneration: readyAt },
+  ],
+});
+const fetched = (revision: string, observedGeneration = 3) => ({ observedGeneration, artifact: { revision } });
+
+interface Row {
+  says: string;
+  object: FluxObject;
+  source?: FluxObject;
+  applier?: FluxObject;
+  rollouts?: Rollout[];
+  gates?: GateEntry[];
+  before?: FluxBinding['status'];
+  state?: string;
+  deployed?: string | undefined;
+  ready: [status: string, message: RegExp];
+}
+
+const git = { ...ociRepository(null, { annotations: {}, status: fetched('main@sha1:1') }), kind: 'GitRepository' };
+const oci = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0@sha256:1') });
+
+const rows: Row[] = [
+  {
+    says: 'a new deployment is on its way',
+    object: kustomization({ deployed: deployment('my-app', 1, '1.0.0') }),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
+  },
+  {
+    says: 'written, not applied',
+    object: kustomization(at2),
+    source: git,
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
+  },
+  {
+    says: 'applied from the newest artifact',
+    object: kustomization({ ...at2, status: synced('main@sha1:1') }),
+    source: git,
+    state: 'Applied',
+    ready: ['True', /^my-app 1\.1\.0 \(2\) applied$/],
+  },
+  {
+    says: 'an older artifact was applied',
+    object: kustomization({ ...at2, status: synced('main@sha1:0') }),
+    source: git,
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'Ready speaks of an older generation',
+    object: kustomization({ ...at2, status: synced('main@sha1:1', { readyAt: 2 }) }),
+    source: git,
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'the status speaks of an older generation',
+    object: kustomization({ ...at2, status: synced('main@sha1:1', { generation: 2 }) }),
+    source: git,
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'a suspended Kustomization looks ready and is not',
+    object: kustomization({ ...at2, spec: { suspend: true }, status: synced('main@sha1:1') }),
+    source: git,
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'the source is not there',
+    object: kustomization({ ...at2, status: synced('main@sha1:1') }),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'the source of the same Rollout has not fetched the tag yet: what was applied is the version before',
+    object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.0.0@sha256:0') }),
+    source: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) }),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for OCIRepository web, suspended until it has fetched my-app 1\.1\.0 \(2\)$/],
+  },
+  {
+    says: 'the source of the same Rollout has not been written yet',
+    object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.0.0@sha256:0') }),
+    source: ociRepository(
+      { tag: '1.0.0' },
+      { deployed: deployment('my-app', 1, '1.0.0'), status: fetched('1.0.0@sha256:0') },
+    ),
+    state: 'Waiting',
+    deployed: deployment('my-app', 1, '1.0.0'),
+    ready: ['Unknown', /^waiting for OCIRepository web, suspended until it has fetched/],
+  },
+  {
+    says: 'source and Kustomization have it',
+    object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.1.0@sha256:1') }),
+    source: oci,
+    state: 'Applied',
+    ready: ['True', /applied$/],
+  },
+  {
+    says: 'an OCIRepository fetched the tag',
+    object: oci,
+    state: 'Applied',
+    ready: ['True', /applied$/],
+  },
+  {
+    says: 'an OCIRepository holds the artifact of a tag with the same beginning',
+    object: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0-rc1@sha256:1') }),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'proven once is proven, also while it is suspended',
+    object: kustomization({ ...at2, spec: { suspend: true } }),
+    source: git,
+    before: { applied: [head] },
+    state: 'Applied',
+    ready: ['True', /applied$/],
+  },
+  {
+    says: 'the proof of an older deployment is no proof',
+    object: kustomization(at2),
+    source: git,
+    before: { applied: [{ ...head, id: 1 }] },
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'the proof for a Rollout of that name that was deleted is no proof',
+    object: kustomization(at2),
+    source: git,
+    before: { applied: [{ ...head, uid: 'older' }] },
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'no such Rollout: the object keeps what it carries',
+    object: kustomization(at2),
+    rollouts: [],
+    state: 'Missing',
+    deployed: at2.deployed,
+    ready: ['False', /^Rollout 'my-app' does not exist$/],
+  },
+  {
+    says: 'a Rollout that has deployed nothing',
+    object: kustomization(),
+    rollouts: [rollout('my-app')],
+    state: 'Missing',
+    deployed: undefined,
+    ready: ['False', /^Rollout 'my-app' has deployed nothing yet$/],
+  },
+  {
+    says: 'behind a closed gate nothing moves',
+    object: kustomization({ deployed: deployment('my-app', 1, '1.0.0') }),
+    gates: [closed],
+    state: 'Waiting',
+    deployed: deployment('my-app', 1, '1.0.0'),
+    ready: ['False', /^waiting for gate shop\/freeze: Gate closed by default$/],
+  },
+  {
+    says: 'the gates are open and the suspension waits for the owner',
+    object: kustomization({
+      ...at2,
+      annotations: {
+        'rollout.kuberik.com/substitute.APP.from': 'my-app',
+        'gate.fluxcd.io/state': 'opening: 2026-03-04T09:59:00Z',
+      },
+      labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' },
+      spec: { suspend: true },
+    }),
+    applier: kustomization({ annotations: {} }),
+    state: 'Waiting',
+    ready: ['False', /^suspended until Kustomization shop\/apps applies it again, as asked at 2026-03-04T09:59:00Z$/],
+  },
+  {
+    says: 'annotations that are wrong',
+    object: kustomization({ annotations: { 'rollout.kuberik.com/substitute.APP.from': 'a,b' } }),
+    deployed: undefined,
+    ready: ['False', /^APP is claimed by Rollouts a and b/],
+  },
+];
+
+const chart = (digest: string) => ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched(`1.1.0@${digest}`) });
+
+const followers: Row[] = [
+  {
+    says: 'a HelmRelease has released what its source has fetched of the deployment',
+    object: helmRelease({ status: released('sha256:1') }),
+    source: chart('sha256:1'),
+    state: 'Applied',
+    ready: ['True', /^my-app 1\.1\.0 \(2\) applied$/],
+  },
+  {
+    says: 'the same of a tag that is no version: helm-controller then names the whole revision',
+    object: helmRelease({ status: released('1.1.0@sha256:1') }),
+    source: chart('sha256:1'),
+    state: 'Applied',
+    ready: ['True', /applied$/],
+  },
+  {
+    says: 'its source has fetched the deployment, and Helm has not released that',
+    object: helmRelease({ status: released('sha256:0') }),
+    source: chart('sha256:1'),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
+  },
+  {
+    says: 'it has released what its source has, and that is the version before',
+    object: helmRelease({ status: released('sha256:0') }),
+    source: ociRepository(
+      { tag: '1.0.0' },
+      { deployed: deployment('my-app', 1, '1.0.0'), status: fetched('1.0.0@sha256:0') },
+    ),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'its source carries the deployment, and still has the previous artifact',
+    object: helmRelease({ status: released('sha256:0') }),
+    source: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) }),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'proven once is proven, also while its next upgrade fails',
+    object: helmRelease({ status: released('sha256:2', { status: 'failed', ready: 'False' }) }),
+    source: chart('sha256:2'),
+    before: { applied: [head] },
+    state: 'Applied',
+    ready: ['True', /applied$/],
+  },
+  {
+    says: 'its source follows nobody',
+    object: helmRelease({ status: released('sha256:1') }),
+    source: ociRepository({ tag: '1.1.0' }, { annotations: {}, status: fetched('1.1.0@sha256:1') }),
+    state: 'Waiting',
+    ready: [
+      'Unknown',
+      /apply my-app 1\.1\.0 \(2\): OCIRepository 'web' does not follow that Rollout: annotate it with rollout\.kuberik\.com\/rollout=my-app$/,
+    ],
+  },
+  {
+    says: 'its source is not there',
+    object: helmRelease({ status: released('sha256:1') }),
+    state: 'Waiting',
+    ready: ['Unknown', /\(2\): OCIRepository 'web' does not exist$/],
+  },
+  {
+    says: 'its chart is not that of an OCIRepository',
+    object: helmRelease({ spec: { chartRef: { kind: 'HelmChart', name: 'web' } }, status: released('sha256:1') }),
+    state: 'Waiting',
+    ready: ['False', /^rollout\.kuberik\.com\/rollout on a HelmRelease needs a spec\.chartRef/],
+  },
+].map((row): Row => ({ ...row, ready: row.ready as Row['ready'], deployed: undefined }));
+
+function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
+  const gates = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, name }));
+  return { ...bindingOf(object, { gates, problems: [] }, undefined)!, ...(row?.before && { status: row.before }) };
+}
+
+describe('spec of a FluxBinding', () => {
+  it('names the source in the version that is read, whatever the object says: anybody may write anything there', () => {
+    const sourceRef = { ...SOURCE, apiVersion: '../version' };
+    const { spec } = bound(kustomization({ spec: { sourceRef } }));
+    expect(spec?.source?.apiVersion).toBe('source.toolkit.fluxcd.io/v1');
+  });
+
+  it('is not that of another object, though one has the name that the hash of the other makes', () => {
+    const named = (name: string) => {
+      const object = kustomization();
+      return bound({ ...object, metadata: { ...object.metadata, name } }).metadata.name ?? '';
+    };
+    for (const long of ['a'.repeat(245), `${'a'.repeat(200)}${'-'.repeat(44)}z`, 'b'.repeat(239)]) {
+      const twin = named(long).slice('kustomization-'.length);
+      expect(named(twin)).not.toBe(named(long));
+      expect(named(twin).length).toBeLessThanOrEqual(253);
+    }
+  });
+});
+
+describe('status of a FluxBinding', () => {
+  it.each([...rows, ...followers])('$says', (row) => {
+    const binding = bound(row.object, row);
+    const { source, applier, gates = [] } = row;
+    const rollouts = rolloutsByName(...(row.rollouts ?? [my]));
+    const report = reportWith(binding.spec, rollouts, gates, NOW);
+    const related = { report, atomic: atomicUpdateOf(binding, rollouts, source), source, applier };
+    const status = bindingStatus(binding, related, NOW);
+    expect(status.pins?.[0]?.state).toBe(row.state);
+    expect(status.deployed).toBe('deployed' in row ? row.deployed : at2.deployed);
+    const ready = status.conditions?.find((condition) => condition.type === 'Ready');
+    expect([ready?.status, ready?.message]).toEqual([row.ready[0], expect.stringMatching(row.ready[1])]);
+    expect(bindingStatus({ ...binding, status }, related, NOW + 60_000), 'a minute later').toEqual(status);
+  });
+
+  it('says since when a gate holds, and what the gate says', () => {
+    const object = kustomization(at2);
+    const binding = bound(object, { gates: [closed] });
+    const around = (gate: GateEntry) => ({
+      report: reportWith(binding.spec, rolloutsByName(my), [gate], NOW),
+      source: git,
+    });
+    const status = bindingStatus(binding, around(closed), NOW);
+    expect(status).toMatchObject({ heldSince: '2026-03-04T10:00:00Z', gates: [closed] });
+    expect(status.conditions).toContainEqual(
+      expect.objectContaining({
+        type: 'Approved',
+        status: 'False',
+        message: "Reconciliation is waiting approval, gate 'shop/freeze' is closed.",
+      }),
+    );
+    const after = bindingStatus({ ...binding, status }, around({ ...closed, opened: true }), NOW + 5000);
+    expect(after.heldSince).toBeUndefined();
+    expect(after.conditions).toContainEqual(expect.objectContaining({ type: 'Approved', status: 'True' }));
+  });
+});

@@ -1,0 +1,25 @@
+/** When a Gate's status says what its opening or closing has not reached. */
+import { expect, it } from 'vitest';
+import { evaluateGate } from '../../../core/gate/gateState.ts';
+import { gateStatus } from '../../../core/gate/gateStatus.ts';
+import { gate } from '../admission/objects.ts';
+
+const NOW = Date.parse('2026-03-04T10:00:00Z');
+const unheld = [{ kind: 'Kustomization', namespace: 'shop', name: 'runs', reason: 'NotMarked' as const }];
+const unresumed = [{ kind: 'Kustomization', namespace: 'shop', name: 'waits', reason: 'NotResumed' as const }];
+
+it.each([
+  ['closed ten seconds ago', 'closed', 10, { notHeld: 1, notHeldObjects: unheld }],
+  ['closed a moment ago', 'closed', 9, {}],
+  ['open for ten seconds', 'opened', 10, { notResumed: 1, notResumedObjects: unresumed }],
+  ['open for a moment', 'opened', 9, {}],
+] as const)('%s', (_, state, seconds, says) => {
+  const lastTransitionTime = new Date(NOW - seconds * 1000).toISOString();
+  const conditions = [
+    { type: 'Opened', status: state === 'opened' ? 'True' : 'False', reason: 'x', message: '', lastTransitionTime },
+  ];
+  const freeze = { ...gate('shop/freeze', { default: state }), status: { conditions } } as never;
+  const status = gateStatus(freeze, evaluateGate(freeze, NOW), { unheld, unresumed }, NOW);
+  const { notHeld, notHeldObjects, notResumed, notResumedObjects } = status;
+  expect(JSON.parse(JSON.stringify({ notHeld, notHeldObjects, notResumed, notResumedObjects }))).toEqual(says);
+});

@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { DEPLOYED } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { ObjectMap } from '../../../api/metacontroller.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../../api/types.ts';
+import { parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
+import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
+import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
+import { deployment, kustomization, NOW, ociRepository, rollout } from '../../core/admission/objects.ts';
+import { objectOf } from '../../support/objects.ts';
+
+const { call } = fakeHookCall({ now: NOW });
+const _central = {
+  apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+  kind: 'Gate',
+  metadata: { name: 'central', namespace: 'ops', labels: { 'gate.fluxcd.io/selects': '' } },
+};
+const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
+
+const crd = parse(readFileSync(`${import.meta.dirname}/../../../manifests/crds/kuberik.com_fluxbindings.yaml`, 'utf8'));
+const ajv = new Ajv({ strict: false });
+(addFormats as unknown as (ajv: Ajv) => void)(ajv);
+const isBinding = ajv.compile(closed(crd.spec.versions[0].schema.openAPIV3Schema));
+
+/** A field the schema does not name would be pruned, and the next sync would write it again. */
+function closed(schema: any): any {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  return copy.type === 'object' && copy.properties && !('metadata' in copy && !copy.spec)
+    ? { ...copy, additionalProperties: false }
+    : copy;
+}
+
+function mapOf(...objects: KubeObject<any, any>[]): ObjectMap {
+  const map: ObjectMap = {};
+  for (const object of objects) {
+    const { namespace, name } = object.metadata;
+    map[`${object.kind}.${object.apiVersion}`] ??= {};
+    map[`${object.kind}.${object.apiVersion}`]![namespace ? `${namespace}/${name}` : `${name}`] = object;
+  }
+  return map;
+}
+
+async function decorate(object: FluxObject, binding?: FluxBinding, related: KubeObject<any, any>[] = []) {
+  const attachments = mapOf(...(binding ? [binding] : []));
+  return fluxHook.sync({ controller, object, attachments, related: mapOf(...related), finalizing: false }, call);
+}
+
+async function bind(parent: FluxBinding, ...related: KubeObject<any, any>[]): Promise<FluxBinding> {
+  const answer = await fluxBindingHook.sync(
+    {
+      controller,
+      parent: parent as unknown as KubeObject,
+      children: {},
+      related: mapOf(...related),
+      finalizing: false,
+    },
+    call,
+  );
+  const status = answer.status as FluxBinding['status'];
+  const result = { ...parent, status };
+  expect(isBinding({ ...result, metadata: {} }), JSON.stringify(isBinding.errors)).toBe(true);
+  return result;
+}
+
+describe('the Flux decorator', () => {
+  it('answers nothing for an unmarked object, which removes its binding', async () => {
+    expect(await decorate(kustomization({ annotations: {} }))).toEqual({ attachments: [] });
+  });
+
+  it('publishes what a Kustomization asks for', async () => {
+    const answer = await decorate(kustomization({ deployed: deployment('my-app', 1, '1.0.0') }));
+    expect(answer).toEqual({
+      attachments: [
+        objectOf('FluxBinding', {
+          metadata: {
+            name: 'kustomization-web',
+            namespace: 'shop',
+            labels: { 'my-app.rollout.kuberik.com/bound': '' },
+          },
+          spec: {
+            target: {
+              apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+              kind: 'Kustomization',
+              name: 'web',
+              uid: 'uid-web',
+            },
+            pins: [{ rollout: 'my-app', variable: 'APP' }],
+            source: {
+              apiVersion: 'source.toolkit.fluxcd.io/v1',
+              kind: 'GitRepository',
+              namespace: 'shop',
+              name: 'shop',
+            },
+            observed: {
+              deployed: [{ rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' }],
+            },
+          },
+        }),
+      ],
+    });
+  });
+
+  it('has no empty map in the binding of an object that is only wrongly marked', async () => {
+    const { attachments } = await decorate(kustomization({ annotations: { 'rollout.kuberik.com/rollout': 'x' } }));
+    expect(attachments[0]?.metadata).not.toHaveProperty('labels');
+  });
+
+  const at = (id: number, version: string, uid = 'uid-my-app') => `my-app=${id}/${version}/${uid}`;
+  const triggers: [says: string, carried: string | undefined, desired: string, answer: string | null | undefined][] = [
+    ['a newer deployment', at(1, '1.0.0'), at(2, '1.1.0'), at(2, '1.1.0')],
+    ['the first deployment', undefined, at(1, '1.0.0'), at(1, '1.0.0')],
+    ['another Rollout of that name', at(7, '1.0.0', 'old'), at(1, '1.1.0'), at(1, '1.1.0')],
+    ['a binding that lags behind', at(2, '1.1.0'), at(1, '1.0.0'), undefined],
+    ['nothing new', at(2, '1.1.0'), at(2, '1.1.0'), undefined],
+  ];
+  /** What a binding's status says when the Rollout has this deployment. */
+  const follows = (deployed: string) => {
+    const [{ rollout, id, version, uid }] = parseDeployments(deployed) as [DeploymentRef];
+    return { deployed, pins: [{ rollout, variable: 'APP', id, version, uid, state: 'Waiting' as const }] };
+  };
+  it.each(triggers)('wakes the webhook or not: %s', async (_, carried, desired, answer) => {
+    const object = kustomization({ ...(carried && { deployed: carried }) });
+    const [binding] = (await decorate(object)).attachments as FluxBinding[];
+    const response = await decorate(object, { ...binding!, status: follows(desired) });
+    expect(response.annotations).toEqual(answer === undefined ? undefined : { [DEPLOYED]: answer });
+    expect(response.resyncAfterSeconds).toBe(answer === undefined ? undefined : 1);
+  });
+
+  const quiet: [says: string, status: FluxBindingStatus][] = [
+    ['behind a closed gate', { ...follows(at(2, '1.1.0')), gates: [{ namespace: 'ops', name: 'g', opened: false }] }],
+    [
+      'of a Rollout that is gone, whatever the binding was told last',
+      { deployed: at(7, '1.0.0', 'old'), pins: [{ rollout: 'my-app', variable: 'APP', state: 'Missing' }] },
+    ],
+  ];
+  it.each(quiet)('leaves the webhook alone %s', async (_, status) => {
+    const object = kustomization({ deployed: at(1, '1.0.0') });
+    const [binding] = (await decorate(object)).attachments as FluxBinding[];
+    const { annotations = {} } = await decorate(object, { ...binding!, status });
+    expect(annotations).not.toHaveProperty([DEPLOYED]);
+  });
+
+  it('wakes the webhook when the annotation is right and the field is not', async () => {
+    const rollouts = [rollout('my-app', '1.1.0', '1.0.0')];
+    const object = kustomization({ deployed: at(2, '1.1.0'), substitute: { APP: '0.9.0' } });
+    const [binding] = (await decorate(object)).attachments as FluxBinding[];
+    const response = await decorate(object, await bind(binding!, ...rollouts));
+    expect(response).toMatchObject({ annotations: { [DEPLOYED]: null }, resyncAfterSeconds: 1 });
+  });
+});
+
+describe('the FluxBinding composite', () => {
+  it('asks for exactly what the binding names', async () => {
+    const object = kustomization({
+      annotations: {
+        'rollout.kuberik.com/substitute.A.from': 'a',
+        'rollout.kuberik.com/substitute.B.from': 'b',
+        'rollout.kuberik.com/substitute.C.from': 'a',
+      },
+    });
+    const [binding] = (await decorate(object)).attachments as FluxBinding[];
+    binding!.spec!.gates = [
+      { namespace: 'ops', gate: 'one' },
+      { namespace: 'shop', gate: 'two' },
+      { namespace: 'ops', gate: 'three' },
+    ];
+    const { relatedResources } = await fluxBindingHook.customize!({ controller, parent: binding as any }, call);
+    expect(relatedResources).toEqual([
+      { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'shop', names: ['a', 'b'] },
+      { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource: 'gates', namespace: 'ops', names: ['one', 'three'] },
+      { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource: 'gates', namespace: 'shop', names: ['two'] },
+      { apiVersion: 'source.toolkit.fluxcd.io/v1', resource: 'gitrepositories', namespace: 'shop', names: ['shop'] },
+    ]);
+  });
+
+  it('leaves out a source that is not served, and asks for nothing where nothing is named', async () => {
+    const cluster = { ...call.cluster, serves: async () => false };
+    const [binding] = (await decorate(kustomization())).attachments as FluxBinding[];
+    const rules = async (parent: any) =>
+      (await fluxBindingHook.customize!({ controller, parent }, { ...call, cluster })).relatedResources;
+    expect((await rules(binding)).map((rule) => rule.resource)).toEqual(['rollouts']);
+    const [other] = (await decorate(ociRepository(null, { annotations: { 'rollout.kuberik.com/rollout': 'a,b' } })))
+      .attachments as FluxBinding[];
+    expect(await rules(other)).toEqual([]);
+  });
+
+  it('says what the object should carry', async () => {
+    const [binding] = (await decorate(kustomization())).attachments as FluxBinding[];
+    const { status } = await bind(binding!, rollout('my-app', '1.1.0', '1.0.0'));
+    expect(status).toMatchObject({
+      deployed: deployment('my-app', 2, '1.1.0'),
+      summary: 'my-app 1.1.0 (2)',
+      pins: [{ rollout: 'my-app', variable: 'APP', state: 'Waiting', id: 2, version: '1.1.0', uid: 'uid-my-app' }],
+    });
+  });
+});

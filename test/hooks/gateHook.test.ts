@@ -1,0 +1,353 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Gate, GateStatus } from '../../api/types.ts';
+import { gateHook } from '../../hooks/gateHook.ts';
+import { gate } from '../core/gate/gate.ts';
+import { objectOf } from '../support/objects.ts';
+import { type Around, syncCall } from './call.ts';
+
+const OPEN = 'open.gate.fluxcd.io/requestedAt';
+const T = (time: string) => `2021-03-26T${time}Z`;
+
+async function sync(parent: Gate, around: Around) {
+  const { request, call, events } = syncCall(parent, around);
+  const { status, resyncAfterSeconds } = await gateHook.sync(request, call);
+  return { status: status as GateStatus, resyncAfterSeconds: resyncAfterSeconds!, events };
+}
+
+const hour: Gate['spec'] = { interval: '30s', default: 'closed', window: '1h' };
+
+it('a Gate tells no approval of a Rollout that is gone, or was made anew under its name', async () => {
+  const rollout = (name: string) =>
+    objectOf('Rollout', {
+      metadata: { namespace: 'apps', name, uid: `uid-${name}` },
+      spec: { releasesImagePolicy: {} },
+    });
+  const given = ['living:uid-living', 'anew:uid-before', 'gone:uid-gone'].map((each) => {
+    const [name, uid] = each.split(':');
+    return { version: '1.0.0', rollout: `apps/${name}`, uid, by: 'alice', at: T('09:00:00') };
+  });
+  const parent = gate(
+    { default: 'closed', approvals: { required: 1 } },
+    { 'gate.fluxcd.io/approvals': JSON.stringify({ given }) },
+  );
+  const { status } = await sync(parent, { at: T('09:01:00'), objects: [rollout('living'), rollout('anew')] });
+  expect(status.approvals?.versions?.map((each) => each.rollout)).toEqual(['apps/living']);
+});
+
+describe('the status of a Gate', () => {
+  it('is the RFC’s, for a new gate', async () => {
+    const { status } = await sync(gate(hour), { at: T('09:00:00') });
+    expect(status).toEqual({
+      observedGeneration: 1,
+      held: 0,
+      conditions: [
+        {
+          lastTransitionTime: T('09:00:00'),
+          message: 'Gate closed by default',
+          reason: 'ReconciliationSucceeded',
+          status: 'False',
+          type: 'Opened',
+        },
+        {
+          lastTransitionTime: T('09:00:00'),
+          message: 'Gate closed by default',
+          observedGeneration: 1,
+          reason: 'GateClosed',
+          status: 'False',
+          type: 'Ready',
+        },
+      ],
+    });
+  });
+
+  it('says who opened it, why, until when, and what for', async () => {
+    const copy = JSON.stringify({
+      current: { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1', for: '1.2.0' },
+      handled: {},
+    });
+    const { status } = await sync(gate(hour, { 'gate.fluxcd.io/accepted-request': copy }), { at: T('10:00:01') });
+    expect(status).toMatchObject({
+      requestedAt: T('10:00:00'),
+      resetToDefaultAt: T('11:00:00'),
+      nextTransition: T('11:00:00'),
+      request: { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1', for: '1.2.0' },
+      openedBy: 'alice',
+      reason: 'CHG-1',
+    });
+    expect(status).not.toHaveProperty('closedBy');
+    expect(status.conditions?.[0]?.message).toBe(
+      `Gate opened for version '1.2.0' only, until ${T('11:00:00')}, opened by alice: CHG-1`,
+    );
+  });
+
+  it('names nobody as the one who opened or closed it once the request is over; the request stays as a record', async () => {
+    const current = { action: 'close', at: T('10:00:00'), by: 'alice', reason: 'INC-42' };
+    const copy = JSON.stringify({ current, handled: {} });
+    const maintenance = gate({ ...hour, default: 'opened' }, { 'gate.fluxcd.io/accepted-request': copy });
+    const { status: held } = await sync(maintenance, { at: T('10:59:59') });
+    expect(held).toMatchObject({ closedBy: 'alice', reason: 'INC-42' });
+    expect(held.conditions?.[0]?.message).toBe(
+      `Gate scheduled for opening at ${T('11:00:00')}, closed by alice: INC-42`,
+    );
+    const { status } = await sync({ ...maintenance, status: held }, { at: T('11:00:00') });
+    expect(status).toMatchObject({ request: { by: 'alice', reason: 'INC-42' } });
+    expect(status).not.toHaveProperty('closedBy');
+    expect(status).not.toHaveProperty('reason');
+    expect(status.conditions?.[0]?.message).toBe('Gate opened by default');
+  });
+
+  it('stays the same while nothing changes, whatever the second', async () => {
+    const opened = gate(hour, { [OPEN]: T('10:00:00') });
+    const { status } = await sync(opened, { at: T('10:00:00') });
+    for (const at of [T('10:00:01'), T('10:59:59')])
+      expect((await sync({ ...opened, status }, { at })).status).toEqual(status);
+  });
+
+  it('keeps conditions of others, and drops Stalled when the cause is gone', async () => {
+    const foreign = {
+      type: 'Seen',
+      status: 'True' as const,
+      reason: 'X',
+      message: '',
+      lastTransitionTime: T('08:00:00'),
+    };
+    const bad = { ...gate(hour, { [OPEN]: 'now' }), status: { conditions: [foreign] } };
+    const { status } = await sync(bad, { at: T('09:00:00') });
+    expect(status.conditions?.map(({ type, reason }) => [type, reason])).toEqual([
+      ['Seen', 'X'],
+      ['Opened', 'ReconciliationSucceeded'],
+      ['Stalled', 'InvalidRequest'],
+      ['Ready', 'GateClosed'],
+    ]);
+    const mended = await sync({ ...gate(hour), status }, { at: T('09:00:05') });
+    expect(mended.status.conditions?.map(({ type }) => type)).toEqual(['Seen', 'Opened', 'Ready']);
+  });
+
+  it('says that it selects beyond its namespace where that is forbidden, and stays as closed as it was', async () => {
+    const wide = gate({ default: 'closed', selects: { namespaceSelector: {} } });
+    const { status } = await sync(wide, { at: T('09:00:00'), settings: { noCrossNamespaceRefs: true } });
+    expect(status.conditions).toMatchObject([
+      { type: 'Opened', status: 'False' },
+      { type: 'Stalled', status: 'True', message: expect.stringContaining('NO_CROSS_NAMESPACE_REFS') },
+      { type: 'Ready', status: 'False' },
+    ]);
+    const allowed = await sync(wide, { at: T('09:00:00') });
+    expect(allowed.status.conditions).toMatchObject([
+      { type: 'Opened', status: 'False' },
+      { type: 'Ready', status: 'False' },
+    ]);
+  });
+
+  it('remembers the request when a sync has stripped the annotation', async () => {
+    const { status } = await sync(gate(hour, { [OPEN]: T('10:00:00') }), { at: T('10:00:00') });
+    expect((await sync({ ...gate(hour), status }, { at: T('10:59:59') })).status).toEqual(status);
+    expect((await sync({ ...gate(hour), status }, { at: T('11:00:00') })).status.conditions?.[0]?.status).toBe('False');
+  });
+});
+
+describe('whatever was asked, and without a webhook to keep the order', () => {
+  const seconds = fc.integer({ min: -7200, max: 7200 });
+  const now = Date.parse(T('12:00:00'));
+  const at = (offset: number) => new Date(now + offset * 1000).toISOString();
+
+  it('a second sync before the next edge changes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('opened' as const, 'closed' as const),
+        fc.option(fc.constantFrom('0s', '1m', '1h'), { nil: undefined }),
+        fc.option(seconds, { nil: undefined }),
+        fc.option(seconds, { nil: undefined }),
+        fc.integer({ min: 0, max: 120_000 }),
+        async (fallback, window, open, close, later) => {
+          // Which of two planned requests was made last, only the webhook could tell.
+          fc.pre(!(open !== undefined && open > 60 && close !== undefined && close > 60));
+          const annotations: Record<string, string> = {};
+          if (open !== undefined) annotations[OPEN] = at(open);
+          if (close !== undefined) annotations['close.gate.fluxcd.io/requestedAt'] = at(close);
+          const asked = gate({ default: fallback, ...(window && { window }) }, annotations);
+          const first = (await sync(asked, { at: at(0) })).status;
+          const edge = Math.min(
+            ...[first.nextTransition, first.planned?.at, '2099-01-01T00:00:00Z'].flatMap((time) =>
+              time ? [Date.parse(time)] : [],
+            ),
+          );
+          const second = await sync(
+            { ...asked, status: first },
+            { at: new Date(Math.min(now + later, edge - 1)).toISOString() },
+          );
+          expect(second.status).toEqual(first);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the next look', () => {
+  it.each([
+    ['at the edge, exactly', '10:59:47', 13],
+    ['at the edge, from within a second', '10:59:59.750', 0.25],
+    ['after at most the interval, and not much less', '10:00:00', [27, 30]],
+  ])('%s', async (_rule, at, seconds) => {
+    const { resyncAfterSeconds } = await sync(gate(hour, { [OPEN]: T('10:00:00') }), { at: T(at) });
+    const [low, high] = [seconds].flat() as [number, number?];
+    expect(resyncAfterSeconds).toBeGreaterThanOrEqual(low);
+    expect(resyncAfterSeconds).toBeLessThanOrEqual(high ?? low);
+  });
+
+  it('is spread over Gates, but always the same for one', async () => {
+    const delays = await Promise.all(
+      ['a', 'b', 'c', 'a'].map(
+        async (uid) => (await sync(gate(hour, undefined, { uid }), { at: T('09:00:00') })).resyncAfterSeconds,
+      ),
+    );
+    expect(new Set(delays).size).toBe(3);
+    expect(delays[0]).toBe(delays[3]);
+  });
+});
+
+describe('what it holds', () => {
+  const binding = (name: string) =>
+    objectOf('FluxBinding', {
+      metadata: { name, namespace: 'apps' },
+      spec: {
+        target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name, uid: 'u' },
+        gates: [{ namespace: 'platform', gate: 'freeze' }],
+      },
+    });
+
+  it('is counted', async () => {
+    const objects = Array.from({ length: 1000 }, (_, i) => binding(`app-${i}`));
+    const { status } = await sync(gate(hour), { at: T('09:00:00'), objects });
+    expect(status).toMatchObject({ held: 1000 });
+    expect(status.heldObjects).toHaveLength(100);
+    expect(status.heldObjects?.[0]).toEqual({ kind: 'Kustomization', namespace: 'apps', name: 'app-0' });
+  });
+
+  const rollout = (name: string, namespace: string, gates: { name: string; namespace?: string }[] = []) =>
+    objectOf('Rollout', {
+      metadata: { name, namespace, labels: { app: name } },
+      spec: { releasesImagePolicy: {}, gates },
+    });
+  const namespace = (name: string, labels: Record<string, string>) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, labels },
+  });
+
+  it('is every Rollout that names it, and every one that it selects, each once', async () => {
+    const objects = [
+      namespace('shop', { env: 'production' }),
+      namespace('lab', { env: 'test' }),
+      binding('web'),
+      rollout('named', 'lab', [{ name: 'freeze', namespace: 'platform' }]),
+      rollout('namesake', 'lab', [{ name: 'freeze' }]),
+      rollout('selected', 'shop'),
+      rollout('both', 'shop', [{ name: 'freeze', namespace: 'platform' }]),
+      rollout('other', 'lab'),
+    ];
+    const selects = { kinds: ['Rollout' as const], namespaceSelector: { matchLabels: { env: 'production' } } };
+    const { status } = await sync(gate({ default: 'opened', selects }), { at: T('09:00:00'), objects });
+    expect(status.held).toBe(4);
+    expect(status.heldObjects?.map(({ kind, namespace: ns, name }) => `${kind} ${ns}/${name}`)).toEqual([
+      'Kustomization apps/web',
+      'Rollout lab/named',
+      'Rollout shop/both',
+      'Rollout shop/selected',
+    ]);
+  });
+
+  describe('and who is told of its closing', () => {
+    const inNamespace = (name: string) => ({
+      ...binding(`${name}-app`),
+      metadata: { name: `kustomization-${name}`, namespace: name },
+    });
+    async function closing() {
+      const opened = gate({ ...hour, default: 'opened' });
+      const { status } = await sync(opened, { at: T('09:00:00') });
+      const current = { action: 'close', at: T('10:00:00'), by: 'alice', reason: 'INC-42' };
+      const copy = JSON.stringify({ current, handled: {} });
+      const closed = gate(opened.spec, { 'gate.fluxcd.io/accepted-request': copy });
+      const objects = ['apps', 'platform', 'shop'].map(inNamespace);
+      return (await sync({ ...closed, status }, { at: T('10:00:01'), objects })).events;
+    }
+
+    it('are one object in each namespace, its own first; of the others none hears who asked, and why', async () => {
+      const events = await closing();
+      const told = events.filter(({ quiet }) => !quiet);
+      expect(told).toMatchObject([
+        {
+          reason: 'GateClosed',
+          message: expect.stringContaining('closed by alice: INC-42'),
+          forOthers: expect.not.stringMatching(/alice|INC-42/),
+          standIns: ['platform', 'apps', 'shop'].map((ns) => ({
+            kind: 'Kustomization',
+            namespace: ns,
+            name: `${ns}-app`,
+          })),
+        },
+      ]);
+      expect(events.map(({ reason }) => reason)).toEqual(['CloseRequested', 'GateClosed']);
+    });
+
+    it('are those that it held before, where the cluster does not answer', async () => {
+      const heldObjects = [{ kind: 'Rollout', namespace: 'platform', name: 'web' }];
+      const before = (await sync(gate({ ...hour, default: 'opened' }), { at: T('09:00:00') })).status;
+      const list = () => Promise.reject(new Error('etcd is gone'));
+      const { events } = await sync(
+        { ...gate(hour), status: { ...before, heldObjects } },
+        { at: T('10:00:01'), cluster: { list } },
+      );
+      expect(events).toMatchObject([{ reason: 'GateClosed', standIns: heldObjects }]);
+    });
+  });
+
+  it('is named no longer once there is nothing', async () => {
+    const before = (await sync(gate(hour), { at: T('09:00:00'), objects: [binding('web')] })).status;
+    const { status } = await sync({ ...gate(hour), status: before }, { at: T('09:01:00') });
+    expect(status.held).toBe(0);
+    expect(status).not.toHaveProperty('heldObjects');
+  });
+
+  it.each([
+    ['the Gate is new', { creationTimestamp: T('09:00:00') }, true],
+    ['it was written', { managedFields: [{ manager: 'kubectl', time: T('09:00:00') }] }, true],
+    ['only its status was written', { managedFields: [{ time: T('09:00:00'), subresource: 'status' }] }, false],
+    ['that was a minute ago', { creationTimestamp: T('08:59:30') }, false],
+  ])('is counted again soon while %s', async (_, metadata, soon) => {
+    const long = gate({ default: 'opened', interval: '1h' }, undefined, metadata);
+    const { resyncAfterSeconds } = await sync(long, { at: T('09:00:30') });
+    if (soon) expect(resyncAfterSeconds).toBeLessThanOrEqual(5);
+    else expect(resyncAfterSeconds).toBeGreaterThan(3000);
+  });
+
+  it('stays as it was when the cluster does not answer, and the gate is evaluated all the same', async () => {
+    const list = () => Promise.reject(new Error('etcd is gone'));
+    const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
+    const { status } = await sync(
+      { ...gate(hour), status: { held: 7, heldObjects } },
+      { at: T('09:00:00'), cluster: { list } },
+    );
+    expect(status).toMatchObject({ held: 7, heldObjects, conditions: [{ type: 'Opened' }, { type: 'Ready' }] });
+  });
+});
+
+describe('Events', () => {
+  it('tell of a request and of a flip, each once', async () => {
+    const before = (await sync(gate(hour), { at: T('09:00:00') })).status;
+    const copy = JSON.stringify({
+      current: { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1' },
+      handled: {},
+    });
+    const opened = gate(hour, { 'gate.fluxcd.io/accepted-request': copy });
+    const first = await sync({ ...opened, status: before }, { at: T('10:00:00') });
+    expect(first.events.map(({ reason, message }) => [reason, message])).toEqual([
+      ['OpenRequested', 'Gate open requested by alice: CHG-1'],
+      ['GateOpened', 'Gate scheduled for closing at 2021-03-26T11:00:00Z, opened by alice: CHG-1'],
+    ]);
+    expect((await sync({ ...opened, status: first.status }, { at: T('10:00:01') })).events).toEqual([]);
+    const over = await sync({ ...opened, status: first.status }, { at: T('11:00:00') });
+    expect(over.events.map(({ reason }) => reason)).toEqual(['GateClosed']);
+  });
+});

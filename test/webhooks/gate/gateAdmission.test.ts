@@ -1,0 +1,348 @@
+import { describe, expect, it } from 'vitest';
+import type { Gate } from '../../../api/types.ts';
+import { evaluateGate } from '../../../core/gate/gateState.ts';
+import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
+import { gate } from '../../core/gate/gate.ts';
+import { day, type Step, stored, write } from './call.ts';
+
+const OPEN = 'open.gate.fluxcd.io/requestedAt';
+const CLOSE = 'close.gate.fluxcd.io/requestedAt';
+const FOR = 'open.gate.fluxcd.io/for';
+const COPY = 'gate.fluxcd.io/accepted-request';
+
+describe('the request that counts is the one that arrived last', () => {
+  const hour: Gate['spec'] = { default: 'closed', window: '1h' };
+  const freeze: Gate['spec'] = { default: 'opened' };
+  const cases: { rule: string; spec: Gate['spec']; steps: Step[]; at: string; expected: object }[] = [
+    {
+      rule: 'an annotation that changes beats a newer timestamp that does not',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [CLOSE]: day('10:00:40') } },
+        { at: '10:00:10', user: 'bob', annotate: { [OPEN]: day('10:00:10') } },
+      ],
+      at: '10:30:00',
+      expected: { opened: true, request: { action: 'open', at: Date.parse(day('10:00:10')), by: 'bob' } },
+    },
+    {
+      rule: 'both in one write: the later',
+      spec: hour,
+      steps: [{ at: '10:00:00', annotate: { [OPEN]: day('09:59:00'), [CLOSE]: day('09:58:00') } }],
+      at: '10:00:00',
+      expected: { opened: true },
+    },
+    {
+      rule: 'both in one write and equal: close',
+      spec: hour,
+      steps: [{ at: '10:00:00', annotate: { [OPEN]: day('09:59:00'), [CLOSE]: day('09:59:00') } }],
+      at: '10:00:00',
+      expected: { opened: false, message: 'Gate close requested' },
+    },
+    {
+      rule: 'a stripped annotation is no withdrawal, and neither is a stripped copy',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
+        { at: '10:00:01', user: 'kustomize-controller', annotate: { [OPEN]: null, [COPY]: null } },
+      ],
+      at: '10:59:59',
+      expected: { opened: true, request: { action: 'open', at: Date.parse(day('10:00:00')), by: 'alice' } },
+    },
+    {
+      rule: 'a sync that puts back an old close over a person’s open and close asks for nothing',
+      spec: freeze,
+      steps: [
+        { at: '08:00:00', user: 'kustomize-controller', annotate: { [OPEN]: day('08:00:00') } },
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
+        { at: '11:00:00', annotate: { [CLOSE]: day('11:00:00') } },
+        { at: '11:00:05', user: 'kustomize-controller', annotate: { [OPEN]: day('08:00:00'), [CLOSE]: null } },
+      ],
+      at: '12:00:00',
+      expected: { opened: false, request: { action: 'close', at: Date.parse(day('11:00:00')), by: 'alice' } },
+    },
+    {
+      rule: 'a colleague’s slow clock does not make the request an old one',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:30') } },
+        { at: '10:00:20', annotate: { [CLOSE]: day('10:00:20') } },
+        { at: '10:00:40', user: 'bob', annotate: { [OPEN]: day('10:00:05') } },
+      ],
+      at: '10:30:00',
+      expected: { opened: true, request: { action: 'open', at: Date.parse(day('10:00:05')), by: 'bob' } },
+    },
+    {
+      rule: 'a timestamp a minute ahead is taken for now',
+      spec: hour,
+      steps: [{ at: '10:00:00', annotate: { [OPEN]: day('10:01:00') } }],
+      at: '10:00:00',
+      expected: { opened: true, requestedAt: Date.parse(day('10:01:00')) },
+    },
+    {
+      rule: 'a planned opening leaves what is in force until its time',
+      spec: { default: 'closed' },
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00'), [FOR]: '1.0.0' } },
+        { at: '10:05:00', annotate: { [OPEN]: day('18:00:00'), [FOR]: '2.0.0' } },
+      ],
+      at: '17:59:59',
+      expected: { openFor: '1.0.0', until: Date.parse(day('18:00:00')) },
+    },
+    {
+      rule: 'and takes effect at its second',
+      spec: { default: 'closed' },
+      steps: [{ at: '10:05:00', annotate: { [OPEN]: day('18:00:00') } }],
+      at: '18:00:00',
+      expected: { opened: true, request: { action: 'open', at: Date.parse(day('18:00:00')), by: 'alice' } },
+    },
+    {
+      rule: 'a close calls a planned opening off',
+      spec: { default: 'closed' },
+      steps: [
+        { at: '10:05:00', annotate: { [OPEN]: day('18:00:00') } },
+        { at: '11:00:00', annotate: { [CLOSE]: day('11:00:00') } },
+      ],
+      at: '19:00:00',
+      expected: { opened: false, message: 'Gate close requested' },
+    },
+    {
+      rule: 'a request can come sooner than the one that was planned',
+      spec: hour,
+      steps: [
+        { at: '10:05:00', annotate: { [OPEN]: day('18:00:00') } },
+        { at: '11:00:00', annotate: { [OPEN]: day('11:00:00') } },
+      ],
+      at: '11:30:00',
+      expected: { opened: true, until: Date.parse(day('12:00:00')) },
+    },
+    {
+      rule: 'a version named afterwards narrows the opening',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
+        { at: '10:00:05', user: 'bob', annotate: { [FOR]: '1.0.0' } },
+      ],
+      at: '10:30:00',
+      expected: { opened: false, openFor: '1.0.0', request: { by: 'bob' } },
+    },
+    {
+      rule: 'a version taken away does not widen it',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00'), [FOR]: '1.0.0' } },
+        { at: '10:00:05', annotate: { [FOR]: null } },
+      ],
+      at: '10:30:00',
+      expected: { opened: false, openFor: '1.0.0' },
+    },
+    {
+      rule: 'text in the copy counts for nothing, at creation neither',
+      spec: { default: 'closed' },
+      steps: [
+        {
+          at: '10:00:00',
+          annotate: { [COPY]: '{"current":{"action":"open","at":"2026-01-05T10:00:00Z"},"handled":{}}' },
+        },
+        {
+          at: '10:00:01',
+          annotate: { [COPY]: '{"current":{"action":"open","at":"2026-01-05T10:00:00Z"},"handled":{}}' },
+        },
+      ],
+      at: '10:00:01',
+      expected: { opened: false, message: 'Gate closed by default' },
+    },
+  ];
+  it.each(cases)('$rule', async ({ spec, steps, at, expected }) => {
+    expect(evaluateGate(await stored(spec, steps), Date.parse(day(at)))).toMatchObject(expected);
+  });
+
+  it('a second pass changes nothing', async () => {
+    const object = gate({ default: 'closed', selects: {} }, { [OPEN]: day('10:00:00') });
+    const first = await write({ mutate: mutateGate }, { object, at: day('10:00:00') });
+    const second = await write({ mutate: mutateGate }, { object: first.object, at: day('10:00:00') });
+    expect(second.object).toEqual(first.object);
+  });
+
+  it('a gate that selects carries the label, and loses it', async () => {
+    const selecting = (
+      await write({ mutate: mutateGate }, { object: gate({ default: 'closed', selects: {} }), at: day('10:00:00') })
+    ).object;
+    expect(selecting.metadata.labels).toEqual({ 'gate.fluxcd.io/selects': 'own-namespace' });
+    const plain = { ...selecting, spec: { default: 'closed' } };
+    expect(
+      (await write({ mutate: mutateGate }, { object: plain, old: selecting, at: day('10:00:00') })).object.metadata,
+    ).not.toHaveProperty('labels');
+  });
+});
+
+describe('to select beyond its own namespace takes a right of its own', () => {
+  const all = { namespaceSelector: {} };
+  const team = { namespaceSelector: { matchLabels: { team: 'a' } } };
+  const rows: [says: string, selects: object | undefined, before: object | undefined | 'none', asked: boolean][] = [
+    ['a new Gate that selects all namespaces', all, 'none', true],
+    ['a new Gate that selects some', team, 'none', true],
+    ['a new Gate that selects in its own', { labelSelector: {} }, 'none', false],
+    ['a Gate that gets such a selection', all, undefined, true],
+    ['one that selects more', all, team, true],
+    ['one that selects other kinds there', { ...team, kinds: ['Bucket'] }, team, true],
+    ['one that selects what it did', team, team, false],
+    ['one that draws back to its namespace', {}, all, false],
+  ];
+  it.each(rows)('%s', async (_, selects, before, asked) => {
+    const of = (wanted: object | undefined) => gate({ default: 'opened', ...(wanted && { selects: wanted }) });
+    const at = day('10:00:00');
+    const attempt = { object: of(selects), at, ...(before !== 'none' && { old: of(before) }) };
+    const denied = await write({ validate: validateGate }, attempt);
+    expect(denied.allowed).toBe(!asked);
+    if (asked) expect(denied.message).toMatch(/alice may not hold objects of other namespaces: .* select-namespaces/);
+    expect(await write({ validate: validateGate }, { ...attempt, maySelect: ['alice'] })).toMatchObject({
+      allowed: true,
+    });
+  });
+});
+
+it('a Gate gets no selection of other namespaces where references to them are forbidden, by whomever', async () => {
+  const object = gate({ default: 'opened', selects: { namespaceSelector: {} } });
+  const attempt = { object, at: day('10:00:00'), maySelect: ['alice'], noCrossNamespaceRefs: true };
+  const answer = await write({ validate: validateGate }, attempt);
+  expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining('NO_CROSS_NAMESPACE_REFS forbids') });
+  expect(await write({ validate: validateGate }, { ...attempt, old: object })).toMatchObject({ allowed: true });
+});
+
+describe('what cannot be evaluated is denied with its field', () => {
+  const cases: [string, Gate['spec'] | object, Record<string, string> | undefined, string][] = [
+    [
+      'a word for a time',
+      { default: 'closed' },
+      { [OPEN]: 'now' },
+      `metadata.annotations[${OPEN}]: Invalid value: "now": expected an RFC 3339 time`,
+    ],
+    ['an empty time', { default: 'closed' }, { [CLOSE]: '' }, `metadata.annotations[${CLOSE}]: Invalid value: ""`],
+    ['a date only', { default: 'closed' }, { [OPEN]: '2026-01-05' }, 'expected an RFC 3339 time'],
+    ['no zone', { default: 'closed' }, { [OPEN]: '2026-01-05T10:00:00' }, 'expected an RFC 3339 time'],
+    ['seconds since 1970', { default: 'closed' }, { [OPEN]: '1767607200' }, 'expected an RFC 3339 time'],
+    ['a month 13', { default: 'closed' }, { [OPEN]: '2026-13-05T10:00:00Z' }, 'expected an RFC 3339 time'],
+    [
+      '29 February of a common year',
+      { default: 'closed' },
+      { [OPEN]: '2026-02-29T10:00:00Z' },
+      'expected an RFC 3339 time',
+    ],
+    ['24 o’clock', { default: 'closed' }, { [OPEN]: '2026-01-05T24:00:00Z' }, 'expected an RFC 3339 time'],
+    ['a year beyond writing', { default: 'closed' }, { [OPEN]: '+12026-01-05T10:00:00Z' }, 'expected an RFC 3339 time'],
+    [
+      'a negative window',
+      { default: 'closed', window: '-1h' },
+      undefined,
+      'spec.window: Invalid value: "-1h": expected a duration',
+    ],
+    ['a bad interval', { default: 'closed', interval: '1 day' }, undefined, 'spec.interval: Invalid value: "1 day"'],
+    [
+      'an unknown time zone',
+      { default: 'closed', schedule: { timezone: 'Mars/Olympus', rules: [{}] } },
+      undefined,
+      'spec.schedule.timezone: Invalid value: "Mars/Olympus": unknown time zone',
+    ],
+    [
+      'an impossible date',
+      { default: 'closed', schedule: { rules: [{ dateRange: { start: '2025-02-30', end: '2025-03-01' } }] } },
+      undefined,
+      'spec.schedule.rules[0].dateRange.start: Invalid value: "2025-02-30": no such day',
+    ],
+    [
+      'a selector without values',
+      { default: 'closed', selects: { labelSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
+      undefined,
+      'spec.selects.labelSelector.matchExpressions[0].values: Invalid value: []',
+    ],
+    [
+      'a version that is no tag',
+      { default: 'closed' },
+      { [FOR]: '1.0 or 2.0' },
+      `metadata.annotations[${FOR}]: Invalid value: "1.0 or 2.0"`,
+    ],
+  ];
+  it.each(cases)('%s', async (_name, spec, annotations, message) => {
+    const answer = await write(
+      { validate: validateGate },
+      { object: gate(spec as Gate['spec'], annotations), at: day('10:00:00') },
+    );
+    expect(answer).toMatchObject({ allowed: false });
+    expect(answer.message).toContain(message);
+  });
+
+  it('what was wrong before does not keep anybody from mending the rest', async () => {
+    const old = gate({ default: 'closed', window: 'soon' });
+    const answer = await write(
+      { validate: validateGate },
+      { old, object: { ...old, spec: { ...old.spec, default: 'opened' } }, at: day('10:00:00') },
+    );
+    expect(answer.allowed).toBe(true);
+  });
+
+  it.each([
+    [
+      'a time far ahead',
+      gate({ default: 'closed' }, { [OPEN]: '2027-01-05T10:00:00Z' }),
+      undefined,
+      '8760h0m0s ahead: the open request takes effect at 2027-01-05T10:00:00Z, not now',
+    ],
+    [
+      'a window of nothing',
+      gate({ default: 'closed', window: '0s' }),
+      undefined,
+      'spec.window is 0s: a request ends the moment it begins and has no effect',
+    ],
+    [
+      'a time from before the last one',
+      gate({ default: 'closed' }, { [OPEN]: day('09:00:00') }),
+      gate({ default: 'closed' }, { [OPEN]: day('10:00:00') }),
+      `${OPEN} ${day('09:00:00')} was handled before and requests nothing`,
+    ],
+  ])('%s gets a warning', async (_name, object, old, warning) => {
+    const answer = await write({ validate: validateGate }, { object, old, at: day('10:00:00') });
+    expect(answer).toMatchObject({ allowed: true, warnings: [warning] });
+    expect(warning.length).toBeLessThanOrEqual(120);
+  });
+});
+
+describe('the record of signed calls', () => {
+  const USED = 'gate.fluxcd.io/used-calls';
+  const entry = (time: string, digit: string) => `${Date.parse(day(time)) / 1000}:${digit.repeat(16)}`;
+  const [stored1, forged] = [entry('09:59:30', 'a'), entry('10:00:00', 'b')];
+  const usedAfter = async (annotations: Record<string, string>) => {
+    const old = gate({ default: 'closed' }, { [USED]: stored1 });
+    const { object } = await write(
+      { mutate: mutateGate },
+      { object: gate({ default: 'closed' }, annotations), old, at: day('10:00:00') },
+    );
+    return object.metadata.annotations?.[USED];
+  };
+
+  it('takes the text of a write that makes a request, beside what is stored', async () => {
+    expect(await usedAfter({ [OPEN]: day('10:00:00'), [USED]: forged })).toBe(`${stored1},${forged}`);
+  });
+
+  it('takes nothing of a write that makes none, and keeps what is stored', async () => {
+    expect(await usedAfter({ [USED]: `${stored1},${forged}` })).toBe(stored1);
+    expect(await usedAfter({})).toBe(stored1);
+  });
+
+  it('takes no call from later than a minute ahead, which would be one of the last minute for long', async () => {
+    expect(await usedAfter({ [OPEN]: day('10:00:00'), [USED]: entry('10:01:01', 'c') })).toBe(stored1);
+  });
+});
+
+it("a RolloutGate's record of approvals does not come onto a Gate", async () => {
+  const RECORD = 'rollout.kuberik.com/approvals';
+  const after = async (before: Record<string, string>) => {
+    const object = gate({ default: 'closed' }, { ...before, [RECORD]: 'x' });
+    const written = await write(
+      { mutate: mutateGate },
+      { object, old: gate({ default: 'closed' }, before), at: day('10:00:00') },
+    );
+    return written.object.metadata.annotations?.[RECORD];
+  };
+  expect(await after({})).toBeUndefined();
+  expect(await after({ [RECORD]: 'x' })).toBe('x');
+});

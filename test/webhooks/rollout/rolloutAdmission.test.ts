@@ -1,0 +1,396 @@
+import { describe, expect, it } from 'vitest';
+import type { Rollout, RolloutSpec } from '../../../api/types.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
+import { validateHealthCheck } from '../../../webhooks/smallKinds.ts';
+import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
+import { annotated, call, P, stored, type Write, write } from './call.ts';
+
+const AT = formatTime(NOW);
+
+describe('mutate/rollout', () => {
+  it('gives a new request the id of its admission request and says who asked', async () => {
+    expect(await stored({ object: annotated({ [`${P}retry`]: '' }), old: rollout({}) })).toEqual({
+      [`${P}retry`]: '',
+      [`${P}request`]: 'retry=req-1',
+      [`${P}requested-by`]: 'alice',
+      [`${P}requested-at`]: AT,
+    });
+  });
+
+  it('keeps the id of a request that does not change, and drops that of one that is gone', async () => {
+    const old = annotated({
+      [`${P}retry`]: '',
+      [`${P}force-deploy`]: '1.0.0',
+      [`${P}request`]: 'force-deploy=a,retry=b',
+      [`${P}requested-by`]: 'alice',
+    });
+    const next = annotated({ [`${P}force-deploy`]: '1.0.0' });
+    expect(await stored({ object: next, old, user: 'metacontroller', uid: 'req-2' })).toEqual({
+      [`${P}force-deploy`]: '1.0.0',
+      [`${P}request`]: 'force-deploy=a',
+      [`${P}requested-by`]: 'alice',
+      [`${P}requesters`]: '{"force-deploy":"alice"}',
+    });
+    const other = annotated({ ...old.metadata.annotations, [`${P}force-deploy`]: '2.0.0' });
+    expect(await stored({ object: other, old, user: 'bob', uid: 'req-3' })).toMatchObject({
+      [`${P}request`]: 'force-deploy=req-3,retry=b',
+      [`${P}requested-by`]: 'bob',
+    });
+  });
+
+  it("takes nobody's word for an id or for who asked", async () => {
+    const next = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root', [`${P}retry`]: '' });
+    expect(await stored({ object: next, user: 'mallory' })).toMatchObject({
+      [`${P}request`]: 'retry=req-1',
+      [`${P}requested-by`]: 'mallory',
+    });
+    const nothingAsked = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root' });
+    expect(await stored({ object: nothingAsked, old: rollout({}) })).toBeUndefined();
+  });
+
+  it('says who changed the pin, and who lifted it', async () => {
+    const pinned = annotated({ [`${P}requested-by`]: 'alice' }, { wantedVersion: '1.0.0' });
+    expect(await stored({ object: rollout({ wantedVersion: '1.0.0' }), old: rollout({}) })).toEqual({
+      [`${P}pin`]: `{"version":"1.0.0","by":"alice","at":"${AT}"}`,
+      [`${P}requested-by`]: 'alice',
+      [`${P}requested-at`]: AT,
+      [`${P}requesters`]: '{"wantedVersion":"alice"}',
+    });
+    expect(await stored({ object: annotated({ [`${P}requested-by`]: 'alice' }), old: pinned, user: 'bob' })).toEqual({
+      [`${P}pin`]: `{"from":"1.0.0","by":"bob","at":"${AT}"}`,
+      [`${P}requested-by`]: 'bob',
+      [`${P}requested-at`]: AT,
+    });
+  });
+
+  it('of a pin that waits does not become another request, made meanwhile', async () => {
+    const status = { history: [{ version: { tag: '1.1.0' }, timestamp: AT }] };
+    const noted = { [`${P}requested-by`]: 'alice', [`${P}requested-at`]: '2026-01-01T00:00:00Z' };
+    const old = annotated(noted, { wantedVersion: '1.0.0' }, status);
+    const asks = (version: string) =>
+      stored({
+        object: annotated({ ...noted, [`${P}retry`]: '' }, { wantedVersion: version }, status),
+        old,
+        user: 'bob',
+      });
+    expect(await asks('1.0.0')).toMatchObject(noted);
+    expect(await asks('1.2.0')).toMatchObject({ [`${P}requested-by`]: 'bob', [`${P}requested-at`]: AT });
+  });
+
+  it('changes nothing when it is asked again', async () => {
+    const ask = (object: Rollout) => mutateRollout(write({ object, old: rollout({}) }), call().webhookCall);
+    const once = await ask(annotated({ [`${P}retry`]: '' }));
+    expect(await ask((once as { object: Rollout }).object)).toEqual({ allowed: true, warnings: [] });
+  });
+
+  it.each<[string, Partial<RolloutSpec>, unknown]>([
+    [
+      'a hash of a pair that its selector asks for',
+      { healthCheckSelector: { matchLabels: { app: 'shop' } } },
+      /^[0-9a-f]{16}$/,
+    ],
+    ['nothing where it may select any', { healthCheckSelector: { selector: {} } }, undefined],
+    ['that it has no selector', {}, 'none'],
+  ])('labels it with what HealthChecks find it by: %s', async (_, spec, expected) => {
+    const verdict = await mutateRollout(write({ object: rollout(spec) }), call().webhookCall);
+    const { object: written = rollout(spec) } = verdict as { object?: Rollout };
+    const wanted = expected instanceof RegExp ? expect.stringMatching(expected) : expected;
+    expect(written.metadata.labels?.[`${P}watches`]).toEqual(wanted);
+  });
+});
+
+describe('validate/rollout', () => {
+  const decide = (request: Write, objects: ReturnType<typeof object>[] = [], may = false) => {
+    const { webhookCall, events } = call(objects, may);
+    return validateRollout(write(request), webhookCall).then((verdict) => ({ verdict, events }));
+  };
+  const status = { availableReleases: [{ tag: '1.0.0' }], releaseCandidates: [{ tag: '1.0.0' }] };
+
+  it.each<[string, Partial<RolloutSpec>, string]>([
+    ['a duration', { bakeTime: 'soon' }, 'spec.bakeTime: "soon" is not a duration'],
+    [
+      'an operator',
+      { healthCheckSelector: { selector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } } },
+      'operator',
+    ],
+    [
+      'a label value',
+      { healthCheckSelector: { matchLabels: { app: 'a'.repeat(64) } } },
+      'spec.healthCheckSelector.selector.matchLabels',
+    ],
+    [
+      'a namespace selector',
+      { healthCheckSelector: { namespaceSelector: { matchLabels: { 'a b': 'c' } } } },
+      'namespaceSelector',
+    ],
+  ])('denies %s that cannot be understood, with field and reason', async (_title, spec, message) => {
+    const { verdict } = await decide({ object: rollout(spec) });
+    expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining(message) });
+    // It does not hold up a write that mends something else.
+    expect(
+      (await decide({ object: rollout({ ...spec, wantedVersion: '1.0.0' }), old: rollout(spec) })).verdict.allowed,
+    ).toBe(true);
+  });
+
+  it.each(['force-deploy', 'bypass-gates'])(
+    'refuses %s of what is no tag, and lets one stay that is there',
+    async (key) => {
+      const field = `metadata.annotations[${P}${key}]`;
+      for (const value of [
+        '1.1.0;$(touch /tmp/x)',
+        '1.1.0\n\nAll gates are passing',
+        '1.0.0+build',
+        '\u001b[2J',
+        'x'.repeat(129),
+      ]) {
+        const wrong = annotated({ [`${P}${key}`]: value }, {}, status);
+        const { verdict } = await decide({ object: wrong, old: rollout({}, status) });
+        expect(verdict, value).toMatchObject({
+          allowed: false,
+          message: expect.stringContaining(`${field}: Invalid value`),
+        });
+        expect(JSON.stringify(verdict)).not.toContain('\\n\\n');
+        const later = annotated({ [`${P}${key}`]: value, seen: 'yes' }, {}, status);
+        expect((await decide({ object: later, old: wrong })).verdict.allowed, value).toBe(true);
+      }
+      const nothing = annotated({ [`${P}${key}`]: '' }, {}, status);
+      expect((await decide({ object: nothing, old: rollout({}, status) })).verdict.allowed).toBe(true);
+    },
+  );
+
+  it.each<[string, Write['object'], string]>([
+    [
+      'force-deploy of an unknown version',
+      annotated({ [`${P}force-deploy`]: '9.9.9' }, {}, status),
+      'force-deploy: version 9.9.9',
+    ],
+    [
+      'bypass-gates of an unknown version',
+      annotated({ [`${P}bypass-gates`]: '9.9.9' }, {}, status),
+      'bypass-gates: version 9.9.9',
+    ],
+    [
+      'a force-deploy beside a pin',
+      annotated(
+        { [`${P}force-deploy`]: '1.0.0' },
+        { wantedVersion: '0.9.0' },
+        { ...status, availableReleases: [{ tag: '1.0.0' }, { tag: '0.9.0' }] },
+      ),
+      'force-deploy: version 1.0.0 waits while spec.wantedVersion is 0.9.0',
+    ],
+    [
+      'a pin that is not available',
+      rollout({ wantedVersion: '1.22.0' }, status),
+      'wantedVersion 1.22.0 is not in available',
+    ],
+    [
+      'a selector that matches no HealthCheck',
+      rollout({ healthCheckSelector: { matchLabels: { app: 'app' } } }, status),
+      'matches no HealthCheck',
+    ],
+  ])('warns of %s', async (_title, next, warning) => {
+    const { verdict } = await decide({ object: next, old: rollout({}, status) });
+    expect(verdict.warnings).toEqual([expect.stringContaining(warning)]);
+    expect((await decide({ object: next, old: next })).verdict.warnings).toEqual([]);
+  });
+
+  describe('back to automatic', () => {
+    const [newer, pinned] = [{ tag: '1.4.0' }, { tag: '1.3.0' }];
+    const waiting = { ...status, releaseCandidates: [newer, pinned], gatedReleaseCandidates: [newer, pinned] };
+    const shut = { ...waiting, gates: [{ name: 'qa', passing: false }] };
+    const says = [
+      'version 1.4.0 is deployed next; if it is bad, pin again, and reject it first (rejectedVersions of a RolloutGate)',
+    ];
+    it.each([
+      ['says what is deployed next', rollout({}, waiting), rollout({ wantedVersion: '1.2.0' }, waiting), says],
+      ['to what was pinned anyway', rollout({}, waiting), rollout({ wantedVersion: '1.4.0' }, waiting), []],
+      ['with nothing newer', rollout({}, status), rollout({ wantedVersion: '1.2.0' }, status), []],
+      ['behind a RolloutGate', rollout({}, shut), rollout({ wantedVersion: '1.2.0' }, shut), []],
+      ['from nowhere', rollout({}, waiting), rollout({}, waiting), []],
+      [
+        'by a force-deploy',
+        annotated({ [`${P}force-deploy`]: '1.0.0' }, {}, waiting),
+        rollout({ wantedVersion: '1.2.0' }, waiting),
+        [],
+      ],
+    ])('%s', async (_title, next, old, warnings) => {
+      expect((await decide({ object: next, old })).verdict.warnings).toEqual(warnings);
+    });
+  });
+
+  describe('a force-deploy of an older version', () => {
+    const entry = (tag: string) => ({ version: { tag }, timestamp: '2026-01-01T00:00:00Z' });
+    const tags = (...list: string[]) => list.map((tag) => ({ tag }));
+    const at13 = { history: [entry('1.3.0')], availableReleases: tags('1.2.0', '1.3.0', '1.4.0') };
+    const waiting = { ...at13, releaseCandidates: tags('1.4.0'), gatedReleaseCandidates: tags('1.4.0') };
+    const force = (tag: string, before: object, spec = {}) =>
+      decide({ object: annotated({ [`${P}force-deploy`]: tag }, spec, before), old: rollout(spec, before) });
+    const follows = (tag: string) => [
+      `version ${tag} follows 1.2.0 once nothing holds it: to stay on 1.2.0, set wantedVersion instead`,
+    ];
+    it.each<[string, string, object, string[]]>([
+      ['says that the one it goes back from comes again', '1.2.0', at13, follows('1.3.0')],
+      ['says that a newer one follows', '1.2.0', waiting, follows('1.4.0')],
+      ['is not one of a candidate', '1.4.0', waiting, []],
+      ['is not one of a version that is too young yet', '1.4.0', { ...at13, youngReleases: tags('1.4.0') }, []],
+      ['stays behind a RolloutGate', '1.2.0', { ...at13, gates: [{ name: 'qa', passing: false }] }, []],
+    ])('%s', async (_title, tag, before, warnings) => {
+      expect((await force(tag, before)).verdict.warnings).toEqual(warnings);
+    });
+  });
+
+  it('has no warning for a known version', async () => {
+    const next = annotated({ [`${P}force-deploy`]: '1.0.0', [`${P}bypass-gates`]: '1.0.0' }, {}, status);
+    expect((await decide({ object: next, old: rollout({}, status) })).verdict).toEqual({ allowed: true, warnings: [] });
+  });
+
+  const closed = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
+  const open = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'opened' });
+  const gated = rollout({ gates: [{ name: 'freeze' }] });
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
+
+  it('warns whoever asks for a version that a closed Gate will hold', async () => {
+    const old = rollout({ gates: [{ name: 'freeze' }] }, status);
+    const asking = annotated({ [`${P}force-deploy`]: '1.0.0' }, { gates: [{ name: 'freeze' }] }, status);
+    expect((await decide({ object: asking, old }, [closed])).verdict.warnings).toEqual([
+      'version 1.0.0 waits: gate team-a/freeze is closed',
+    ]);
+    expect((await decide({ object: asking, old }, [open])).verdict.warnings).toEqual([]);
+  });
+
+  it('denies to stop requiring a closed Gate, and says how to open it', async () => {
+    const { verdict } = await decide({ object: rollout({ gates: [] }), old: gated }, [closed]);
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringMatching(/cannot stop requiring.*gate 'team-a\/freeze' is closed \(Gate closed by default/),
+      commands: [['To open Gate team-a/freeze', expect.stringMatching(/^kubectl -n team-a annotate/)]],
+    });
+  });
+
+  it.each([
+    ['to require one more Gate', rollout({ gates: [{ name: 'freeze' }, { name: 'other' }] }), closed],
+    ['any other change', rollout({ gates: [{ name: 'freeze' }], wantedVersion: '1.0.0' }), closed],
+    ['to stop requiring an open Gate', rollout({}), open],
+  ])('allows %s', async (_title, next, gate) => {
+    expect((await decide({ object: next, old: gated }, [gate])).verdict.allowed).toBe(true);
+  });
+
+  it('denies to delete a Rollout whose Gate is closed, except to those who clean up', async () => {
+    const objects = [closed, { ...namespace, metadata: { name: 'team-a' } }];
+    const { webhookCall } = call(objects);
+    const cluster = {
+      ...webhookCall.cluster,
+      get: async (ref: any) => (ref.resource === 'namespaces' ? namespace : closed) as never,
+    };
+    const live = { ...webhookCall, cluster };
+    const verdict = await validateRollout(write({ old: gated }), live);
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringMatching(/^Rollout 'app' cannot be deleted while .* then delete within five minutes\.$/),
+    });
+    const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
+    expect((await validateRollout(write({ old: gated, user: collector }), live)).allowed).toBe(true);
+  });
+
+  it('denies to delete one whose bound object requires a closed Gate, also where that has no FluxBinding', async () => {
+    const object = {
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata: {
+        name: 'app',
+        namespace: 'team-a',
+        annotations: { 'rollout.kuberik.com/substitute.APP.from': 'app', 'gate.fluxcd.io/gates': 'freeze' },
+      },
+    };
+    const objects = [closed, object, { ...namespace, metadata: { name: 'team-a' } }];
+    expect(await validateRollout(write({ old: rollout({}) }), call(objects).webhookCall)).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining("gate 'team-a/freeze' is closed"),
+    });
+  });
+
+  it('denies an owner, which would have the garbage collector delete it; losing one is no way out', async () => {
+    const owned = (uid: string) => ({
+      ...gated,
+      metadata: { ...gated.metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }] },
+    });
+    const { verdict } = await decide({ object: owned('1'), old: gated }, [closed]);
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining('cannot get an owner reference while'),
+    });
+    expect((await decide({ object: owned('2'), old: owned('1') }, [closed])).verdict.allowed).toBe(false);
+    expect((await decide({ object: gated, old: owned('1') }, [closed])).verdict.allowed).toBe(true);
+    expect((await decide({ object: owned('1'), old: gated }, [open])).verdict.allowed).toBe(true);
+  });
+
+  it('denies to leave the objects to Git: they would take any version', async () => {
+    const spec = { gates: [{ name: 'freeze' }] };
+    const toGit = (imagePolicy: string) => rollout({ ...spec, writeBack: { imagePolicy } });
+    const { verdict } = await decide({ object: toGit('a'), old: gated }, [closed]);
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringMatching(/cannot get spec\.writeBack while .*gate 'team-a\/freeze' is closed/),
+    });
+    expect((await decide({ object: toGit('a'), old: gated }, [open])).verdict.allowed).toBe(true);
+    expect((await decide({ object: toGit('b'), old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
+    expect((await decide({ object: gated, old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
+  });
+
+  it('lets who has the verb bypass get past it with a new reason, and records it', async () => {
+    const reason = annotated({
+      'gate.fluxcd.io/bypass-reason': 'outage 42',
+      'gate.fluxcd.io/bypassed-by': '2026-03-01T12:00:00Z alice',
+    });
+    const { verdict, events } = await decide({ object: reason, old: gated }, [closed], true);
+    expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('outage 42') } });
+    expect(events.map((event) => event.reason)).toEqual(['GateBypassed']);
+    expect((await decide({ object: reason, old: gated }, [closed], false)).verdict.allowed).toBe(false);
+  });
+});
+
+describe('references to other namespaces, where they are forbidden', () => {
+  const validate = async (next: Rollout, old?: Rollout) => {
+    const { webhookCall } = call();
+    const settings = { ...webhookCall.settings, noCrossNamespaceRefs: true };
+    return validateRollout(write({ object: next, old }), { ...webhookCall, settings });
+  };
+  const foreign = rollout({
+    gates: [
+      { name: 'own', namespace: 'team-a' },
+      { name: 'theirs', namespace: 'ops' },
+    ],
+  });
+
+  it.each<[string, Partial<RolloutSpec>]>([
+    ['spec.releasesImagePolicy.namespace', { releasesImagePolicy: { name: 'p', namespace: 'ops' } }],
+    ['spec.gates[1].namespace', foreign.spec!],
+    ['spec.healthCheckSelector.namespaceSelector', { healthCheckSelector: { namespaceSelector: {} } }],
+  ])('%s is refused at the write', async (path, spec) => {
+    const verdict = await validate(rollout(spec));
+    expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining(path) });
+    expect(verdict).toMatchObject({ message: expect.stringContaining('which this installation forbids') });
+  });
+
+  it('one that got in once does not keep the rest of the Rollout from being changed', async () => {
+    const next = rollout({ ...foreign.spec, wantedVersion: '1.0.0' });
+    expect(await validate(next, foreign)).toMatchObject({ allowed: true });
+  });
+
+  it('a HealthCheck about a Kustomization of another namespace is refused, one of its own is not', async () => {
+    const { webhookCall } = call();
+    const decide = (kustomization: string, noCrossNamespaceRefs: boolean) => {
+      const check = object('kuberik.com/v1alpha1', 'HealthCheck', 'hc', { class: 'kustomization' });
+      check.metadata.annotations = { 'healthcheck.kuberik.com/kustomization': kustomization };
+      const settings = { ...webhookCall.settings, noCrossNamespaceRefs };
+      return validateHealthCheck(write({ object: check }), { ...webhookCall, settings });
+    };
+    expect(await decide('ops/app', true)).toMatchObject({
+      allowed: false,
+      message: "HealthCheck 'hc': Kustomization 'ops/app' is in another namespace, which this installation forbids",
+    });
+    expect(await decide('team-a/app', true)).toMatchObject({ allowed: true });
+    expect(await decide('ops/app', false)).toMatchObject({ allowed: true });
+  });
+});

@@ -1,0 +1,216 @@
+/** docs/reference/writes.md, W47: a reason on a Rollout lets one deployment past the Gates that are closed now. */
+import { describe, expect, it } from 'vitest';
+import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
+import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
+import { AT_7, ask, binding, entry, GATES, gateOf, HOTFIX, own, REASON, T } from './bypass.ts';
+import { annotated, P, write } from './call.ts';
+
+describe('a new reason, by somebody who may bypass each closed Gate of the Rollout and of what is bound to it', () => {
+  it.each<[says: string, next: Rollout, passage: string]>([
+    [
+      'the version that is asked for in the same write',
+      annotated(HOTFIX, own, AT_7),
+      '1.5.0 (8): team-a/bound,team-a/own',
+    ],
+    [
+      'the version that waits',
+      annotated(REASON, own, { ...AT_7, pendingVersion: '1.5.0' }),
+      '1.5.0 (8): team-a/bound,team-a/own',
+    ],
+    [
+      'the version that the spec begins to want',
+      annotated(REASON, { ...own, wantedVersion: '1.3.0' }, AT_7),
+      '1.3.0 (8): team-a/bound,team-a/own',
+    ],
+    [
+      'the newest, where a Gate has closed on its way',
+      annotated(REASON, own, { history: [entry(7, '1.4.0', '')] }),
+      '1.4.0 (7): team-a/bound,team-a/own',
+    ],
+    [
+      'the first',
+      annotated(HOTFIX, own, { availableReleases: [{ tag: '1.5.0' }] }),
+      '1.5.0 (1): team-a/bound,team-a/own',
+    ],
+  ])('lets past these closings %s', async (_, next, passage) => {
+    expect(await ask({ next })).toMatchObject({ passage, by: `${T} sre`, allowed: true });
+  });
+
+  it('that names no version is told which one goes', async () => {
+    const next = annotated(REASON, own, { ...AT_7, pendingVersion: '1.5.0' });
+    expect((await ask({ next })).warnings).toEqual(['version 1.5.0 is let past 2 closed gates, once']);
+  });
+
+  it('counts the Gates of a bound object that has no FluxBinding', async () => {
+    const bare = object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'app', {});
+    const annotations = { 'rollout.kuberik.com/substitute.APP.from': 'app', 'gate.fluxcd.io/gates': 'bound' };
+    const objects = [gateOf('own'), gateOf('bound'), { ...bare, metadata: { ...bare.metadata, annotations } }];
+    expect(await ask({ next: annotated(HOTFIX, own, AT_7), objects })).toMatchObject({
+      passage: '1.5.0 (8): team-a/bound,team-a/own',
+    });
+  });
+
+  it('is recorded with the version, and the writer is told', async () => {
+    const message = 'sre bypassed team-a/bound, team-a/own (UPDATE, version 1.5.0): INC-7';
+    expect(await ask({ next: annotated(HOTFIX, own, AT_7) })).toMatchObject({
+      audit: { bypass: message },
+      events: [message],
+      warnings: ['version 1.5.0 is let past 2 closed gates, once'],
+    });
+  });
+
+  it('says which Gate closed it is for, where somebody closed it', async () => {
+    const closing = { 'close.gate.fluxcd.io/requestedAt': '2026-03-01T11:00:00Z' };
+    const closed = gateOf('bound', { default: 'opened' });
+    const objects = [{ ...closed, metadata: { ...closed.metadata, annotations: closing } }, binding('OCIRepository')];
+    const next = annotated(HOTFIX, {}, AT_7);
+    expect(await ask({ next, before: rollout({}, AT_7), objects })).toMatchObject({
+      passage: '1.5.0 (8): team-a/bound@close=2026-03-01T11:00:00Z',
+    });
+  });
+
+  it('with nothing to deploy is good for a deletion only, and says so', async () => {
+    const answer = await ask({ next: annotated(REASON, own, AT_7) });
+    expect(answer).toMatchObject({ passage: undefined, by: `${T} sre` });
+    expect(answer.warnings).toEqual([expect.stringContaining('no version waits')]);
+  });
+
+  it('is told what else a Kustomization would apply', async () => {
+    const source = {
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'GitRepository',
+      namespace: 'team-a',
+      name: 'infra',
+    };
+    const sync = object(
+      'kustomize.toolkit.fluxcd.io/v1',
+      'Kustomization',
+      'app',
+      {},
+      { lastAppliedRevision: 'main@sha1:1' },
+    );
+    const git = (revision: string) =>
+      object('source.toolkit.fluxcd.io/v1', 'GitRepository', 'infra', {}, { artifact: { revision } });
+    const around = [gateOf('bound'), binding('Kustomization', { source }), sync];
+    const asked = { next: annotated(HOTFIX, {}, AT_7), before: rollout({}, AT_7) };
+    expect((await ask({ ...asked, objects: [...around, git('main@sha1:2')] })).warnings).toContainEqual(
+      'Kustomization app also applies what GitRepository infra has fetched since it last applied',
+    );
+    expect((await ask({ ...asked, objects: [...around, git('main@sha1:1')] })).warnings).toHaveLength(1);
+  });
+});
+
+describe('a reason that lets nothing through has no record', () => {
+  it('by somebody who may bypass one Gate of two is denied, and the denial names the other', async () => {
+    const answer = await ask({ next: annotated(HOTFIX, own, AT_7), may: ['sre own'] });
+    expect(answer).toMatchObject({ allowed: false, events: [] });
+    expect(answer.denial).toContain('sre has no verb bypass on team-a/bound.');
+    expect(answer.denial).toContain("gate 'team-a/own' is closed");
+  });
+
+  it('in a Git sync is not denied, which would stop everything else in it', async () => {
+    const user = 'system:serviceaccount:flux-system:kustomize-controller';
+    const answer = await ask({ next: annotated(HOTFIX, own, AT_7), user, may: [`${user} own`, `${user} bound`] });
+    expect(answer).toMatchObject({ allowed: true, passage: undefined, by: undefined, events: [] });
+    expect(answer.warnings.join()).toContain('Bypass refused');
+  });
+
+  it('where no Gate is closed', async () => {
+    const objects = ['own', 'bound'].map((name) => gateOf(name, { default: 'opened' }));
+    const answer = await ask({ next: annotated(HOTFIX, own, AT_7), objects });
+    expect(answer).toMatchObject({ allowed: true, passage: undefined, by: undefined, events: [] });
+  });
+
+  it('of last time, beside a new request', async () => {
+    const before = annotated({ ...REASON, [BYPASSED_BY]: `${T} sre` }, own, AT_7);
+    expect(await ask({ next: annotated({ ...HOTFIX }, own, AT_7), before })).toMatchObject({
+      passage: undefined,
+      events: [],
+    });
+  });
+});
+
+describe('a passage that was given', () => {
+  const given = { ...REASON, [BYPASSED_BY]: `${T} sre`, [BYPASSED_GATES]: '1.5.0 (8): team-a/own' };
+  const before = annotated(given, own, AT_7);
+
+  it('stays as it is, whatever others write there', async () => {
+    const next = annotated({ ...given, [BYPASSED_GATES]: '6.6.6 (8): team-a/own,team-a/bound' }, own, AT_7);
+    expect(await ask({ next, before, user: 'developer' })).toMatchObject({
+      passage: given[BYPASSED_GATES],
+      by: `${T} sre`,
+    });
+  });
+
+  it('is made by nobody’s text', async () => {
+    const next = annotated({ [BYPASSED_GATES]: '1.5.0 (8): team-a/own', [BYPASSED_BY]: `${T} sre` }, own, AT_7);
+    expect(await ask({ next, user: 'developer' })).toMatchObject({ passage: undefined, by: undefined });
+  });
+
+  it('is called off with its reason while it waits', async () => {
+    expect(await ask({ next: annotated({}, own, AT_7), before })).toMatchObject({ passage: undefined });
+  });
+
+  it('stays without its reason while its deployment is on its way: Flux takes off what kubectl has added', async () => {
+    const underWay = { history: [entry(8, '1.5.0', ''), entry(7, '1.4.0')] };
+    const next = annotated({}, own, underWay);
+    const passage = given[BYPASSED_GATES];
+    expect(await ask({ next, before: annotated(given, own, underWay) })).toMatchObject({ passage });
+    const arrived = { history: [entry(8, '1.5.0'), entry(7, '1.4.0')] };
+    expect(await ask({ next: annotated({}, own, arrived), before: annotated(given, own, arrived) })).toMatchObject({
+      passage: undefined,
+    });
+  });
+
+  it('is not copied to a Rollout that is created with it', async () => {
+    const verdict = await mutateRollout(
+      write({ object: before, user: 'developer' }),
+      fakeWebhookCall({ now: NOW, objects: [] }).call,
+    );
+    expect((verdict.allowed && (verdict.object as Rollout).metadata.annotations) || {}).not.toHaveProperty(
+      BYPASSED_GATES,
+    );
+  });
+});
+
+describe('the status that the writer sends', () => {
+  const before = annotated({}, own, { ...AT_7, pendingVersion: '1.5.0' });
+
+  it.each<[says: string, next: Rollout]>([
+    ['is left out', annotated(REASON, own)],
+    ['names another version as waiting', annotated(REASON, own, { ...AT_7, pendingVersion: '6.6.6' })],
+    ['has another history', annotated(REASON, own, { ...AT_7, history: [entry(70, '1.3.0')] })],
+  ])('decides nothing where it %s: the stored one does, and the answer leaves the sent one alone', async (_, next) => {
+    expect(await ask({ next, before })).toMatchObject({ passage: '1.5.0 (8): team-a/bound,team-a/own', allowed: true });
+    const { call } = fakeWebhookCall({ now: NOW, objects: GATES, access: { may: async () => true }, settings: {} });
+    const answer = await mutateRollout(write({ object: next, old: before, user: 'sre' }), call);
+    expect(answer.allowed && (answer.object as Rollout).status).toEqual(next.status);
+  });
+
+  it('decides nothing in a CREATE', async () => {
+    const next = annotated({ [`${P}retry`]: '' }, { wantedVersion: '1.4.0' }, AT_7);
+    const { call } = fakeWebhookCall({ now: NOW, objects: [], access: { may: async () => false }, settings: {} });
+    const answer = await mutateRollout(write({ object: next, user: 'sre' }), call);
+    expect(answer.allowed && (answer.object as Rollout).status).toEqual(AT_7);
+  });
+});
+
+describe('before the first deployment', () => {
+  const spec = { ...own, initialVersion: '1.0.0', wantedVersion: '6.6.6' };
+  const before = annotated({}, spec);
+
+  it('lets past initialVersion, which is deployed before what is wanted', async () => {
+    const next = annotated({ ...REASON, 'gate.fluxcd.io/bypass-for': '1.0.0' }, spec);
+    expect(await ask({ next, before })).toMatchObject({ passage: '1.0.0 (1): team-a/bound,team-a/own', allowed: true });
+  });
+
+  it('does not let past what is wanted: that is not deployed first', async () => {
+    const next = annotated({ ...REASON, 'gate.fluxcd.io/bypass-for': '6.6.6' }, spec);
+    const answer = await ask({ next, before });
+    expect(answer.allowed).toBe(false);
+    expect(answer.denial).toContain('but 1.0.0 would be deployed first');
+  });
+});

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { RolloutStatus } from '../../../api/types.ts';
+import {
+  mutateRolloutStatus,
+  OUR_ENTRY_FIELDS,
+  OUR_FIELDS,
+  validateRolloutStatus,
+} from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
+import { object, rollout } from '../../hooks/rollout/call.ts';
+import { annotated, call, write } from './call.ts';
+
+describe('mutate/rollout-status', () => {
+  const ours: RolloutStatus = {
+    revision: 7,
+    observedGeneration: 1,
+    currentVersion: '1.0.0',
+    handledRequest: { retry: 'a' },
+    history: [
+      {
+        id: 1,
+        version: { tag: '1.0.0' },
+        timestamp: '2026-03-01T11:00:00Z',
+        bakeStatus: 'Failed',
+        appliedTime: '2026-03-01T11:00:05Z',
+      },
+    ],
+  };
+  const accept = async (status: RolloutStatus | undefined, user = 'dashboard', before: RolloutStatus | null = ours) => {
+    const verdict = await mutateRolloutStatus(
+      write({ object: rollout({}, status), old: rollout({}, before ?? undefined), user }),
+      call().webhookCall,
+    );
+    return verdict.allowed ? verdict.object?.status : undefined;
+  };
+
+  it('counts on for a writer who knows nothing of revisions, and restores what they dropped', async () => {
+    const { appliedTime, ...entry } = ours.history![0]!;
+    const written = { history: [{ ...entry, bakeStatus: 'Succeeded' }] };
+    expect(await accept(written)).toEqual({
+      ...ours,
+      revision: 8,
+      history: [{ ...ours.history![0], bakeStatus: 'Succeeded' }],
+    });
+  });
+
+  it('restores when releases were first seen', async () => {
+    const stored = {
+      ...ours,
+      availableReleases: [{ tag: '1.0.0', firstSeen: '2026-03-01T10:00:00Z' }, { tag: '0.9.0' }],
+    };
+    const { revision, ...typed } = {
+      ...ours,
+      availableReleases: [{ tag: '1.0.0' }, { tag: '0.9.0' }, { tag: '2.0.0' }],
+    };
+    expect((await accept(typed, 'dashboard', stored))?.availableReleases).toEqual([
+      ...stored.availableReleases,
+      { tag: '2.0.0' },
+    ]);
+  });
+
+  it('knows every field that the Go controller has not', () => {
+    const crd = parse(
+      readFileSync(join(import.meta.dirname, '../../../manifests/crds/kuberik.com_rollouts.yaml'), 'utf8'),
+    );
+    const status = crd.spec.versions[0].schema.openAPIV3Schema.properties.status.properties;
+    const ofGo =
+      'conditions history availableReleases releaseCandidates gatedReleaseCandidates gates artifactType source title description';
+    const ofGoEntry =
+      'id version timestamp message triggeredBy bakeStatus bakeStatusMessage bakeStartTime bakeEndTime lastRetryTimestamp failedHealthChecks';
+    const ours = (all: object, theirs: string) => Object.keys(all).filter((key) => !theirs.split(' ').includes(key));
+    expect([...OUR_FIELDS, 'revision'].sort()).toEqual(ours(status, ofGo).sort());
+    expect([...OUR_ENTRY_FIELDS].sort()).toEqual(ours(status.history.items.properties, ofGoEntry).sort());
+  });
+
+  it('counts on for a person who edits the stored status, and takes what they removed as removed', async () => {
+    const { handledRequest, ...edited } = ours;
+    expect(await accept(edited)).toEqual({ ...edited, revision: 8 });
+  });
+
+  it('begins with 1', async () => {
+    expect(await accept({ title: 'x' }, 'e2e', null)).toEqual({ title: 'x', revision: 1 });
+  });
+
+  it('keeps a status that does not change, and leaves Metacontroller alone', async () => {
+    expect(await accept(ours)).toBeUndefined();
+    expect(await accept({ ...ours, revision: undefined as never })).toEqual(ours);
+    expect(await accept({ title: 'x' }, 'metacontroller')).toBeUndefined();
+  });
+});
+
+describe('validate/rollout-status, behind a closed Gate', () => {
+  const entry = (id: number, extras: object = {}) => ({
+    id,
+    version: { tag: `${id}.0.0` },
+    timestamp: '2026-03-01T11:00:00Z',
+    ...extras,
+  });
+  const spec = { gates: [{ name: 'freeze' }] };
+  const freeze = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
+  const decide = async (
+    history: ReturnType<typeof entry>[],
+    user = 'alice',
+    old = [entry(1)],
+    may = false,
+    annotations = {},
+  ) => {
+    const before = annotated(annotations, spec, { history: old });
+    const after = annotated(annotations, spec, { history });
+    const { webhookCall, events } = call([freeze], may);
+    const verdict = await validateRolloutStatus(
+      { ...write({ object: after, old: before, user }), subResource: 'status' },
+      webhookCall,
+    );
+    return { verdict, events };
+  };
+
+  it.each([
+    { title: 'another deployment', history: [entry(2), entry(1)] },
+    { title: 'a first deployment', history: [entry(1)], old: [] },
+  ])('refuses $title, and says why', async ({ history, old }) => {
+    const { verdict } = await decide(history, 'alice', old);
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringMatching(
+        /cannot get a new deployment in its status while a Gate it requires is closed: .* then write the status within five/,
+      ),
+    });
+  });
+
+  it.each([
+    { title: 'the bake of the one that is there', history: [entry(1, { bakeStatus: 'Succeeded' })] },
+    { title: 'a deployment of our own controller', history: [entry(2), entry(1)], user: 'metacontroller' },
+  ])('lets $title through', async ({ history, user }) => {
+    expect((await decide(history, user)).verdict).toMatchObject({ allowed: true });
+  });
+
+  it('lets it through with the reason that its writer gave on the Rollout shortly before, and records that', async () => {
+    const reason = {
+      'gate.fluxcd.io/bypass-reason': 'INC-1',
+      'gate.fluxcd.io/bypassed-by': '2026-03-01T11:59:00Z alice',
+    };
+    const { verdict, events } = await decide([entry(2), entry(1)], 'alice', [entry(1)], true, reason);
+    expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('INC-1') } });
+    expect(events.map((event) => event.reason)).toEqual(['GateBypassed']);
+    expect((await decide([entry(2), entry(1)], 'bob', [entry(1)], true, reason)).verdict).toMatchObject({
+      allowed: false,
+    });
+  });
+});

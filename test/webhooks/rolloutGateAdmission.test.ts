@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { mutateRolloutGate, validateRolloutGate } from '../../webhooks/rolloutGateAdmission.ts';
+import { object } from '../hooks/rollout/call.ts';
+import { write as send, type Write } from './gate/call.ts';
+import { call, P, write } from './rollout/call.ts';
+
+describe('mutate/rolloutgate', () => {
+  it('labels a gate with its Rollout, shortened where the name is too long', async () => {
+    const gate = (name: string) =>
+      object('kuberik.com/v1alpha1', 'RolloutGate', 'g', { rolloutRef: { name }, passing: true });
+    const labelOf = async (name: string) => {
+      const verdict = await mutateRolloutGate(write({ object: gate(name) }), call().webhookCall);
+      return verdict.allowed ? verdict.object?.metadata.labels?.[`${P}rollout-name`] : undefined;
+    };
+    expect(await labelOf('app')).toBe('app');
+    expect((await labelOf('a'.repeat(253)))!.length).toBe(63);
+    expect(await labelOf('')).toBeUndefined();
+  });
+});
+
+describe('who changes a list', () => {
+  const gate = (more: object, annotations: Record<string, string> = {}) => {
+    const made = object('kuberik.com/v1alpha1', 'RolloutGate', 'qa', { rolloutRef: { name: 'app' }, ...more });
+    return { ...made, metadata: { ...made.metadata, annotations } };
+  };
+  const stored = async (next: object, old: object | undefined, user = 'alice') => {
+    const verdict = await mutateRolloutGate(write({ object: next, old, user }), call().webhookCall);
+    return (verdict.allowed && verdict.object ? verdict.object : (next as ReturnType<typeof gate>)).metadata
+      .annotations;
+  };
+  const reason = { [`${P}reason`]: 'tested, QA-88' };
+
+  it('is recorded with the authenticated user and the reason, which is taken off', async () => {
+    const annotations = await stored(gate({ allowedVersions: ['1.6.0'] }, reason), gate({ allowedVersions: [] }));
+    expect(annotations).not.toHaveProperty([`${P}reason`]);
+    expect(JSON.parse(annotations![`${P}listed`]!)).toEqual([
+      { field: 'allowedVersions', version: '1.6.0', by: 'alice', at: expect.any(String), reason: 'tested, QA-88' },
+    ]);
+  });
+
+  it('is nobody’s to write: a record in the write is dropped, one that a sync strips comes back', async () => {
+    const old = gate({ allowedVersions: ['1.6.0'] }, (await stored(gate({ allowedVersions: ['1.6.0'] }), gate({})))!);
+    const forged = {
+      [`${P}listed`]: '[{"field":"allowedVersions","version":"1.6.0","by":"carol","at":"2026-03-01T12:00:00Z"}]',
+    };
+    for (const annotations of [forged, {}])
+      expect(await stored(gate({ allowedVersions: ['1.6.0'] }, annotations), old, 'mallory')).toEqual(
+        old.metadata.annotations,
+      );
+    expect(await stored(gate({}, forged), undefined)).toBeUndefined();
+  });
+
+  it('has no reason that was left from another write', async () => {
+    const annotations = await stored(gate({ allowedVersions: ['1.6.0'] }, reason), gate({}, reason));
+    expect(JSON.parse(annotations![`${P}listed`]!)).toEqual([
+      expect.not.objectContaining({ reason: expect.anything() }),
+    ]);
+    expect(annotations).not.toHaveProperty([`${P}reason`]);
+  });
+
+  it('is not noted of a schedule, which Metacontroller writes', async () => {
+    expect(await stored(gate({ passing: false }), gate({}), 'metacontroller')).toEqual({});
+  });
+});
+
+describe('validate/rolloutgate', () => {
+  const spec = { rolloutRef: { name: 'app' }, passing: true, approvals: { required: 2 } };
+  const gate = (more: object = {}, annotations = {}, uid = 'u-1') => {
+    const made = object('kuberik.com/v1alpha1', 'RolloutGate', 'prod', { ...spec, ...more });
+    const status = { approvals: { required: 2, progress: '1/2 for 1.1.0' } };
+    return { ...made, metadata: { ...made.metadata, uid, annotations }, status };
+  };
+  const app = object('kuberik.com/v1alpha1', 'Rollout', 'app', {});
+  const AT = '2026-03-01T12:00:00Z';
+  const remove = (old: ReturnType<typeof gate>, how: Partial<Write> = {}) =>
+    send({ validate: validateRolloutGate }, { old, at: AT, user: 'bob', objects: [app, old], ...how });
+
+  it('tells on the Rollout who deleted a gate with approvals, once it is gone', async () => {
+    const { allowed, events, facts } = await remove(gate());
+    expect(allowed).toBe(true);
+    expect(events).toMatchObject([
+      {
+        type: 'Warning',
+        reason: 'ApprovalsChanged',
+        regarding: { kind: 'Rollout', metadata: { name: 'app' } },
+        message: "bob deleted RolloutGate 'prod', which required 2 approvals; there were 1/2 for 1.1.0",
+        standIns: [{ kind: 'Rollout', name: 'app' }],
+      },
+    ]);
+    expect(facts).toMatchObject([{ object: { resource: 'rolloutgates', name: 'prod' }, uid: 'u-1', gone: true }]);
+  });
+
+  it('tells on the gate itself where its Rollout does not exist', async () => {
+    const old = gate();
+    const { events } = await remove(old, { objects: [old] });
+    expect(events).toMatchObject([{ regarding: { kind: 'RolloutGate' }, reason: 'ApprovalsChanged' }]);
+  });
+
+  it('tells what was changed just before, which no hook may have seen', async () => {
+    const change = { number: 1, by: 'bob', at: AT, fields: [{ path: 'approvals.required', from: '2' }] };
+    const record = { [`${P}approvals`]: JSON.stringify({ given: [], changes: [change] }) };
+    const { events } = await remove(gate({ approvals: undefined }, record));
+    expect(events).toMatchObject([
+      { regarding: { kind: 'RolloutGate' }, message: `bob changed spec.approvals.required from 2 to none at ${AT}` },
+    ]);
+  });
+
+  it('tells of the gate as it is stored, whatever the request says of it', async () => {
+    const stored = gate();
+    const change = { number: 1, by: 'alice', at: AT, fields: [{ path: 'approvals.required', from: '9' }] };
+    const record = { [`${P}approvals`]: JSON.stringify({ given: [], changes: [change] }) };
+    const forged = gate({ rolloutRef: { name: 'victim' }, approvals: { required: 9 } }, record);
+    const victim = object('kuberik.com/v1alpha1', 'Rollout', 'victim', {});
+    const { events } = await remove(forged, { objects: [app, victim, stored] });
+    expect(events).toMatchObject([
+      {
+        regarding: { kind: 'Rollout', metadata: { name: 'app' } },
+        message: "bob deleted RolloutGate 'prod', which required 2 approvals; there were 1/2 for 1.1.0",
+      },
+    ]);
+  });
+
+  it('tells of both whom two requests name, and of each deletion', async () => {
+    const keysOf = async (how: Partial<Write>, old = gate()) =>
+      (await remove(old, { objects: [app, old], ...how })).events.map(({ key }) => key);
+    const keys = [await keysOf({}), await keysOf({ user: 'alice' }), await keysOf({}, gate({}, {}, 'u-2'))].flat();
+    expect(new Set(keys).size).toBe(3);
+    expect(await keysOf({})).toEqual([keys[0]]);
+  });
+
+  it('names nobody where anybody may have called', async () => {
+    const { events } = await remove(gate(), { authenticatesCallers: false });
+    expect(events).toMatchObject([
+      {
+        message:
+          "RolloutGate 'prod', which required 2 approvals, was deleted; there were 1/2 for 1.1.0 " +
+          '(by whom: see the audit log, callers of the webhook are not authenticated)',
+      },
+    ]);
+    expect(events[0]!.key).not.toContain('bob');
+  });
+
+  it.each<[string, Partial<Write>]>([
+    ['is only tried', { dryRun: true }],
+    ['is not of what is stored', { objects: [app, gate({}, {}, 'u-2')] }],
+    ['is of nothing that is there', { objects: [app] }],
+    ['is the namespace controller’s', { user: 'system:serviceaccount:kube-system:namespace-controller' }],
+  ])('tells nothing of a deletion that %s', async (_, how) => {
+    expect(await remove(gate(), how)).toMatchObject({ allowed: true, events: [] });
+  });
+});

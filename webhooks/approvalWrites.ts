@@ -1,0 +1,115 @@
+/** Approvals in a write of a Gate or RolloutGate: who gives or takes back which. What counts is decided in core/approval. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import type { KubeObject, ObjectName } from '../api/kubernetes.ts';
+import type { ResourceRef, WebhookCall } from '../api/ports.ts';
+import type { ApprovalRule, ApprovalsStatus } from '../api/types.ts';
+import {
+  type Acceptance,
+  type ApprovalRequest,
+  acceptApproval,
+  approvalRequestOf,
+  droppedText,
+  type Target,
+} from '../core/approval/acceptApproval.ts';
+import { ruleProblem } from '../core/approval/approvalVerdict.ts';
+import { changeEvents, deletionEvent, type Ruled, withChange } from '../core/approval/change.ts';
+import { isServiceAccount } from '../core/approval/persons.ts';
+import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/record.ts';
+import { eventRecord } from '../core/kube/events.ts';
+import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
+
+/** The annotations of one kind. */
+interface ApprovalKeys {
+  approve: string;
+  unapprove: string;
+  reason: string;
+  record: string;
+}
+
+interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
+
+export interface ApprovalsWritten {
+  /** The annotations of the keys, as they are to be stored. */
+  annotations: Record<string, string | undefined>;
+  warnings: string[];
+  /** Why the write is denied. */
+  denial?: string;
+}
+
+/**
+ * `revoked`: the stored record without what no longer counts. `targets` reads what a value may mean; called only where a user
+ * approves. A ServiceAccount's write is never denied for it: that would stop a Git sync.
+ */
+export async function writeApprovals(
+  object: Approvable,
+  old: Approvable | undefined,
+  keys: ApprovalKeys,
+  { userInfo }: AdmissionRequest,
+  { now }: WebhookCall,
+  targets: (request: ApprovalRequest) => Promise<(value: string) => Target>,
+  revoke: (record: ApprovalRecord) => ApprovalRecord = (record) => record,
+): Promise<ApprovalsWritten> {
+  const { username } = userInfo;
+  const request = approvalRequestOf(object.metadata.annotations, old?.metadata.annotations, keys);
+  const asks = request.approve !== undefined || request.unapprove !== undefined;
+  const [rule, before] = [object.spec?.approvals, old?.spec?.approvals];
+  const stored = revoke(parseApprovals(old?.metadata.annotations?.[keys.record]));
+  const target = asks && rule ? await targets(request) : nothing;
+  const progress = old?.status?.approvals?.progress;
+  const noted = old ? withChange(stored, object.spec, old.spec, { by: username, progress, now }) : stored;
+  const accepted = acceptApproval(request, noted, rule, username, target, now);
+  const annotations = {
+    [keys.approve]: undefined,
+    [keys.unapprove]: undefined,
+    [keys.reason]: undefined,
+    [keys.record]: formatApprovals(accepted.record),
+  };
+  const dropped = droppedText(object.metadata.annotations, old?.metadata.annotations, keys);
+  const answered = answer(accepted, rule, before, username);
+  return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };
+}
+
+const nothing = (): Target => ({ problem: 'nothing is asked for' });
+
+function answer(
+  { problem, warnings }: Acceptance,
+  rule: ApprovalRule | undefined,
+  before: ApprovalRule | undefined,
+  username: string,
+): Pick<ApprovalsWritten, 'warnings' | 'denial'> {
+  const isNew = JSON.stringify(rule) !== JSON.stringify(before);
+  const invalid = rule && isNew ? ruleProblem(rule) : undefined;
+  if (invalid !== undefined) return { warnings, denial: `${invalid}.` };
+  if (problem === undefined) return { warnings };
+  return isServiceAccount(username)
+    ? { warnings: [`not approved: ${problem}`, ...warnings] }
+    : { warnings, denial: `Not approved: ${problem}.` };
+}
+
+/**
+ * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may not have seen: Events
+ * once it is seen to be gone. Not in a dry run. All of it is taken from the stored object: any client may send a request about any object.
+ * @param about the object of the deletion's Event, and those that report it, by the stored object
+ */
+export async function recordDeletion<Stored extends Approvable>(
+  uid: string | undefined,
+  { ref, record }: { ref: ResourceRef & { name: string }; record: string },
+  about: (stored: Stored) => Promise<{ regarding: KubeObject<any, any>; standIns: readonly ObjectName[] }>,
+  { dryRun, userInfo }: AdmissionRequest,
+  { cluster, events, now, settings }: WebhookCall,
+): Promise<void> {
+  if (dryRun || isSystemDeleter(userInfo.username)) return;
+  const stored = await cluster.get<Stored>(ref);
+  if (!stored || stored.metadata.uid !== uid) return;
+  const { approvals } = stored.spec ?? {};
+  const before = stored.status?.approvals;
+  const kept = parseApprovals(stored.metadata.annotations?.[record]);
+  const changes = changeEvents(before, before?.required, kept, now).map((event) => eventRecord(event, stored, now));
+  if (!approvals && changes.length === 0) return;
+  const by = settings.authenticatesCallers ? userInfo.username : undefined;
+  const { regarding, standIns } = await about(stored);
+  const what = `${stored.kind} '${stored.metadata.name}'`;
+  const deletion = approvals && deletionEvent(what, uid, approvals, before, by);
+  const records = deletion ? [...changes, eventRecord(deletion, regarding, now)] : changes;
+  for (const each of records) events.recordWhen({ ...each, standIns }, { object: ref, uid, gone: true });
+}

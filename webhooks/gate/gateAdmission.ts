@@ -1,0 +1,216 @@
+/** Admission of Gates: records the users of requests; refuses Gates that can't be evaluated, and the deletion of one that others still wait for. */
+import type { AdmissionRequest } from '../../api/admission.ts';
+import {
+  ACCEPTED_REQUEST,
+  APPROVALS,
+  BYPASS_REASON,
+  GATE_APPROVALS,
+  REASON,
+  SCHEDULED_BY,
+  USED_CALLS,
+} from '../../api/annotations.ts';
+import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { openCommand } from '../../core/admission/gateTexts.ts';
+import { notedSchedule } from '../../core/approval/pinRecord.ts';
+import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
+import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
+import { acceptRequests } from '../../core/gate/gateRequests.ts';
+import {
+  BEYOND_FORBIDDEN,
+  holdersOf,
+  type Requirer,
+  reachesBeyond,
+  requirersOf,
+  requirerText,
+  selectsLabels,
+} from '../../core/gate/gateSelection.ts';
+import { evaluateGate } from '../../core/gate/gateState.ts';
+import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
+import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
+import { few } from '../../core/kube/firstFew.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
+import { keptCalls } from '../../core/receiver/acceptCall.ts';
+import { recordDeletion } from '../approvalWrites.ts';
+import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
+import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
+import { openForWarnings, refuseOpening, writeGateApprovals } from './gateApprovals.ts';
+
+/** On gates, for the whole cluster. */
+const SELECT_NAMESPACES = 'select-namespaces';
+
+/** Keeps the records of accepted requests, approvals and webhook calls, and the labels; all from oldObject, never from the writer's text. */
+export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
+  const { now } = call;
+  const { username } = request.userInfo;
+  const { gate, old } = gatesOf(request);
+  if (!gate || request.subResource) return allowed();
+  const [mine, before] = [gate, old].map((each) => each?.metadata.annotations ?? {});
+  const counts = await reasonCounts(gate, old, request, call);
+  const acceptance = acceptRequests(gate, old, username, now);
+  // As it will be stored: the approvals depend on which of its requests counts.
+  const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
+  const written = await writeGateApprovals(recorded, old, acceptance, request, call);
+  const denial = refuseOpening(gate, old, acceptance, request, call) ?? written.denial;
+  if (denial !== undefined) {
+    const { text, commands } = typeof denial === 'string' ? { text: denial } : denial;
+    return denied('invalid', { text: `Gate '${refKey(identityOf(gate))}': ${text}`, ...(commands && { commands }) });
+  }
+  // A signed call comes with a request, also where the same second has one already: other writes have no calls to record.
+  const isRequest = acceptance.accepted.length + acceptance.ignored.length > 0;
+  const stored = annotateAll(recordReason(gate, old, username, now, counts), {
+    ...written.annotations,
+    [ACCEPTED_REQUEST]: acceptance.record,
+    [SCHEDULED_BY]: notedSchedule(gate, old, username, now),
+    [REASON]: undefined,
+    [USED_CALLS]: keptCalls(isRequest ? mine![USED_CALLS] : undefined, before![USED_CALLS], now),
+    // The record of a RolloutGate: on a Gate it means nothing.
+    [APPROVALS]: before![APPROVALS] === undefined ? undefined : mine![APPROVALS],
+  });
+  return { allowed: true, object: label(stored, selectsLabels(gate)), warnings: written.warnings };
+}
+
+/** Whether a new reason lets its author, who may bypass the closed Gate, delete it. */
+async function reasonCounts(
+  gate: Gate,
+  old: Gate | undefined,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<boolean> {
+  const reason = freshReason(gate, old);
+  if (!old || reason === undefined || evaluateGate(old, call.now).opened) return false;
+  const bypass = await reviewBypass([{ ref: identityOf(old) }], reason, request, call);
+  return bypass?.granted ?? false;
+}
+
+export async function validateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
+  if (request.operation === 'DELETE') return validateGateDelete(request, call);
+  const { gate, old } = gatesOf(request);
+  if (!gate || request.subResource) return allowed();
+  const problems = newProblems(gateProblems(gate).map(problemText), old && gateProblems(old).map(problemText));
+  if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
+  const reach = await refuseReach(gate, old, request, call);
+  if (reach) return denied('not_permitted', reach);
+  return allowed([
+    ...gateWarnings(gate, old, request.userInfo.username, call.now),
+    ...(await openForWarnings(gate, old, call)),
+  ]);
+}
+
+function gatesOf({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {
+  return { gate: (object ?? undefined) as Gate | undefined, old: (oldObject ?? undefined) as Gate | undefined };
+}
+
+/**
+ * A Gate that selects beyond its own namespace holds what belongs to others: that takes a right given for the whole cluster.
+ * Reviewed whenever such a selection is made or changed: what is stored stays.
+ */
+async function refuseReach(
+  gate: Gate,
+  old: Gate | undefined,
+  { userInfo }: AdmissionRequest,
+  { access, settings }: WebhookCall,
+): Promise<string | undefined> {
+  const { selects } = gate.spec;
+  if (!reachesBeyond(selects) || sameJson(selects, old?.spec.selects)) return undefined;
+  if (settings.noCrossNamespaceRefs) return BEYOND_FORBIDDEN;
+  const where = {
+    group: KINDS.Gate.group,
+    resource: KINDS.Gate.resource,
+    namespace: '',
+    name: gate.metadata.name ?? '',
+  };
+  if (await access.may(userInfo, { verb: SELECT_NAMESPACES, ...where })) return undefined;
+  return (
+    `spec.selects.namespaceSelector: ${userInfo.username} may not hold objects of other namespaces: it takes the verb ` +
+    `${SELECT_NAMESPACES} on gates for the whole cluster (ClusterRole gate-selector, by a ClusterRoleBinding). ` +
+    'Without namespaceSelector a Gate selects in its own namespace.'
+  );
+}
+
+// DELETE of a Gate. A closed one that holds something stays: what names it would wait for a Gate that no user can open, and what it selects would be
+// free. The deletion of one with approvals is reported.
+
+/** Held objects that a denial names. */
+const NAMED = 3;
+
+async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
+  const stored = (request.oldObject ?? undefined) as Gate | undefined;
+  if (!stored || request.subResource || isSystemDeleter(request.userInfo.username)) return allowed();
+  const ref = { namespace: namespaceOf(request), name: stored.metadata.name ?? '' };
+  const gate = { ...stored, metadata: { ...stored.metadata, ...ref } };
+  const decision = await decideDeletion(gate, ref, request, call);
+  if (decision.allowed) {
+    const about = async (regarding: Gate) => {
+      return { regarding, standIns: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
+    };
+    const where = { ref: { ...GATES, ...ref }, record: GATE_APPROVALS };
+    await recordDeletion(stored.metadata.uid, where, about, request, call);
+  }
+  return decision;
+}
+
+async function decideDeletion(
+  gate: Gate,
+  ref: NamespacedName,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<AdmissionDecision> {
+  const { opened, message } = evaluateGate(gate, call.now);
+  if (opened) return allowed();
+  const { holders, strangers } = await readRequirers(gate, ref.namespace, call);
+  const held = holders.map(requirerText).sort();
+  if (held.length === 0) {
+    const warning = `of other namespaces ${strangers} still name this Gate: closed until there is one of this name`;
+    return allowed(strangers === 0 ? [] : [warning]);
+  }
+  // Approvals let versions through, and open nothing else.
+  const [first, commands] = gate.spec.approvals
+    ? ['It is opened by no request: let nothing require it any more.', []]
+    : ['Open it first.', [openCommand(ref)]];
+  const text =
+    `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, NAMED)}; ` +
+    `without the Gate they would stay closed. ${first} ` +
+    `Whoever has the verb bypass on it may delete it within five minutes of giving a reason in ${BYPASS_REASON} on it.`;
+  return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
+}
+
+/**
+ * Live: a delete is rare, and what it would lock is not to be guessed from a cache. Rollouts of other namespaces are read as far as the Gate
+ * may select them, by metadata: large ones must not keep a user from deleting a Gate. Those that only name it are counted in its status.
+ */
+async function readRequirers(
+  gate: Gate,
+  namespace: string,
+  { cluster }: WebhookCall,
+): Promise<{ holders: Requirer[]; strangers: number }> {
+  const beyond = reachesBeyond(gate.spec.selects);
+  const listed = beyond ? await cluster.listMetadata(NAMESPACES) : [];
+  const namespaces = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
+  const isOther = (object: { namespace?: string | undefined }) => object.namespace !== namespace;
+  const holders: Requirer[] = [];
+  let strangers = (gate.status?.heldObjects ?? []).filter(
+    (each) => each.kind === KINDS.Rollout.kind && isOther(each),
+  ).length;
+  const bindings = async () => {
+    for await (const page of cluster.pages<FluxBinding>(FLUX_BINDINGS)) {
+      const requiring = { bindings: page, rollouts: [], namespaces };
+      const found = holdersOf(gate, requiring);
+      holders.push(...found);
+      strangers += requirersOf(gate, requiring).length - found.length;
+    }
+  };
+  const rollouts = async (which: { namespace: string } | { metadataOnly: true }) => {
+    for await (const page of cluster.pages<Rollout>({ ...ROLLOUTS, ...which })) {
+      const found = 'namespace' in which ? page : page.filter(({ metadata }) => isOther(metadata));
+      holders.push(...holdersOf(gate, { bindings: [], rollouts: found, namespaces }));
+    }
+  };
+  await Promise.all([bindings(), rollouts({ namespace }), ...(beyond ? [rollouts({ metadataOnly: true })] : [])]);
+  return { holders, strangers };
+}

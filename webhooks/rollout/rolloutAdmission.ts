@@ -1,0 +1,219 @@
+/** Admission of Rollouts: records the users of requests, and refuses specs that make no sense. */
+import type { AdmissionRequest } from '../../api/admission.ts';
+import {
+  BYPASS_FOR,
+  BYPASSED_GATES,
+  DEPLOY_MESSAGE,
+  DEPLOY_USER,
+  FORCE_DEPLOY,
+  ONE_SHOT,
+  PIN_RECORD,
+  REASON,
+  REQUEST,
+  REQUESTED_AT,
+  REQUESTED_BY,
+  REQUESTERS,
+} from '../../api/annotations.ts';
+import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Rollout } from '../../api/types.ts';
+import { notedPin } from '../../core/approval/pinRecord.ts';
+import { recordReason } from '../../core/gate/bypassReason.ts';
+import { watchesLabel } from '../../core/health/association.ts';
+import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
+import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { tagProblems } from '../../core/kube/tag.ts';
+import { formatTime } from '../../core/kube/time.ts';
+import {
+  formatRequestIds,
+  NAME_A_VERSION,
+  notedRequesters,
+  parseRequestIds,
+  type RequestIds,
+  requestKey,
+  requestsOf,
+} from '../../core/rollout/evaluation/requests.ts';
+import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
+import {
+  consenting,
+  namespacesToAsk,
+  orderProblem,
+  unreadUpstream,
+  untrustedMatches,
+  upstreamName,
+  upstreamRefs,
+} from '../../core/rollout/upstream/dependencies.ts';
+import { deny } from '../closedGates.ts';
+import { type AdmissionHandler, allowed, denied } from '../response.ts';
+import { bypassOf } from './rolloutBypass.ts';
+import { denyDelete, denyDroppedGates, denyRelease } from './rolloutDenials.ts';
+import { warnings } from './rolloutWarnings.ts';
+
+/** Notes beside each one-shot request which admission request made it, so that each is acted on once; and labels the Rollout for HealthChecks. */
+export const mutateRollout: AdmissionHandler = async (request, call) => {
+  const sent = request.object as Rollout | null | undefined;
+  if (!sent || request.subResource) return allowed();
+  const before = (request.oldObject ?? undefined) as Rollout | undefined;
+  const withOwnStatus = withStatus(sent, before?.status);
+  const bypassFor = sent.metadata.annotations?.[BYPASS_FOR];
+  const { rollout, calledOff } = withoutOlderForceDeploy(annotate(withOwnStatus, BYPASS_FOR, undefined), before);
+  const user = request.userInfo.username;
+  const { ids, hasNewRequest } = requestIds(rollout, before, request);
+  const old = before?.metadata.annotations;
+  const isNewest = asksNow(rollout, before, hasNewRequest);
+  const requested = annotateAll(rollout, {
+    [REQUEST]: formatRequestIds(ids) || undefined,
+    [REQUESTERS]: notedRequesters(rollout, before, user),
+    [PIN_RECORD]: notedPin(rollout, before, user, call.now),
+    [REASON]: undefined,
+    [REQUESTED_BY]: isNewest ? user : old?.[REQUESTED_BY],
+    [REQUESTED_AT]: isNewest ? formatTime(call.now) : old?.[REQUESTED_AT],
+  });
+  const bypass = await bypassOf(requested, before, bypassFor, request, call);
+  if (bypass.refusal) return deny(bypass.refusal, request, call);
+  const passing = label(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
+  const object = recordReason(passing, before, user, call.now, bypass.counts);
+  const warnings = [
+    ...bypass.warnings,
+    ...(calledOff === undefined
+      ? []
+      : [`the force-deploy of ${calledOff}, which was waiting, is called off by the new wantedVersion`]),
+  ];
+  if (object === withOwnStatus) return allowed(warnings);
+  return {
+    allowed: true,
+    object: withStatus(object, sent.status),
+    warnings,
+    ...(bypass.audit && { audit: bypass.audit }),
+  };
+};
+
+/** The API server drops the status of such a write only after this webhook: what the writer sends there decides nothing. */
+function withStatus(rollout: Rollout, status: Rollout['status']): Rollout {
+  const { status: _, ...rest } = rollout;
+  return { ...rest, ...(status && { status }) };
+}
+
+const isNew = (rollout: Rollout, before: Rollout | undefined, annotation: string) =>
+  rollout.metadata.annotations?.[annotation] !== before?.metadata.annotations?.[annotation];
+
+const wantedChanged = (rollout: Rollout, before: Rollout | undefined) =>
+  rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
+
+/** The newer request wins: a user who pins a version replaces a force-deploy that still waits. */
+function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { rollout: Rollout; calledOff?: string } {
+  const waiting = before && requestsOf(before).forceDeploy;
+  if (
+    waiting === undefined ||
+    !sent.spec?.wantedVersion ||
+    !wantedChanged(sent, before) ||
+    isNew(sent, before, FORCE_DEPLOY)
+  )
+    return { rollout: sent };
+  const theirs = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER].filter((annotation) => !isNew(sent, before, annotation));
+  const rollout = theirs.reduce<Rollout>((object, annotation) => annotate(object, annotation, undefined), sent);
+  return { rollout, calledOff: waiting };
+}
+
+/** While a force-deploy or a pin waits, its deployment will be its author's, whatever else others ask for. */
+function asksNow(rollout: Rollout, before: Rollout | undefined, hasNewRequest: boolean): boolean {
+  const pins = wantedChanged(rollout, before) && rollout.spec?.wantedVersion;
+  if (pins || isNew(rollout, before, FORCE_DEPLOY)) return true;
+  if (before && requestsOf(before).forceDeploy !== undefined) return false;
+  return wantedChanged(rollout, before) || (hasNewRequest && !pinWaits(rollout));
+}
+
+function pinWaits({ spec, status }: Rollout): boolean {
+  return Boolean(spec?.wantedVersion) && spec?.wantedVersion !== status?.history?.[0]?.version.tag;
+}
+
+/** A new or changed annotation is this request's; others keep their id, whatever the text in the annotation says. */
+function requestIds(rollout: Rollout, before: Rollout | undefined, { uid }: AdmissionRequest) {
+  const old = before?.metadata.annotations;
+  const oldIds = parseRequestIds(old?.[REQUEST]);
+  const ids: RequestIds = {};
+  let hasNewRequest = false;
+  for (const annotation of ONE_SHOT) {
+    const value = rollout.metadata.annotations?.[annotation];
+    if (value === undefined) continue;
+    const key = requestKey(annotation);
+    const isChanged = value !== old?.[annotation];
+    if (isChanged) hasNewRequest = true;
+    const id = isChanged ? uid : oldIds[key];
+    if (id !== undefined) ids[key] = id;
+  }
+  return { ids, hasNewRequest };
+}
+
+export const validateRollout: AdmissionHandler = async (request, call) => {
+  const rollout = request.object as Rollout | null | undefined;
+  const before = request.oldObject as Rollout | null | undefined;
+  if (request.subResource) return allowed();
+  if (!rollout) return (before && (await denyDelete(before, request, call))) ?? allowed();
+  const initial = before ? initialVersionProblem(rollout, before, call.settings.likeKuberik) : undefined;
+  const problems = [
+    ...newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []),
+    ...(initial === undefined ? [] : [initial]),
+  ];
+  const order = problems.length > 0 ? undefined : await checkOrder(rollout, before ?? undefined, call);
+  const wrong = order?.problem === undefined ? problems : [order.problem];
+  if (wrong.length > 0)
+    return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${wrong.join('; ')}`);
+  const denial =
+    before &&
+    ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyRelease(rollout, before, request, call)));
+  return denial ?? allowed([...(order?.warnings ?? []), ...(await warnings(rollout, before ?? undefined, call))]);
+};
+
+function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
+  const named = tagProblems(rollout.metadata.annotations, NAME_A_VERSION).map(problemText);
+  return [
+    ...specProblems(rollout.spec ?? {}),
+    ...named,
+    ...(settings.noCrossNamespaceRefs ? foreignRefs(rollout) : []),
+    ...(settings.trustPublishers ? [] : untrustedMatches(rollout)),
+  ];
+}
+
+// What a new `spec.after` names, read live: a Rollout after itself is refused, one after what is not there gets a Warning.
+
+interface Order {
+  /** Why it is refused. */
+  problem?: string;
+  warnings: string[];
+}
+
+/** An order that was let in before may stay: otherwise nothing else on the object could change. */
+async function checkOrder(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<Order> {
+  if (!rollout.spec?.after?.length || sameJson(rollout.spec.after, before?.spec?.after)) return { warnings: [] };
+  const read = new Map<string, Rollout | undefined>();
+  for (let next = unreadUpstream(rollout, read); next.length > 0; next = unreadUpstream(rollout, read)) {
+    const found = await Promise.all(next.map((ref) => call.cluster.get<Rollout>({ ...ROLLOUTS, ...ref })));
+    next.forEach((ref, index) => void read.set(refKey(ref), found[index]));
+  }
+  const problem = orderProblem(rollout, read);
+  if (problem) return { problem: `${problem.message}: no version would ever be deployed automatically`, warnings: [] };
+  return { warnings: await missing(rollout, read, call) };
+}
+
+async function missing(
+  rollout: Rollout,
+  read: ReadonlyMap<string, Rollout | undefined>,
+  { cluster, settings }: WebhookCall,
+): Promise<string[]> {
+  const refs = upstreamRefs(rollout);
+  const found = refs.flatMap((ref) => read.get(refKey(ref)) ?? []);
+  const names = settings.watchWithoutConsent ? [] : namespacesToAsk(rollout, found);
+  const namespaces = await Promise.all(names.map((name) => cluster.get({ ...NAMESPACES, name })));
+  const seen = settings.watchWithoutConsent ? found : consenting(rollout, found, namespaces);
+  const known = new Set(seen.map((stage) => refKey(identityOf(stage))));
+  const { namespace: home } = rollout.metadata;
+  return refs
+    .filter((ref) => !known.has(refKey(ref)))
+    .map((ref) => {
+      const lacks = ref.namespace === home ? 'does not exist' : 'does not exist or may not be seen from here';
+      return `spec.after: Rollout '${upstreamName(ref, home)}' ${lacks}: every version waits until it does`;
+    });
+}

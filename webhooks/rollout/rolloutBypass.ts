@@ -1,0 +1,127 @@
+/** A bypass on a Rollout: one deployment bypasses the Gates that are closed now, its own and those of the objects bound to it. */
+import type { AdmissionRequest } from '../../api/admission.ts';
+import { BYPASS_FOR, BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';
+import type { Artifact, FluxObject } from '../../api/flux.ts';
+import { FLUX_BINDINGS, KUSTOMIZATIONS } from '../../api/kinds.ts';
+import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
+import type { FluxBinding, Rollout } from '../../api/types.ts';
+import { bypassWarning, type Refusal } from '../../core/admission/gateTexts.ts';
+import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
+import { sourceResource } from '../../core/admission/managedFields/source.ts';
+import { bypassGrantEnds, formatBypassGrant } from '../../core/admission/suspend/bypassGrant.ts';
+import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
+import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypassReason.ts';
+import { MAX_LISTED } from '../../core/kube/firstFew.ts';
+import { boundLabel, identityOf } from '../../core/kube/names.ts';
+import { boundTo } from '../../core/rollout/deployment/progress.ts';
+import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
+import { readClosedOfAll, readClosedThatAreDropped, recordBypass, reviewBypass } from '../closedGates.ts';
+
+interface RolloutBypass {
+  /** For the annotation BYPASSED_GATES; undefined: no bypass is in force. */
+  grant?: string | undefined;
+  /** Whether the reason in this write bypasses anything. */
+  counts: boolean;
+  warnings: string[];
+  audit?: Record<string, string>;
+  /** A user who may not bypass all of the closed Gates bypasses none. */
+  refusal?: Refusal;
+}
+
+/**
+ * @param rollout as the write stores it, with the ids of its requests
+ * @param bypassFor the annotation BYPASS_FOR, which is not stored
+ */
+export async function bypassOf(
+  rollout: Rollout,
+  before: Rollout | undefined,
+  bypassFor: string | undefined,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<RolloutBypass> {
+  const reason = freshReason(rollout, before);
+  const none = { grant: keptGrant(rollout, before), counts: false, warnings: [] };
+  if (!before || reason === undefined) return { ...none, warnings: bypassFor === undefined ? [] : [NO_REASON] };
+  const [closed, left] = await Promise.all([
+    readClosedOfAll(rollout, call),
+    readClosedThatAreDropped(rollout, before, call),
+  ]);
+  const bypass = await reviewBypass(closed, reason, request, call);
+  // The validating webhook asks for the Gates that are dropped, which may be fewer.
+  const drops = left.length > 0;
+  if (!bypass) return { ...none, counts: drops };
+  if (!bypass.granted) {
+    const refused = `Bypass refused: ${bypass.refused}`;
+    // A Git sync that brings a reason along is not denied: that would stop everything else in it.
+    const isPerson = mayRequestBypass(request.userInfo.username, call.settings.bypassServiceAccounts);
+    if (drops || !isPerson) return { ...none, counts: drops, warnings: [refused] };
+    const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates. ${refused}. In the way: `;
+    return { ...none, refusal: { reason: 'gate_closed', text, closed } };
+  }
+  const target = bypassTarget(rollout, before, request.userInfo.username, bypassFor);
+  // The reason is for the Gates that the write drops: it lets no version past the others, and need not name one.
+  if (target.is === 'refused' && !drops) {
+    const { text: why, commands = [] } = target.why;
+    const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates: ${why}.`;
+    return { ...none, refusal: { reason: 'gate_closed', text, commands } };
+  }
+  const deployment = target.is === 'deployment' ? target.deployment : undefined;
+  const stored = recordReason(rollout, before, request.userInfo.username, call.now, true);
+  const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
+  if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
+  const grant = formatBypassGrant({ ...deployment, closings: closed.map(closingKey) });
+  // Of a version that the write asks for, webhooks/rollout/rolloutWarnings.ts says so.
+  const past = target.is === 'deployment' && !target.asks ? [bypassWarning(deployment.version, closed)] : [];
+  return { grant, counts: true, audit, warnings: [...past, ...(await newerSources(rollout, call))] };
+}
+
+const NOTHING_WAITS = 'no version waits: for five minutes the reason counts for a deletion or a write of the status';
+const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
+
+/**
+ * It counts for as long as its reason is there, and once its deployment is on its way until that has arrived: Flux takes what
+ * kubectl has added off a Rollout that comes from Git. Text that a user writes into our annotations makes none.
+ */
+function keptGrant(rollout: Rollout, before: Rollout | undefined): string | undefined {
+  const old = before?.metadata.annotations;
+  const reason = old?.[BYPASS_REASON];
+  const hasReason = reason !== undefined && rollout.metadata.annotations?.[BYPASS_REASON] === reason;
+  return before && (hasReason || bypassGrantEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
+}
+
+// What else goes out with a deployment that passes closed Gates: a Kustomization that runs applies whatever its source has fetched since.
+
+/** A Warning for each, of the first few. Not where the Rollout pins the source: what that fetches is the deployment itself. */
+async function newerSources(rollout: Rollout, call: WebhookCall): Promise<string[]> {
+  const { namespace, name } = identityOf(rollout);
+  const labelSelector = boundLabel(name);
+  const bindings = await call.cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector });
+  const syncs = boundTo(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
+  const texts = await Promise.all(syncs.slice(0, MAX_LISTED).map((binding) => newerSource(binding, rollout, call)));
+  return texts.filter((text) => text !== undefined);
+}
+
+async function newerSource(
+  { metadata, spec }: FluxBinding,
+  rollout: Rollout,
+  { cluster }: WebhookCall,
+): Promise<string | undefined> {
+  const { source, target } = spec ?? {};
+  const resource = source && sourceResource(source);
+  if (!source || !resource || !target) return undefined;
+  const { apiVersion, kind, ...named } = source;
+  // Advice must not stop an emergency.
+  const read = (ref: ResourceRef & { name: string }) => cluster.get<FluxObject>(ref).catch(() => undefined);
+  const [object, sync] = await Promise.all([
+    read({ apiVersion, resource, ...named }),
+    read({ ...KUSTOMIZATIONS, namespace: metadata.namespace ?? '', name: target.name }),
+  ]);
+  const isPinned =
+    named.namespace === metadata.namespace &&
+    object !== undefined &&
+    pinAnnotationsOf(object).pins.some((pin) => pin.rollout === rollout.metadata.name);
+  const revision = (object?.status?.artifact as Artifact | undefined)?.revision;
+  const { lastAppliedRevision } = (sync?.status ?? {}) as { lastAppliedRevision?: string };
+  if (isPinned || revision === undefined || revision === lastAppliedRevision) return undefined;
+  return `Kustomization ${target.name} also applies what ${kind} ${named.name} has fetched since it last applied`;
+}

@@ -1,0 +1,80 @@
+/** Denies writes of a Rollout that would evade a closed Gate, unless the writer may bypass it. undefined: no closed Gate is evaded. */
+import type { AdmissionRequest } from '../../api/admission.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Rollout } from '../../api/types.ts';
+import { bypassText } from '../../core/admission/gateTexts.ts';
+import type { GateResult } from '../../core/gate/evaluateGates.ts';
+import { gainsOwner } from '../../core/kube/ownerReferences.ts';
+import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { writeBackName } from '../../core/policy/derivedPolicy.ts';
+import { addsDeployment } from '../../core/rollout/evaluation/gatesToPass.ts';
+import { bypassOrDeny, readClosedOfAll, readClosedThatAreDropped, readClosedToLeave } from '../closedGates.ts';
+import type { AdmissionDecision } from '../response.ts';
+
+type Denial = Promise<AdmissionDecision | undefined>;
+
+export async function denyDroppedGates(
+  rollout: Rollout,
+  before: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Denial {
+  const closed = await readClosedThatAreDropped(rollout, before, call);
+  return denyBehind(closed, rollout, 'stop requiring a closed Gate', 'write', request, call);
+}
+
+/**
+ * With an owner reference to an object that is deleted, or never existed, the garbage collector deletes the Rollout. With spec.writeBack its objects take
+ * any version.
+ */
+export async function denyRelease(
+  rollout: Rollout,
+  before: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Denial {
+  const leavesToGit = writeBackName(rollout) !== undefined && writeBackName(before) === undefined;
+  const what = gainsOwner(rollout, before) ? 'get an owner reference' : leavesToGit ? 'get spec.writeBack' : undefined;
+  if (what === undefined) return undefined;
+  const closed = await readClosedToLeave(before, call);
+  return denyBehind(closed, rollout, `${what} while a Gate it requires is closed`, 'write', request, call);
+}
+
+/** Deleting and re-creating it would evade its Gates. */
+export async function denyDelete(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Denial {
+  if (isSystemDeleter(request.userInfo.username)) return undefined;
+  const closed = await readClosedToLeave(rollout, call);
+  return denyBehind(closed, rollout, 'be deleted while a Gate it requires is closed', 'delete', request, call);
+}
+
+/** A deployment that a user writes into the status is rolled out as the Rollout's own would be. */
+export async function denyDeployment(
+  rollout: Rollout,
+  before: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Denial {
+  if (!addsDeployment(rollout, before)) return undefined;
+  const closed = await readClosedOfAll(before, call);
+  const what = 'get a new deployment in its status while a Gate it requires is closed';
+  return denyBehind(closed, before, what, 'status', request, call);
+}
+
+async function denyBehind(
+  closed: GateResult[],
+  rollout: Rollout,
+  what: string,
+  operation: Parameters<typeof bypassText>[1],
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Denial {
+  if (closed.length === 0) return undefined;
+  const text = `Rollout '${rollout.metadata.name}' cannot ${what}: `;
+  return bypassOrDeny(
+    rollout,
+    closed,
+    (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, operation) }),
+    request,
+    call,
+  );
+}

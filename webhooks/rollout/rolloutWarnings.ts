@@ -1,0 +1,156 @@
+/** What the writer of a Rollout should know although it is allowed. */
+import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
+import { HEALTH_CHECKS, ROLLOUT_GATES } from '../../api/kinds.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
+import { bypassWarning } from '../../core/admission/gateTexts.ts';
+import { closingsPassed } from '../../core/admission/suspend/bypassGrant.ts';
+import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
+import { countText } from '../../core/approval/approvalVerdict.ts';
+import { gateRefsOf } from '../../core/gate/gateRefs.ts';
+import { healthCheckLabels } from '../../core/health/association.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import { refKey } from '../../core/kube/names.ts';
+import { toSelectorString } from '../../core/kube/selector.ts';
+import { approvalEvaluator, isApproved } from '../../core/rollout/evaluation/approvals.ts';
+import { readClosed, readClosedOfAll } from '../closedGates.ts';
+
+/** Gates, and RolloutGates, that the warnings of one write name. */
+const MAX_NAMED = 3;
+
+/** Sentences of at most 120 characters: the API server cuts. `before` is absent on CREATE. */
+export async function warnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const [absent, closed, unapproved, health] = await Promise.all([
+    absentGates(rollout, before, call),
+    closedGate(rollout, before, call),
+    lacksApprovals(rollout, before, call),
+    noHealthChecks(rollout, before, call),
+  ]);
+  const automatic = [...unpinned(rollout, before), ...comesBack(rollout, before)];
+  return [...versionWarnings(rollout, before), ...automatic, ...absent, ...closed, ...unapproved, ...health];
+}
+
+/** Back to automatic: what was pinned against, perhaps because it is bad, is deployed at once. */
+function unpinned(rollout: Rollout, before: Rollout | undefined): string[] {
+  const pinned = before?.spec?.wantedVersion;
+  if (!pinned || rollout.spec?.wantedVersion || changedText(rollout, before, FORCE_DEPLOY)) return [];
+  const { gatedReleaseCandidates = [], gates } = rollout.status ?? before.status ?? {};
+  const next = gatedReleaseCandidates[0]?.tag;
+  if (next === undefined || next === pinned || !arePassing(gates)) return [];
+  return [
+    `version ${next} is deployed next; if it is bad, pin again, and reject it first (rejectedVersions of a RolloutGate)`,
+  ];
+}
+
+/** A force-deploy is no pin: what it goes back from is a candidate again. */
+function comesBack(rollout: Rollout, before: Rollout | undefined): string[] {
+  const forced = changedText(rollout, before, FORCE_DEPLOY);
+  const status = rollout.status ?? before?.status ?? {};
+  const deployed = status.history?.[0]?.version.tag;
+  const { availableReleases = [], releaseCandidates = [], youngReleases = [], withdrawnReleases = [] } = status;
+  const isKnown = availableReleases.some(({ tag }) => tag === forced);
+  const isNewer = [...releaseCandidates, ...youngReleases, ...withdrawnReleases].some(({ tag }) => tag === forced);
+  if (!forced || !deployed || forced === deployed || !isKnown || isNewer) return [];
+  if (rollout.spec?.wantedVersion || !arePassing(status.gates)) return [];
+  const next = status.gatedReleaseCandidates?.[0]?.tag ?? deployed;
+  return [`version ${next} follows ${forced} once nothing holds it: to stay on ${forced}, set wantedVersion instead`];
+}
+
+function arePassing(gates: RolloutStatus['gates'] = []): boolean {
+  return gates.every(({ passing }) => passing !== false);
+}
+
+const changedText = (rollout: Rollout, before: Rollout | undefined, annotation: string) => {
+  const value = rollout.metadata.annotations?.[annotation];
+  return value !== before?.metadata.annotations?.[annotation] ? value : undefined;
+};
+
+function newlyWanted(rollout: Rollout, before: Rollout | undefined): string | undefined {
+  const wanted = rollout.spec?.wantedVersion;
+  return wanted && wanted !== before?.spec?.wantedVersion ? wanted : undefined;
+}
+
+function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
+  const { availableReleases, releaseCandidates } = rollout.status ?? before?.status ?? {};
+  const lacks = (list: { tag: string }[] | undefined, tag: string) => !list?.some((release) => release.tag === tag);
+  const wanted = newlyWanted(rollout, before);
+  const force = changedText(rollout, before, FORCE_DEPLOY);
+  const bypass = changedText(rollout, before, BYPASS_ROLLOUT_GATES);
+  const warnings: string[] = [];
+  if (wanted && availableReleases && lacks(availableReleases, wanted)) {
+    warnings.push(`wantedVersion ${wanted} is not in available releases and is deployed anyway: is it a typo?`);
+  }
+  const pinnedTo = rollout.spec?.wantedVersion;
+  if (force && pinnedTo && pinnedTo !== force) {
+    warnings.push(`force-deploy: version ${force} waits while spec.wantedVersion is ${pinnedTo}: set that instead`);
+  }
+  if (force && lacks(availableReleases, force)) {
+    warnings.push(`force-deploy: version ${force} is not in available releases; it waits until it is`);
+  }
+  if (bypass && lacks(releaseCandidates, bypass)) {
+    warnings.push(`bypass-gates: version ${bypass} is not a release candidate; it has no effect until it is`);
+  }
+  return warnings;
+}
+
+/** A name that is new and names no Gate: a typo, or Git creates the Gate later. */
+async function absentGates(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const known = new Set(before && gateRefsOf(before).map(refKey));
+  const closed = await readClosed(
+    gateRefsOf(rollout).filter((ref) => !known.has(refKey(ref))),
+    call,
+  );
+  const absent = closed.filter(({ missing }) => missing).slice(0, MAX_NAMED);
+  return absent.map(
+    ({ ref }) => `spec.gates: Gate '${refKey(ref)}' does not exist: it counts as closed until somebody creates it`,
+  );
+}
+
+/** Gates hold manual deployments too. */
+async function closedGate(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
+  if (!requested || requested === rollout.status?.history?.[0]?.version.tag) return [];
+  const passes = closingsPassed(rollout, rollout.status?.history?.[0], requested);
+  const closed = await readClosedOfAll(rollout, call);
+  const [first, ...others] = closed.filter((gate) => !passes.has(closingKey(gate)));
+  if (!first && closed[0]) return [bypassWarning(requested, closed)];
+  if (!first) return [];
+  const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
+  return [`version ${requested} waits: gate ${refKey(first.ref)}${more} closed`];
+}
+
+/** RolloutGates hold manual deployments that lack approvals. */
+async function lacksApprovals(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
+  const { history, releaseAuthors = [] } = rollout.status ?? {};
+  if (!requested || requested === history?.[0]?.version.tag) return [];
+  const gates = await call.cluster.list<RolloutGate>({
+    ...ROLLOUT_GATES,
+    namespace: rollout.metadata.namespace ?? '',
+    fieldSelector: `spec.rolloutRef.name=${rollout.metadata.name}`,
+  });
+  const missing = approvalEvaluator(rollout, gates, releaseAuthors, call.now)
+    .of(requested)
+    .filter((each) => !isApproved([each]));
+  return missing.slice(0, MAX_NAMED).map(({ gate, verdict: { counted, required } }) => {
+    const count = countText(counted.length, required);
+    return `version ${requested} waits: RolloutGate ${gate.metadata.name} has ${count}`;
+  });
+}
+
+/** A bake that watches nothing must say so. */
+async function noHealthChecks(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const selector = rollout.spec?.healthCheckSelector;
+  const labels = healthCheckLabels(selector);
+  // Those of other namespaces also depend on consent: the condition HealthChecksMissing reports it.
+  if (!labels || selector?.namespaceSelector || sameJson(selector, before?.spec?.healthCheckSelector)) return [];
+  const found = await call.cluster.list<HealthCheck>({
+    ...HEALTH_CHECKS,
+    namespace: rollout.metadata.namespace ?? '',
+    labelSelector: toSelectorString(labels),
+    atMost: 1,
+  });
+  return found.length > 0
+    ? []
+    : ['spec.healthCheckSelector matches no HealthCheck: a bake watches nothing until one appears'];
+}

@@ -1,0 +1,104 @@
+/** RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them; and the record of their approvals. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import {
+  APPROVALS,
+  APPROVE,
+  APPROVE_REASON,
+  LISTED,
+  REASON,
+  ROLLOUT_NAME_LABEL,
+  UNAPPROVE,
+} from '../api/annotations.ts';
+import { KINDS, ROLLOUT_GATES, ROLLOUTS } from '../api/kinds.ts';
+import type { WebhookCall } from '../api/ports.ts';
+import type { Rollout, RolloutGate } from '../api/types.ts';
+import { type Target, versionProblem } from '../core/approval/acceptApproval.ts';
+import { formatListed, notedLists, parseListed } from '../core/approval/listRecord.ts';
+import { annotateAll } from '../core/kube/annotate.ts';
+import { sameJson } from '../core/kube/json.ts';
+import { identityOf, labelValue } from '../core/kube/names.ts';
+import { knowsVersion } from '../core/rollout/evaluation/approvals.ts';
+import { requestersOf } from '../core/rollout/evaluation/requests.ts';
+import { recordDeletion, writeApprovals } from './approvalWrites.ts';
+import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
+
+const KEYS = { approve: APPROVE, unapprove: UNAPPROVE, reason: APPROVE_REASON, record: APPROVALS };
+
+export const mutateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
+  const sent = request.object as RolloutGate | null | undefined;
+  if (!sent || request.subResource) return allowed();
+  const old = (request.oldObject ?? undefined) as RolloutGate | undefined;
+  // What was approved for one Rollout says nothing of another.
+  const isOther = sent.spec?.rolloutRef?.name !== old?.spec?.rolloutRef?.name;
+  const written = await writeApprovals(
+    sent,
+    old,
+    KEYS,
+    request,
+    call,
+    () => targetOf(sent, request, call),
+    (record) => (isOther ? { ...record, given: [] } : record),
+  );
+  if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
+  const labelled = withLabel(sent);
+  const gate = annotateAll(labelled, { ...written.annotations, ...listed(sent, old, request, call) });
+  return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
+};
+
+/** The record of who changed the lists; a schedule's own writes have no user. */
+function listed(
+  { metadata, spec }: RolloutGate,
+  old: RolloutGate | undefined,
+  { userInfo: { username: by } }: AdmissionRequest,
+  { now, settings }: WebhookCall,
+): Record<string, string | undefined> {
+  const before = parseListed(old?.metadata.annotations?.[LISTED]);
+  const given = metadata.annotations?.[REASON];
+  // One that was left there, since the webhook was down, is another write's.
+  const reason = given === old?.metadata.annotations?.[REASON] ? undefined : given;
+  const write = by === settings.metacontrollerUser ? undefined : { by, reason, now };
+  return { [REASON]: undefined, [LISTED]: formatListed(notedLists(spec, old?.spec, before, write)) };
+}
+
+/** A RolloutGate holds nothing: a user who may delete it may do so. Where it required approvals, its Rollout reports the user. */
+export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
+  const gate = request.oldObject as RolloutGate | null | undefined;
+  if (request.operation !== 'DELETE' || request.subResource || !gate) return allowed();
+  const namespace = namespaceOf(request);
+  const ref = { ...ROLLOUT_GATES, namespace, name: gate.metadata.name ?? '' };
+  const about = async (stored: RolloutGate) => {
+    const name = stored.spec?.rolloutRef?.name;
+    const rollout = name ? await call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }) : undefined;
+    return {
+      regarding: rollout ?? stored,
+      standIns: rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [],
+    };
+  };
+  await recordDeletion(gate.metadata.uid, { ref, record: APPROVALS }, about, request, call);
+  return allowed();
+};
+
+function withLabel(gate: RolloutGate): RolloutGate {
+  const { [ROLLOUT_NAME_LABEL]: before, ...others } = gate.metadata.labels ?? {};
+  const rollout = gate.spec?.rolloutRef?.name;
+  const value = rollout ? labelValue(rollout) : undefined;
+  if (value === before) return gate;
+  const labels = value === undefined ? others : { ...others, [ROLLOUT_NAME_LABEL]: value };
+  return { ...gate, metadata: { ...gate.metadata, labels } };
+}
+
+/** A version that the Rollout, read live, knows. */
+async function targetOf(
+  { spec }: RolloutGate,
+  request: AdmissionRequest,
+  { cluster }: WebhookCall,
+): Promise<(version: string) => Target> {
+  const name = spec?.rolloutRef?.name ?? '';
+  const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace: namespaceOf(request), name });
+  return (version) => {
+    if (!rollout) return { problem: `Rollout '${name}' does not exist` };
+    const problem = versionProblem(version, knowsVersion(rollout, version), name);
+    if (problem !== undefined) return { problem };
+    return { version, isRequester: requestersOf(rollout, version).requesters.includes(request.userInfo.username) };
+  };
+}
