@@ -4,7 +4,7 @@ import { NAMESPACES } from '../api/kinds.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
-import type { Selectors } from '../core/rollout/evaluation/gatesToPass.ts';
+import type { GateSelectors } from '../core/rollout/evaluation/gatesToPass.ts';
 
 type SelectsLabel = Parameters<typeof selectingGateLists>[1];
 
@@ -18,7 +18,7 @@ export async function listSelecting(
 }
 
 /** Of Rollouts or Flux objects, as the label says. */
-export async function readSelectors(namespace: string, call: WebhookCall, label: SelectsLabel): Promise<Selectors> {
+export async function readSelectors(namespace: string, call: WebhookCall, label: SelectsLabel): Promise<GateSelectors> {
   const lists = await listSelecting(namespace, call, label);
   const gates = lists.flat();
   const reaching = gates.some(({ spec }) => reachesBeyond(spec?.selects));

@@ -6,6 +6,7 @@
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
+import { MAX_REASON } from '../approval/record.ts';
 import { takeTurn, type Waiting } from '../budget/turn.ts';
 import { givenReason } from '../gate/bypass.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
@@ -38,11 +39,11 @@ import {
   type RolloutState,
   storedState,
 } from './evaluation/evaluation.ts';
-import { MAX_GATES, MAX_REASON, namedGateRecords } from './evaluation/gatesToPass.ts';
+import { MAX_GATES, namedGateRecords } from './evaluation/gatesToPass.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
 import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/requests.ts';
-import { type RolloutConfig, readConfig } from './evaluation/rolloutConfig.ts';
+import { type RolloutConfig, readRolloutConfig } from './evaluation/rolloutConfig.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retained } from './release/retention.ts';
 import { changeEvents, dated } from './rolloutEvents.ts';
@@ -91,7 +92,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     const nothing = { commits: false, waitsForBudget: false, endsApply: false, startsCopy: false };
     return { status: rollout.status ?? {}, ...nothing, events: [], children: [] };
   }
-  const config = readConfig(rollout, observed);
+  const config = readRolloutConfig(rollout, observed);
   const stored = storedState(rollout.status);
   const requested = requestsOf(rollout);
 

@@ -50,7 +50,7 @@ export function readyNow(
   if (all.length > 0) return rolloutFailed(all);
   if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
   const before = findCondition(conditions, READY);
-  if (isPassing(before)) return readyOf(head, observed.rollout, waits);
+  if (isTemporary(before)) return readyOf(head, observed.rollout, waits);
   return head && before ? deployedNow(head, observed.rollout, before) : undefined;
 }
 
@@ -75,7 +75,7 @@ function rolloutFailed(problems: readonly string[]): NewCondition {
 }
 
 /** Whether Ready reports something that may be over by now, so that it must be restored. */
-export function isPassing(condition: Condition | undefined): boolean {
+export function isTemporary(condition: Condition | undefined): boolean {
   if (!condition) return true;
   return (
     condition.status === 'False' && ['RolloutFailed', 'RolloutSucceeded', ...UNTIL_IT_PASSES].includes(condition.reason)

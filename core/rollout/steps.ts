@@ -41,7 +41,7 @@ export function takeRetry(
   return { history, used: ['retry'], events: [{ type: 'Normal', reason: 'RetryIgnored', message }] };
 }
 
-export interface Releases {
+interface Releases {
   /** With what the registry has said meanwhile of the deployed version. */
   history: History;
   available: VersionInfo[];
@@ -129,7 +129,7 @@ function authorsOf(
   });
 }
 
-export interface Progress {
+interface Progress {
   history: History;
   /** Whatever is bound has applied the head; where nothing is bound, its bake begins, or it has succeeded without one. */
   endsApply: boolean;
@@ -180,7 +180,7 @@ function withHead(history: History, head: HistoryEntry): History {
 
 // Release discovery from the ImagePolicy.
 
-export interface Discovery {
+interface Discovery {
   /** In the order of discovery. */
   available: VersionInfo[];
   /** Kept only where spec.releaseUpdateInterval is set. */

@@ -40,10 +40,10 @@ import {
   consenting,
   namespacesToAsk,
   orderProblem,
-  upstreamName,
-  upstreamRefs,
   unreadUpstream,
   untrustedMatches,
+  upstreamName,
+  upstreamRefs,
 } from '../../core/rollout/upstream/dependencies.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';

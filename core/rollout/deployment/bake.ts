@@ -29,7 +29,7 @@ export interface BakeTimes {
   deployTimeout?: number;
 }
 
-export interface BakeContext {
+interface BakeContext {
   rollout: Rollout;
   times: BakeTimes;
   healthChecks: readonly HealthCheck[];
@@ -40,7 +40,7 @@ export interface BakeContext {
   likeKuberik: boolean;
 }
 
-export interface BakeStep {
+interface BakeStep {
   head: HistoryEntry;
   ready?: NewCondition;
   events: NewEvent[];

@@ -37,7 +37,7 @@ const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatu
   'does not bake': { bakeStatus: 'Succeeded', bakeStatusMessage: NO_BAKE },
 };
 
-export interface Deployment extends DeploymentKind {
+interface Deployment extends DeploymentKind {
   /** The requests that opened the Gates it passed. */
   approvals: NonNullable<HistoryEntry['approvals']>;
   /** Who let it past closed Gates; undefined where none was in the way. */
@@ -130,7 +130,7 @@ function cancelled(head: HistoryEntry, by: string, why: string, now: EpochMs): H
 
 // Recovery mode: a deployment made during trouble is not failed by that trouble.
 
-export interface Circumstances {
+interface Circumstances {
   previous: HistoryEntry | undefined;
   manual: boolean;
   /** A person let the deployment pass a failed one. */

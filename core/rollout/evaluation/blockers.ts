@@ -20,8 +20,8 @@ import { holdsAfter, type Rollback } from '../deployment/rollback.ts';
 import { isUnwatched } from '../deployment/unwatched.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import {
+  approvalCommand,
   approvalsNeeded,
-  approveCommand,
   isApproved,
   type RequiredApprovals,
   WAITING_FOR_APPROVALS,
@@ -34,7 +34,7 @@ import type { RolloutConfig } from './rolloutConfig.ts';
 import { allows, type GateVerdict } from './rolloutGates.ts';
 
 /** The inputs of the sources of blockers. */
-export interface Way {
+interface Way {
   observed: Observed;
   config: RolloutConfig;
   requests: Requests;
@@ -54,7 +54,7 @@ export interface Way {
 }
 
 /** The inputs of a sentence. */
-export interface SentenceInputs {
+interface SentenceInputs {
   /** `, requested by alice at …,`, or nothing. */
   by: string;
   /** The version that waits. */
@@ -93,7 +93,7 @@ export const BLOCKER_KINDS: readonly BlockerKind[] = [
 ];
 
 /** All but the copy and the budgets: a copy begins, and a slot is asked for, once nothing of this is in the way. */
-export function blockersOf(way: Way): Blocker[] {
+export function blockersInOrder(way: Way): Blocker[] {
   return BLOCKER_KINDS.flatMap(({ from }) => from?.(way) ?? []);
 }
 
@@ -307,7 +307,7 @@ function approvalsText({ version, by, evaluation: { requiredApprovals } }: Sente
   const all = few(missing.map(approvalsNeeded), MAX_NAMED);
   return {
     text: `Version ${version}${by} waits for approvals, ${all}`,
-    commands: missing.slice(0, 1).map(({ gate }) => approveCommand(gate, version)),
+    commands: missing.slice(0, 1).map(({ gate }) => approvalCommand(gate, version)),
   };
 }
 

@@ -13,7 +13,7 @@ import { requestsOf, type VersionRequest, versionRequests } from './requests.ts'
 
 type Deployment = Omit<BypassGrant, 'closings'>;
 
-export type BypassTarget =
+type BypassTarget =
   | {
       is: 'deployment';
       deployment: Deployment;

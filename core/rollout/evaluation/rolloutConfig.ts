@@ -32,7 +32,7 @@ export interface RolloutConfig {
 
 const DURATIONS = ['bakeTime', 'deployTimeout', 'releaseUpdateInterval', 'minimumReleaseAge'] as const;
 
-export function readConfig(
+export function readRolloutConfig(
   rollout: Rollout,
   { onFailure, likeKuberik = false, problems = [] }: Pick<Observed, 'onFailure' | 'likeKuberik' | 'problems'>,
 ): RolloutConfig {

@@ -40,7 +40,7 @@ const NO_APPROVALS: ApprovalEvaluator = {
 };
 
 /** The gates of this Rollout, by name: the order of a map means nothing. */
-export function gatesOf(rollout: Rollout, gates: readonly RolloutGate[]): RolloutGate[] {
+export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[]): RolloutGate[] {
   return gates
     .filter((gate) => gate.spec?.rolloutRef?.name === rollout.metadata.name)
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
