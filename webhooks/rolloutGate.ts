@@ -17,8 +17,8 @@ import { formatListed, notedLists, parseListed } from '../core/approval/listReco
 import { annotateAll } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
-import { knowsVersion } from '../core/rollout/evaluation/approvals.ts';
-import { requestersOf } from '../core/rollout/evaluation/requests.ts';
+import { requestersOf } from '../core/rollout/evaluation/rolloutRequests.ts';
+import { knowsVersion } from '../core/rollout/evaluation/versionApprovals.ts';
 import { recordDeletion, writeApprovals } from './approvals.ts';
 import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
 

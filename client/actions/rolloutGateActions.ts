@@ -2,7 +2,7 @@
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { identityOf } from '../../core/kube/names.ts';
-import { requestsOf } from '../../core/rollout/evaluation/requests.ts';
+import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import type { Action } from './action.ts';
 import { makeable, offer } from './offer.ts';
 

@@ -21,16 +21,15 @@ import { derivedPolicy } from '../policy/derivedPolicy.ts';
 import { revised } from '../status/revision.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { releaseConfigMap } from './child.ts';
-import { nextConditions, setConditions } from './conditions.ts';
-import { adopted } from './deployment/adopt.ts';
+import { adopted } from './deployment/adoptDeployment.ts';
 import { isBaking } from './deployment/bake.ts';
 import { deploymentEvent } from './deployment/deploymentEvents.ts';
+import { readyMessage } from './deployment/deploymentMessages.ts';
 import { type Beginning, bakeFailureDisabled, deploy } from './deployment/entry.ts';
 import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
-import { readyMessage } from './deployment/messages.ts';
 import { boundTo } from './deployment/progress.ts';
-import { lengthOfWayBack } from './deployment/rollback.ts';
 import { isUnwatched } from './deployment/unwatched.ts';
+import { lengthOfWayBack } from './deployment/wayBack.ts';
 import {
   type Evaluation,
   evaluate,
@@ -42,10 +41,11 @@ import {
 import { MAX_GATES, namedGateRecords } from './evaluation/gatesToPass.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
-import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/requests.ts';
 import { type RolloutConfig, readRolloutConfig } from './evaluation/rolloutConfig.ts';
+import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retained } from './release/retention.ts';
+import { nextConditions, setConditions } from './rolloutConditions.ts';
 import { changeEvents, dated } from './rolloutEvents.ts';
 import { blockerList, fitted, gateSummaries, nextStatus, withBoundedHead } from './rolloutStatus.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';

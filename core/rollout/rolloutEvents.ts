@@ -16,9 +16,9 @@ import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { sayingOf } from '../text/commands.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
-import { WAITING_FOR_APPROVALS } from './evaluation/approvals.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
+import { WAITING_FOR_APPROVALS } from './evaluation/versionApprovals.ts';
 import { isTemporary, UNTIL_IT_PASSES } from './ready.ts';
 
 /** Changes since `stored` that are worth an Event. */

@@ -11,10 +11,10 @@ import { LIMITS } from '../limits.ts';
 import { withCommands } from '../text/commands.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { boundTo, unapplied } from './deployment/progress.ts';
-import { approvalsText, type RequiredApprovals } from './evaluation/approvals.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
-import { handledRequests, type RequestKey, type Requests } from './evaluation/requests.ts';
+import { handledRequests, type RequestKey, type Requests } from './evaluation/rolloutRequests.ts';
+import { approvalsText, type RequiredApprovals } from './evaluation/versionApprovals.ts';
 import { boundedReleases } from './release/retention.ts';
 
 // `status.blockers` as it is stored: bounded, and without anything that the CRD would refuse.

@@ -15,11 +15,11 @@ import { bakeStep, isBaking, retried } from './deployment/bake.ts';
 import { sortedChecks } from './deployment/healthChecks.ts';
 import { boundTo, withProgress } from './deployment/progress.ts';
 import { isUnwatched } from './deployment/unwatched.ts';
-import { authorsWanted, type ReleaseAuthors } from './evaluation/approvals.ts';
 import type { RolloutState } from './evaluation/evaluation.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
-import type { RequestKey, Requests } from './evaluation/requests.ts';
 import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
+import type { RequestKey, Requests } from './evaluation/rolloutRequests.ts';
+import { authorsWanted, type ReleaseAuthors } from './evaluation/versionApprovals.ts';
 import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './release/metadata.ts';
 
 /** The length of the text that names a release's authors. */

@@ -23,7 +23,7 @@ import { boundLabel, identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { isForeign, releaseConfigMap } from '../../core/rollout/child.ts';
-import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adopt.ts';
+import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adoptDeployment.ts';
 import { boundObjects, currentBindings, type GateSelectors } from '../../core/rollout/evaluation/gatesToPass.ts';
 import {
   consenting,

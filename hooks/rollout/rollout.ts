@@ -9,9 +9,9 @@ import { eventRecord } from '../../core/kube/events.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
-import { authorsWanted } from '../../core/rollout/evaluation/approvals.ts';
 import { type GateSelectors, gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
 import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {
   type IrreversiblePlan,
   isReversible,
@@ -23,7 +23,7 @@ import { isStale } from '../../core/status/revision.ts';
 import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { inParallel } from '../inParallel.ts';
-import { liveBudgets, wakesOnGrant } from './budgets.ts';
+import { liveBudgets, wakesOnGrant } from './liveBudgets.ts';
 import {
   carriedDeployments,
   liveBindings,

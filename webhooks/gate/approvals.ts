@@ -15,8 +15,8 @@ import { reachesBeyond } from '../../core/gate/selects.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { knowsVersion } from '../../core/rollout/evaluation/approvals.ts';
-import { requestersOf } from '../../core/rollout/evaluation/requests.ts';
+import { requestersOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
+import { knowsVersion } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { Saying } from '../../core/text/commands.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvals.ts';
 

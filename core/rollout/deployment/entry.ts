@@ -21,10 +21,10 @@ import {
   replacedMessage,
   WAITING_FOR_HEALTH,
   WAITING_TO_BE_APPLIED,
-} from './messages.ts';
+} from './deploymentMessages.ts';
 import { endWait } from './progress.ts';
-import type { OnFailure } from './rollback.ts';
 import { isUnwatched } from './unwatched.ts';
+import type { OnFailure } from './wayBack.ts';
 
 /** The phase before a new deployment: its bake, the wait for Flux alone, or nothing, and why not. */
 export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';

@@ -16,22 +16,22 @@ import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Saying } from '../../text/commands.ts';
 import { isBaking } from '../deployment/bake.ts';
-import { holdsAfter, type Rollback } from '../deployment/rollback.ts';
 import { isUnwatched } from '../deployment/unwatched.ts';
+import { holdsAfter, type Rollback } from '../deployment/wayBack.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
+import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
+import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
+import type { Observed } from './observedRollout.ts';
+import type { RolloutConfig } from './rolloutConfig.ts';
+import { allows, type GateVerdict } from './rolloutGates.ts';
+import type { Requests } from './rolloutRequests.ts';
 import {
   approvalCommand,
   approvalsNeeded,
   isApproved,
   type RequiredApprovals,
   WAITING_FOR_APPROVALS,
-} from './approvals.ts';
-import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
-import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
-import type { Observed } from './observedRollout.ts';
-import type { Requests } from './requests.ts';
-import type { RolloutConfig } from './rolloutConfig.ts';
-import { allows, type GateVerdict } from './rolloutGates.ts';
+} from './versionApprovals.ts';
 
 /** The inputs of the sources of blockers. */
 interface Way {

@@ -15,9 +15,8 @@ import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/known.ts';
 import { parseTime } from '../../kube/time.ts';
 import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
-import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
+import { holdsAfter, type Rollback, rollbackOf } from '../deployment/wayBack.ts';
 import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
-import { approvalEvaluator, type ReleaseAuthors, type RequiredApprovals } from './approvals.ts';
 import { blockersInOrder, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
 import { evaluateGatesToPass, type StoredApproval, storedApproval } from './gatesToPass.ts';
@@ -31,7 +30,6 @@ import {
   youngUntil,
 } from './nextVersion.ts';
 import type { Observed } from './observedRollout.ts';
-import type { Requests } from './requests.ts';
 import type { RolloutConfig } from './rolloutConfig.ts';
 import {
   evaluateRolloutGates,
@@ -42,6 +40,8 @@ import {
   rolloutGatesOf,
   shownBypass,
 } from './rolloutGates.ts';
+import type { Requests } from './rolloutRequests.ts';
+import { approvalEvaluator, type ReleaseAuthors, type RequiredApprovals } from './versionApprovals.ts';
 
 /** The part of a Rollout's status that decisions start from, and change. */
 export interface RolloutState {

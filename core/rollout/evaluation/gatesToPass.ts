@@ -16,10 +16,10 @@ import { sameJson } from '../../kube/json.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import { isBoundTo } from '../deployment/adopt.ts';
+import { isBoundTo } from '../deployment/adoptDeployment.ts';
 import { boundTo, unseenBinding } from '../deployment/progress.ts';
-import { backgroundOf, type ReleaseAuthors } from './approvals.ts';
 import type { Observed } from './observedRollout.ts';
+import { backgroundOf, type ReleaseAuthors } from './versionApprovals.ts';
 
 /** Gates that may select the Rollouts of one namespace, as read for it. */
 export interface GateSelectors {

@@ -6,7 +6,7 @@ import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
 import { selectedTag } from '../../policy/imagePolicy.ts';
 import { type PolicyRules, policyRules } from '../../policy/rules.ts';
-import type { Rollback, StepBack } from '../deployment/rollback.ts';
+import type { Rollback, StepBack } from '../deployment/wayBack.ts';
 import type { GateVerdict } from './rolloutGates.ts';
 
 export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];

@@ -17,7 +17,7 @@ import { few } from '../../kube/firstFew.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
-import { type ApprovalEvaluator, approvalsText } from './approvals.ts';
+import { type ApprovalEvaluator, approvalsText } from './versionApprovals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 

@@ -5,7 +5,7 @@ import type { HealthCheck, RolloutGate, RolloutStatus } from '../../../api/types
 import { sameJson } from '../../../core/kube/json.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import type { Observed } from '../../../core/rollout/evaluation/observedRollout.ts';
-import { usedAnnotations } from '../../../core/rollout/evaluation/requests.ts';
+import { usedAnnotations } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { type Plan, planRollout } from '../../../core/rollout/plan.ts';
 import { checkStatus } from '../../scenario/rollout/crd.ts';
 import { objectOf } from '../../support/objects.ts';

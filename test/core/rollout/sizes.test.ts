@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { formatDeployments, parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { adopted } from '../../../core/rollout/deployment/adopt.ts';
+import { adopted } from '../../../core/rollout/deployment/adoptDeployment.ts';
 import { readRolloutConfig } from '../../../core/rollout/evaluation/rolloutConfig.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { boundedReleases } from '../../../core/rollout/release/retention.ts';

@@ -26,14 +26,14 @@ import {
   unhealthyMessage,
 } from './deployment/healthChecks.ts';
 import { boundTo, targetName, unapplied } from './deployment/progress.ts';
-import { rollbackCondition } from './deployment/rollback.ts';
+import { rollbackCondition } from './deployment/wayBack.ts';
 import { BLOCKER_KINDS } from './evaluation/blockers.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
-import { type Requests, requestedText } from './evaluation/requests.ts';
 import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
 import { namesInTheWay, rolloutGatesOf } from './evaluation/rolloutGates.ts';
+import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
 import { readyNow } from './ready.ts';
 
 /** Sets each in turn. */
