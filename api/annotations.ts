@@ -41,14 +41,14 @@ export const ONE_SHOT = [
   UNBLOCK_FAILED,
   RETRY,
 ] as const;
-/** On Rollouts, written by the webhook: the admission request that set each one-shot annotation. See core/rollout/evaluation/requests.ts. */
+/** On Rollouts, written by the webhook: the admission request that set each one-shot annotation. See core/rollout/evaluation/rolloutRequests.ts. */
 export const REQUEST = 'rollout.kuberik.com/request';
 /** On Rollouts, written by the webhook: the authenticated user of the newest request or of the newest `spec.wantedVersion`, while it waits. */
 export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
 /** Beside it: when that was, RFC 3339. */
 export const REQUESTED_AT = 'rollout.kuberik.com/requested-at';
 
-/** On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`, each; their approval may not count. A request older than this record belongs to `requested-by`. See core/rollout/evaluation/requests.ts. */
+/** On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`, each; their approval may not count. A request older than this record belongs to `requested-by`. See core/rollout/evaluation/rolloutRequests.ts. */
 export const REQUESTERS = 'rollout.kuberik.com/requesters';
 
 /** On RolloutGates with `spec.approvals`: the version that the writer approves. The webhook removes it and keeps a record. See core/approval/acceptApproval.ts. */
@@ -134,7 +134,7 @@ export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';
 /** Label on the FluxBinding of an object that waits for its applier's next apply: the applier. See core/admission/suspend/applier.ts. */
 export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
 
-/** Flux's annotation on the applier of an object to be resumed: the time of the opening; and to `rollout-hooks/<generation>` on a Kustomization that waits for its source. */
+/** Flux's annotation. Set on the applier of an object to be resumed, to the time of the opening; and to `rollout-hooks/<generation>` on a Kustomization that waits for its source. */
 export const RECONCILE_REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 /** Flux's label: the Kustomization that applied the object. */
 export const KUSTOMIZATION_NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';

@@ -4,7 +4,7 @@ import {
   type Blob,
   contentsOf,
   cosignTags,
-  listed,
+  listedDescriptors,
   MANIFEST_TYPES,
   mergedList,
   OCI_INDEX,
@@ -17,15 +17,15 @@ import {
   blobsOf,
   COPY_LIMITS,
   emptyRelease,
-  type Part,
   partsWithSubject,
   pushOrder,
   type Release,
+  type ReleasePart,
 } from '../core/releaseCopy/release.ts';
 
 const BLOBS_AT_ONCE = 3;
 
-export interface CopyOrder {
+interface ReleaseOrder {
   tag: string;
   /** What the tag has to become; what the source has under it when absent. */
   digest?: string;
@@ -49,7 +49,7 @@ export interface Copied {
  * @throws CopyFailure, or whatever a registry's failure is
  */
 export async function copyRelease(
-  { tag, digest, overwrite }: CopyOrder,
+  { tag, digest, overwrite }: ReleaseOrder,
   repositories: Repositories,
   say: (line: string) => void,
 ): Promise<Copied> {
@@ -130,7 +130,7 @@ async function copyBlobs(
 }
 
 /** By digest. One that tells what it is about is put again, to learn whether the registry lists it. */
-async function putManifests(parts: Part[], target: TargetRepository): Promise<{ unlisted: boolean }> {
+async function putManifests(parts: ReleasePart[], target: TargetRepository): Promise<{ unlisted: boolean }> {
   let unlisted = false;
   for (const part of parts) {
     const { manifest, contents } = part;
@@ -155,7 +155,7 @@ async function tellReferrers(release: Release, target: TargetRepository): Promis
   }
 }
 
-const contentOf = ({ manifest, contents }: Part) => ({ mediaType: contents.mediaType, bytes: manifest.bytes });
+const contentOf = ({ manifest, contents }: ReleasePart) => ({ mediaType: contents.mediaType, bytes: manifest.bytes });
 
 /** `1.2 MiB`. */
 function size(bytes: number): string {
@@ -177,7 +177,7 @@ interface Waiting {
 }
 
 /** @param reference tag or digest @throws CopyFailure */
-export async function readRelease(source: SourceRepository, reference: string): Promise<Release> {
+async function readRelease(source: SourceRepository, reference: string): Promise<Release> {
   const manifest = await source.manifest(reference);
   if (!manifest) throw new CopyFailure('NotFound', `the source ${source.name} has no ${reference}`);
   const release = emptyRelease(manifest.digest);
@@ -199,7 +199,11 @@ export async function readRelease(source: SourceRepository, reference: string): 
 }
 
 /** What an index lists. Of an unknown media type it may be a blob as well, which refers to nothing. */
-async function listedIn(source: SourceRepository, { contents }: Part, release: Release): Promise<StoredManifest[]> {
+async function listedIn(
+  source: SourceRepository,
+  { contents }: ReleasePart,
+  release: Release,
+): Promise<StoredManifest[]> {
   const found: StoredManifest[] = [];
   for (const descriptor of unknownYet(contents.manifests, release)) {
     const manifest = await source.manifest(descriptor.digest);
@@ -211,7 +215,11 @@ async function listedIn(source: SourceRepository, { contents }: Part, release: R
   return found;
 }
 
-async function attachedTo(source: SourceRepository, { manifest }: Part, release: Release): Promise<StoredManifest[]> {
+async function attachedTo(
+  source: SourceRepository,
+  { manifest }: ReleasePart,
+  release: Release,
+): Promise<StoredManifest[]> {
   const found: StoredManifest[] = [];
   for (const { digest } of unknownYet(await referrersOf(source, manifest.digest), release)) {
     const referrer = await source.manifest(digest);
@@ -231,9 +239,9 @@ async function attachedTo(source: SourceRepository, { manifest }: Part, release:
 async function referrersOf(source: SourceRepository, digest: string): Promise<Descriptor[]> {
   const name = `the list of what refers to ${source.name}@${digest}`;
   const pages = await source.referrers(digest);
-  if (pages) return pages.flatMap((page) => listed(textOf(page), name));
+  if (pages) return pages.flatMap((page) => listedDescriptors(textOf(page), name));
   const tagged = await source.manifest(referrersTag(digest));
-  return tagged ? listed(textOf(tagged.bytes), name) : [];
+  return tagged ? listedDescriptors(textOf(tagged.bytes), name) : [];
 }
 
 const unknownYet = (descriptors: Descriptor[], { parts }: Release) =>

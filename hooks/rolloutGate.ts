@@ -14,8 +14,8 @@ import { eventRecord } from '../core/kube/events.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
-import { backgroundInStatus } from '../core/rollout/evaluation/approvals.ts';
 import { rolloutGateReady } from '../core/rollout/evaluation/rolloutGates.ts';
+import { backgroundInStatus } from '../core/rollout/evaluation/versionApprovals.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from './hook.ts';
 import { repairedLabels } from './labels.ts';
 

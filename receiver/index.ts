@@ -40,7 +40,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(counted(ports.metrics));
+  app.use(countRequests(ports.metrics));
   const handleCall = createCallHandler(ports);
   const handleIdTokenCall = createIdTokenCallHandler(ports);
 
@@ -86,7 +86,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
 const { endpoint: ENDPOINTS, code: CODES } = COUNTERS.rollout_hooks_receiver_requests_total.labels;
 
 /** By the status of the answer. Requests to no endpoint of ours are not counted. */
-export function counted(metrics: Counters): RequestHandler {
+export function countRequests(metrics: Counters): RequestHandler {
   return (request, response, next) => {
     const endpoint = ENDPOINTS.find((each) => request.path.startsWith(`/${each}/`));
     if (endpoint) {
@@ -236,12 +236,12 @@ const LIST_EVERY_MS = 2000;
 const WEBHOOK_PATH = /^\/hook\/[0-9a-f]{64}$/;
 
 /** Whether it could belong to a Gate, decided before anything is read. */
-export function isWebhookPath(path: string): boolean {
+function isWebhookPath(path: string): boolean {
   return WEBHOOK_PATH.test(path);
 }
 
 /** The Gate is read live; only which path belongs to which Gate is cached. */
-export function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
+function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
   let paths = new Map<string, NamespacedName>();
   let listedAt = Number.NEGATIVE_INFINITY;
   let listing: Promise<void> | undefined;

@@ -14,7 +14,7 @@ import { groupOf, refKey, shortHash } from '../core/kube/names.ts';
 import { type DeployedInput, deployedInput } from '../core/receiver/deployedInput.ts';
 import { withCommands } from '../core/text/commands.ts';
 import { shell } from '../core/text/shell.ts';
-import { counted, failure, RECEIVER_LIMITS } from './index.ts';
+import { countRequests, failure, RECEIVER_LIMITS } from './index.ts';
 import { createCallLimit } from './take.ts';
 
 /** The audience of the tokens that are accepted: a token for the API server isn't, and the API server doesn't accept these. */
@@ -42,7 +42,7 @@ export function createInputs(ports: InputsPorts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(counted(ports.metrics));
+  app.use(countRequests(ports.metrics));
   const answerTo = createAnswers(ports);
 
   app.get(PATH, async ({ params, headers }, response) => {

@@ -5,13 +5,13 @@ export interface FileLog {
   error(fields: object, message: string): void;
 }
 
-export interface Watched<T> {
+interface Watched<T> {
   /** The last good content. */
   current(): T;
   stop(): void;
 }
 
-export interface WatchOptions<T> {
+interface WatchOptions<T> {
   /** Names it in the log. */
   what: string;
   /** @throws Error with a sentence for what cannot be used; `before` is what is in use. */

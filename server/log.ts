@@ -58,7 +58,7 @@ function cut(text: string, length: number): string {
 // The level of the log, from a file that may change, appear and go at any time, such as a mounted ConfigMap. Without the file, or with
 // an empty one, it is the level of the start.
 
-export interface LevelOptions {
+interface LevelOptions {
   level: LogLevel;
   file?: string | undefined;
   pollMs?: number;
@@ -72,7 +72,7 @@ export function createLeveledLog(options: LevelOptions): Logger {
 }
 
 /** @returns how to stop it */
-export function followLevel(
+function followLevel(
   log: Pick<Logger, 'info' | 'error'> & { level: string },
   { level, file, pollMs }: LevelOptions,
 ): () => void {

@@ -1,13 +1,13 @@
 /** Background work, bounded in length and concurrency. Whoever adds to it never gets an error. */
 
-export interface BoundedQueue<Item> {
+interface BoundedQueue<Item> {
   /** False when the queue is full: the item is dropped. */
   push(item: Item): boolean;
   /** Resolves when everything pushed so far is done. */
   idle(): Promise<void>;
 }
 
-export interface QueueOptions<Item> {
+interface QueueOptions<Item> {
   /** Items waiting, those at work not counted. */
   limit: number;
   atOnce: number;

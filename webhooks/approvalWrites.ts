@@ -4,15 +4,15 @@ import type { KubeObject, ObjectName } from '../api/kubernetes.ts';
 import type { ResourceRef, WebhookCall } from '../api/ports.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../api/types.ts';
 import {
-  type Acceptance,
+  type ApprovalAcceptance,
   type ApprovalRequest,
+  type ApprovalTarget,
   acceptApproval,
   approvalRequestOf,
   droppedText,
-  type Target,
 } from '../core/approval/acceptApproval.ts';
 import { ruleProblem } from '../core/approval/approvalVerdict.ts';
-import { changeEvents, deletionEvent, type Ruled, withChange } from '../core/approval/change.ts';
+import { deletionEvent, type Ruled, ruleChangeEvents, withChange } from '../core/approval/change.ts';
 import { isServiceAccount } from '../core/approval/persons.ts';
 import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/record.ts';
 import { eventRecord } from '../core/kube/events.ts';
@@ -46,7 +46,7 @@ export async function writeApprovals(
   keys: ApprovalKeys,
   { userInfo }: AdmissionRequest,
   { now }: WebhookCall,
-  targets: (request: ApprovalRequest) => Promise<(value: string) => Target>,
+  targets: (request: ApprovalRequest) => Promise<(value: string) => ApprovalTarget>,
   revoke: (record: ApprovalRecord) => ApprovalRecord = (record) => record,
 ): Promise<ApprovalsWritten> {
   const { username } = userInfo;
@@ -69,10 +69,10 @@ export async function writeApprovals(
   return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };
 }
 
-const nothing = (): Target => ({ problem: 'nothing is asked for' });
+const nothing = (): ApprovalTarget => ({ problem: 'nothing is asked for' });
 
 function answer(
-  { problem, warnings }: Acceptance,
+  { problem, warnings }: ApprovalAcceptance,
   rule: ApprovalRule | undefined,
   before: ApprovalRule | undefined,
   username: string,
@@ -104,7 +104,7 @@ export async function recordDeletion<Stored extends Approvable>(
   const { approvals } = stored.spec ?? {};
   const before = stored.status?.approvals;
   const kept = parseApprovals(stored.metadata.annotations?.[record]);
-  const changes = changeEvents(before, before?.required, kept, now).map((event) => eventRecord(event, stored, now));
+  const changes = ruleChangeEvents(before, before?.required, kept, now).map((event) => eventRecord(event, stored, now));
   if (!approvals && changes.length === 0) return;
   const by = settings.authenticatesCallers ? userInfo.username : undefined;
   const { regarding, standIns } = await about(stored);

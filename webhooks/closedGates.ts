@@ -30,9 +30,9 @@ import {
   closedToLeave,
   currentBindings,
   droppedGates,
+  type GateSelectors,
   gatesToPass,
   mayDropGates,
-  type Selectors,
 } from '../core/rollout/evaluation/gatesToPass.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
@@ -123,7 +123,7 @@ export async function listSelecting(
   return Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
 }
 
-export async function readSelectors(namespace: string, call: WebhookCall, label: SelectsLabel): Promise<Selectors> {
+export async function readSelectors(namespace: string, call: WebhookCall, label: SelectsLabel): Promise<GateSelectors> {
   const lists = await listSelecting(namespace, call, label);
   const gates = lists.flat();
   const reaching = gates.some(({ spec }) => reachesBeyond(spec?.selects));

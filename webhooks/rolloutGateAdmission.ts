@@ -12,13 +12,13 @@ import {
 import { KINDS, ROLLOUT_GATES, ROLLOUTS } from '../api/kinds.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
-import { type Target, versionProblem } from '../core/approval/acceptApproval.ts';
+import { type ApprovalTarget, versionProblem } from '../core/approval/acceptApproval.ts';
 import { formatListed, notedLists, parseListed } from '../core/approval/listRecord.ts';
 import { annotateAll } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
-import { knowsVersion } from '../core/rollout/evaluation/approvals.ts';
-import { requestersOf } from '../core/rollout/evaluation/requests.ts';
+import { requestersOf } from '../core/rollout/evaluation/rolloutRequests.ts';
+import { knowsVersion } from '../core/rollout/evaluation/versionApprovals.ts';
 import { recordDeletion, writeApprovals } from './approvalWrites.ts';
 import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
 
@@ -92,7 +92,7 @@ async function targetOf(
   { spec }: RolloutGate,
   request: AdmissionRequest,
   { cluster }: WebhookCall,
-): Promise<(version: string) => Target> {
+): Promise<(version: string) => ApprovalTarget> {
   const name = spec?.rolloutRef?.name ?? '';
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace: namespaceOf(request), name });
   return (version) => {

@@ -9,7 +9,7 @@ import type { Rollout } from '../../api/types.ts';
 import { isRequest, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
 import { deploy } from '../../client/actions/writes/rolloutWrites.ts';
 import { verdictText } from '../../core/approval/approvalVerdict.ts';
-import { approvalEvaluator } from '../../core/rollout/evaluation/approvals.ts';
+import { approvalEvaluator } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { problemOf } from '../kube/apiProblems.ts';
 import type { KubeClient } from '../kube/kubeClient.ts';

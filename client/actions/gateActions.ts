@@ -7,7 +7,7 @@ import type { NextDeployment } from '../../core/gate/approved.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { identityOf } from '../../core/kube/names.ts';
-import { requestsOf } from '../../core/rollout/evaluation/requests.ts';
+import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import type { ObjectRef } from '../explain/application.ts';
 import { approvalsAt } from '../explain/approvalViews.ts';
 import { finder } from '../explain/related.ts';

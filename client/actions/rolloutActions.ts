@@ -7,7 +7,7 @@ import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { gateRefsOf } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { neverSeen } from '../../core/rollout/evaluation/gatesToPass.ts';
-import { requestsOf } from '../../core/rollout/evaluation/requests.ts';
+import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import type { Application, DeploymentView, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';
 import { kindsThat } from '../explain/stepKinds.ts';

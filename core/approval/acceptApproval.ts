@@ -28,11 +28,11 @@ export interface ApprovalRequest {
 }
 
 /** Which version of which Rollout an annotation's value means; `problem` where none is meant. */
-export type Target =
+export type ApprovalTarget =
   | { version: string; rollout?: string; uid?: string | undefined; isRequester: boolean }
   | { problem: string };
 
-export interface Acceptance {
+export interface ApprovalAcceptance {
   record: ApprovalRecord;
   /** Why what is asked for is not done; a write of a person is denied with it. */
   problem?: string;
@@ -86,9 +86,9 @@ export function acceptApproval(
   before: ApprovalRecord,
   rule: ApprovalRule | undefined,
   by: string,
-  target: (value: string) => Target,
+  target: (value: string) => ApprovalTarget,
   now: EpochMs,
-): Acceptance {
+): ApprovalAcceptance {
   if (!rule) {
     const asks = approve !== undefined || unapprove !== undefined;
     const problem = asks ? 'it has no spec.approvals: there is nothing to approve' : undefined;
@@ -105,11 +105,11 @@ function approved(
   record: ApprovalRecord,
   rule: ApprovalRule,
   by: string,
-  target: Target,
+  target: ApprovalTarget,
   reason: string | undefined,
   now: EpochMs,
-): Acceptance {
-  const refuse = (problem: string): Acceptance => ({ record, problem, warnings: [] });
+): ApprovalAcceptance {
+  const refuse = (problem: string): ApprovalAcceptance => ({ record, problem, warnings: [] });
   const stranger = notAPerson(by, rule);
   if (stranger !== undefined) return refuse(`${stranger}: its approval does not count`);
   if (by.length > MAX_USER) return refuse(`a user name of more than ${MAX_USER} characters cannot approve`);
@@ -143,7 +143,7 @@ function approved(
 }
 
 /** `value`: a version, or `namespace/name:version` where it is of one Rollout only; it may be gone by now. */
-function withdrawn(record: ApprovalRecord, by: string, value: string): Acceptance {
+function withdrawn(record: ApprovalRecord, by: string, value: string): ApprovalAcceptance {
   const { version, rollout } = namedIn(value);
   const isMeant = (each: Approval) =>
     each.by === by && each.version === version && (rollout === undefined || each.rollout === rollout);

@@ -4,14 +4,14 @@ import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { type ApprovalVerdict, type Background, countText, evaluateApprovals, expiryOf } from './approvalVerdict.ts';
-import { changeEvents } from './change.ts';
+import { ruleChangeEvents } from './change.ts';
 import type { Approval, ApprovalRecord } from './record.ts';
 
 type VersionStatus = NonNullable<ApprovalsStatus['versions']>[number];
 type GivenStatus = VersionStatus['given'][number];
 
 /** Who is behind a version; undefined where that is not known to a Gate of many Rollouts. */
-export type BackgroundOf = (version: string) => Background | undefined;
+type BackgroundOf = (version: string) => Background | undefined;
 
 /** undefined where nothing asks for approvals. `pending`: the version that waits. */
 export function approvalsStatus(
@@ -85,7 +85,7 @@ export function approvalEvents(
   const known = new Map(before?.versions?.map((each) => [keyOf(each), each]));
   const current = new Map(after?.versions?.map((each) => [keyOf(each), each]));
   return [
-    ...changeEvents(before, after?.required, record, now),
+    ...ruleChangeEvents(before, after?.required, record, now),
     ...[...current.values()].flatMap((each) => givenEvents(known.get(keyOf(each)), each, after!.required)),
     ...(after ? [...known.values()].flatMap((each) => goneEvents(each, current.get(keyOf(each)), now)) : []),
   ];

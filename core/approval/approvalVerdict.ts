@@ -39,13 +39,11 @@ export function evaluateApprovals(
   now: EpochMs,
 ): ApprovalVerdict {
   const byPerson = new Map(given.map((approval) => [approval.by, approval]));
-  const lasts = lastsOf(rule);
-  const endOf = ({ at }: Approval) => (lasts === undefined ? undefined : at + lasts);
-  const alive = [...byPerson.values()].filter((approval) => (endOf(approval) ?? now + 1) > now);
+  const alive = [...byPerson.values()].filter((approval) => !isExpired(approval, rule, now));
   const problem = problemWith(rule, alive, background);
   const evaluated = alive.map((approval) => ({ approval, why: whyNot(approval, rule, background) ?? problem }));
   const counted = evaluated.flatMap(({ approval, why }) => (why === undefined ? [approval] : []));
-  const ends = alive.flatMap((approval) => endOf(approval) ?? []);
+  const ends = expiriesOf(alive, rule, now);
   return {
     required: rule.required,
     counted,
@@ -62,23 +60,15 @@ export function ruleProblem({ expireAfter }: ApprovalRule): string | undefined {
   return `spec.approvals.expireAfter: ${JSON.stringify(expireAfter)} is not a duration such as 30m or 24h`;
 }
 
-/** When it stops counting by itself; undefined: never. */
-export function expiryOf({ at }: Approval, rule: ApprovalRule): EpochMs | undefined {
-  const lasts = lastsOf(rule);
-  return lasts === undefined ? undefined : at + lasts;
-}
-
-/** When each of these that still counts stops. */
-export function expiriesOf(given: readonly Approval[], rule: ApprovalRule, now: EpochMs): EpochMs[] {
-  const lasts = lastsOf(rule);
-  if (lasts === undefined) return [];
-  return given.map(({ at }) => at + lasts).filter((end) => end > now);
-}
-
-/** In whole seconds. */
-function lastsOf({ expireAfter }: ApprovalRule): number | undefined {
+/** When an approval stops counting by itself, in whole seconds; undefined: never. */
+export function expiryOf({ at }: Approval, { expireAfter }: ApprovalRule): EpochMs | undefined {
   const lasts = parseDuration(expireAfter);
-  return lasts === undefined ? undefined : Math.ceil(lasts / 1000) * 1000;
+  return lasts === undefined ? undefined : at + Math.ceil(lasts / 1000) * 1000;
+}
+
+/** When each approval that still counts expires. */
+export function expiriesOf(given: readonly Approval[], rule: ApprovalRule, now: EpochMs): EpochMs[] {
+  return given.flatMap((approval) => expiryOf(approval, rule) ?? []).filter((end) => end > now);
 }
 
 export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs): boolean {

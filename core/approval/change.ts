@@ -73,7 +73,7 @@ function shown(text = ''): string {
 }
 
 /** The changes that are in the record and not told yet, each as a Warning; and one that only the status shows, since the webhook was away. */
-export function changeEvents(
+export function ruleChangeEvents(
   before: ApprovalsStatus | undefined,
   required: number | undefined,
   { changes }: ApprovalRecord,

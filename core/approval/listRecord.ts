@@ -8,7 +8,7 @@ import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 import { MAX_REASON, MAX_USER, oneLine } from './record.ts';
 
 const LISTS = ['allowedVersions', 'rejectedVersions'] as const;
-export type ListedField = (typeof LISTS)[number] | 'passing';
+type ListedField = (typeof LISTS)[number] | 'passing';
 
 export interface Listed {
   field: ListedField;

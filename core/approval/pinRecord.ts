@@ -14,7 +14,7 @@ export interface ScheduledBy {
   reason?: string;
 }
 
-export interface PinRecord extends ScheduledBy {
+interface PinRecord extends ScheduledBy {
   /** The pinned version; absent where the pin was removed. */
   version?: string;
   /** The version of the pin that was removed. */

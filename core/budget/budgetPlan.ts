@@ -9,6 +9,7 @@ import type { NewEvent } from '../kube/events.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { once } from '../memo.ts';
 import { revised } from '../status/revision.ts';
 import { readBudget } from './budgetConfig.ts';
 import { continueEvent, heldEvents, invalid, readyOf, slotEvents, waveEvent } from './budgetReport.ts';
@@ -29,14 +30,14 @@ import {
 } from './slots.ts';
 import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './waves.ts';
 
-export interface Seen {
+interface Seen {
   /** The Rollouts that it selects, as they were sent. */
   rollouts: readonly Rollout[];
   /** By uid: what is known of holders that are not among them. */
   others: ReadonlyMap<string, Sight>;
 }
 
-export interface BudgetPlan {
+interface BudgetPlan {
   status: BudgetStatus;
   events: NewEvent[];
   requeueAt: EpochMs[];
@@ -224,8 +225,10 @@ function grant(
   isHeld: (version: ImageVersion) => boolean,
   now: EpochMs,
 ): Slot[] {
-  const open = remembered(openWave);
-  const held = remembered(isHeld);
+  // Each version is evaluated once, however many Rollouts offer it.
+  const keyOf = (version: ImageVersion) => `${versionKey(version)}@${version.digest ?? ''}`;
+  const open = once(openWave, keyOf);
+  const held = once(isHeld, keyOf);
   const granted: Slot[] = [];
   for (const { rollout, uid, image, wave, request } of queue) {
     if (granted.length >= room) break;
@@ -248,14 +251,4 @@ function grant(
     });
   }
   return granted;
-}
-
-/** Evaluates each version once, however many Rollouts offer it. */
-function remembered<T>(evaluate: (version: ImageVersion) => T): (version: ImageVersion) => T {
-  const known = new Map<string, T>();
-  return (version) => {
-    const key = `${versionKey(version)}@${version.digest ?? ''}`;
-    if (!known.has(key)) known.set(key, evaluate(version));
-    return known.get(key)!;
-  };
 }

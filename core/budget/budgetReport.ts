@@ -18,7 +18,7 @@ import { budgetKey } from './selectingBudgets.ts';
 import type { SlotResult } from './slots.ts';
 
 /** The outcome of a budget's plan. */
-export interface Outcome {
+interface BudgetOutcome {
   config: BudgetConfig;
   selected: number;
   /** Why nothing can be granted, of what it remembers. */
@@ -35,7 +35,7 @@ export interface Outcome {
 }
 
 /** The first of what keeps Rollouts from beginning gives the reason; the message names all. */
-export function readyOf(budget: Budget, outcome: Outcome): NewCondition {
+export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   const { config, selected, problem, slots, held } = outcome;
   const overdue = slots.filter(({ state }) => state === 'Overdue');
   const wrong: [reason: string, message: string][] = [];
@@ -65,10 +65,17 @@ export function invalid(problems: readonly string[]): NewCondition {
   return ready('False', 'InvalidBudget', `${problems.join('; ')}: no slot is granted until it is corrected`);
 }
 
-function goingOn({ config, selected, slots, taken, waiting, unknown }: Outcome): [reason: string, message: string] {
-  const queue = waiting === 0 ? '' : `, ${counted(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
+function goingOn({
+  config,
+  selected,
+  slots,
+  taken,
+  waiting,
+  unknown,
+}: BudgetOutcome): [reason: string, message: string] {
+  const queue = waiting === 0 ? '' : `, ${rolloutCount(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
   if (selected === 0) return ['NothingSelected', 'spec.selector matches no Rollout'];
-  if (taken === 0 && waiting === 0) return ['Idle', `${counted(selected)}, and none asks for a slot`];
+  if (taken === 0 && waiting === 0) return ['Idle', `${rolloutCount(selected)}, and none asks for a slot`];
   const message = `${taken} of ${config.maxConcurrent} slots are taken${queue}`;
   if (waiting > 0 && taken >= config.maxConcurrent) return ['Full', message];
   if (waiting > 0 && unknown.length > 0) {
@@ -80,7 +87,7 @@ function goingOn({ config, selected, slots, taken, waiting, unknown }: Outcome):
   return ['Granting', message];
 }
 
-export function counted(rollouts: number): string {
+export function rolloutCount(rollouts: number): string {
   return `${rollouts} Rollout${rollouts === 1 ? '' : 's'}`;
 }
 
@@ -94,7 +101,7 @@ function heldSaying({ metadata }: Budget, version: BudgetVersion): Required<Sayi
   const target = `${kind?.toLowerCase()}/${name}`;
   const how = shell`kubectl annotate ${where}${target} ${CONTINUE}=${tagWord(version.version)}`;
   return {
-    text: `${version.version} has failed in ${counted(version.failed)}, and no other Rollout begins it (failed: ${failedIn(version)})`,
+    text: `${version.version} has failed in ${rolloutCount(version.failed)}, and no other Rollout begins it (failed: ${failedIn(version)})`,
     commands: [[`To continue ${version.version} despite its failures`, how]],
   };
 }
@@ -112,12 +119,12 @@ export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): 
       reason: 'VersionHeld',
       ...messageOf(heldSaying(budget, version)),
       about: `${versionKey(versionOf(version))}/${version.failed}`,
-      forOthers: `${version.version} has failed in ${counted(version.failed)}: nobody else begins it`,
+      forOthers: `${version.version} has failed in ${rolloutCount(version.failed)}: nobody else begins it`,
     }));
 }
 
 export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
-  const message = `Version ${version.version} has Succeeded in all ${counted(wave.total)} of the wave ${wave.value || '(rest)'}`;
+  const message = `Version ${version.version} has Succeeded in all ${rolloutCount(wave.total)} of the wave ${wave.value || '(rest)'}`;
   return {
     type: 'Normal',
     reason: 'WaveDone',

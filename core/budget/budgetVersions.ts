@@ -13,7 +13,7 @@ import { among, ByVersion, type ImageVersion, isSameVersion, versionKey } from '
 /** Who has failed is remembered by name, so many for each version. */
 const REMEMBERED = 100;
 
-export type Failure = NonNullable<BudgetVersion['failures']>[number];
+type Failure = NonNullable<BudgetVersion['failures']>[number];
 
 export interface Continue {
   /** `1.2.0`, or `image:1.2.0`. */
@@ -22,7 +22,7 @@ export interface Continue {
   at: EpochMs;
 }
 
-export interface Versions {
+interface Versions {
   list: BudgetVersion[];
   /** Whether failures keep a version from beginning anywhere. */
   isHeld: (version: ImageVersion) => boolean;

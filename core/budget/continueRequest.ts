@@ -13,13 +13,13 @@ const MAX_VERSION = 1024;
 /** A repository with its port, or `ImagePolicy <namespace>/<name>` while the image is unknown. */
 const IMAGE = /^[\w .:@/[\]-]*$/;
 
-export interface ContinueRequest extends Continue {
+interface ContinueRequest extends Continue {
   /** The uid of the admission request. */
   uid: string;
 }
 
 /** undefined where there is none, or nobody has noted whose it is. */
-export function continueRequest({ metadata }: Budget): ContinueRequest | undefined {
+function continueRequest({ metadata }: Budget): ContinueRequest | undefined {
   const version = metadata.annotations?.[CONTINUE];
   const [, uid, time, by] =
     /^(\S{1,128}) (\S{1,64}) (.{1,512})$/.exec(metadata.annotations?.[CONTINUE_REQUEST] ?? '') ?? [];

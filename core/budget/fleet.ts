@@ -22,7 +22,7 @@ export interface Member {
   byVersion: ByVersion<HistoryEntry>;
 }
 
-export type Outcome = 'done' | 'failed' | 'underWay' | 'other';
+export type VersionOutcome = 'done' | 'failed' | 'underWay' | 'other';
 
 export function fleetOf(
   rollouts: readonly Rollout[],
@@ -55,7 +55,7 @@ export function fleetOf(
 }
 
 /** The outcome of a version in one Rollout, by its newest deployment. */
-export function outcomeOf({ rollout, byVersion }: Member, version: ImageVersion): Outcome {
+export function outcomeOf({ rollout, byVersion }: Member, version: ImageVersion): VersionOutcome {
   switch (byVersion.first(version)?.bakeStatus) {
     case 'Succeeded':
       return rollout.status?.rolledBackReleases?.includes(version.tag) ? 'failed' : 'done';

@@ -10,7 +10,7 @@ import type { NewCondition } from '../kube/conditions.ts';
 import { identityOf, shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { nextRevision } from '../status/revision.ts';
-import { counted } from './budgetReport.ts';
+import { rolloutCount } from './budgetReport.ts';
 import { imageOf, isSameDigest, isSameVersion } from './imageVersion.ts';
 import { type Budgets, budgetKey, budgetTitle, kindOf } from './selectingBudgets.ts';
 
@@ -138,7 +138,7 @@ function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const isIt = (known: { image: string; version: string; digest?: string }) =>
     isSameVersion({ image, tag }, { image: known.image, tag: known.version, digest: known.digest });
   const held = status?.versions?.find((known) => known.held && isIt(known));
-  if (held) return { reason: 'VersionHeld', message: `it has failed in ${counted(held.failed)}` };
+  if (held) return { reason: 'VersionHeld', message: `it has failed in ${rolloutCount(held.failed)}` };
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const isClosed = ready?.status === 'False' && ['InvalidBudget', 'TooManyRollouts', 'Closed'].includes(ready.reason);
   return isClosed ? { reason: 'BudgetClosed', message: ready.message } : undefined;

@@ -1,11 +1,11 @@
 /** `spec.order`: how far a version is in each wave, and which waves it may come to. */
 import type { BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import { versionOf } from './budgetVersions.ts';
-import { type Member, type Outcome, outcomeOf } from './fleet.ts';
+import { type Member, outcomeOf, type VersionOutcome } from './fleet.ts';
 import { ByVersion, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
 
 /** Uids of the Rollouts whose failure of a version somebody has excused. */
-export type Excused = (version: ImageVersion) => ReadonlySet<string>;
+type Excused = (version: ImageVersion) => ReadonlySet<string>;
 
 /** The waves of a version, the first first; one without a value where there is no order. */
 export function wavesOf(
@@ -45,7 +45,7 @@ export function wavesOf(
   return shown.map(({ excused: count, ...wave }) => (count > 0 ? { ...wave, excused: count } : wave));
 }
 
-const FIELDS: Partial<Record<Outcome, 'done' | 'failed' | 'underWay'>> = {
+const FIELDS: Partial<Record<VersionOutcome, 'done' | 'failed' | 'underWay'>> = {
   done: 'done',
   failed: 'failed',
   underWay: 'underWay',

@@ -108,6 +108,6 @@ function changedAfter(before: string | undefined, now: EpochMs, leastMs: number)
 }
 
 /** Whether nothing was evaluated since the reset. */
-export function isReset({ status, message }: HealthStatus): boolean {
+function isReset({ status, message }: HealthStatus): boolean {
   return status === 'Pending' && message === RESET;
 }

@@ -8,7 +8,7 @@ import { parseTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 
 /** `history[].knownHealth[]`. */
-export type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
+type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
 
 type Report = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
 

@@ -22,9 +22,9 @@ import type { Verdict } from './healthStatus.ts';
 import { failureTime, type Since } from './objects/broken.ts';
 import { type Inventory, type InventoryResource, parseInventory } from './objects/inventory.ts';
 import { FAILED_KUSTOMIZATION } from './objects/kindHealth.ts';
-import { listed, type ObservedResource, resourceHealth } from './objects/resources.ts';
+import { listLines, type ObservedResource, resourceHealth } from './objects/resources.ts';
 
-export interface OwnHealth {
+interface OwnHealth {
   /** The verdict, where no object needs to be read. */
   settled?: Verdict;
   /** Why the Kustomization itself is not healthy yet. */
@@ -133,10 +133,10 @@ export function evaluateWithResources(
   if (own.settled) return own.settled;
   const health = resourceHealth(observed, { ...since, applied: likeKuberik ? undefined : own.applied }, now);
   const errors = [...own.inventory.errors, ...health.errors];
-  const withErrors = (message: string) => (errors.length > 0 ? `${message}. Errors: ${listed(errors)}` : message);
+  const withErrors = (message: string) => (errors.length > 0 ? `${message}. Errors: ${listLines(errors)}` : message);
 
   if (health.unhealthy.length > 0) {
-    const unhealthy = withErrors(`Unhealthy resources: ${listed(health.unhealthy)}`);
+    const unhealthy = withErrors(`Unhealthy resources: ${listLines(health.unhealthy)}`);
     if (isOldFailure(health.failedAt ?? now, own.revision, since.deployed)) {
       return { health: 'Pending', message: `${pendingText(own.pending ?? 'not applied yet')}. Before: ${unhealthy}` };
     }
@@ -144,7 +144,7 @@ export function evaluateWithResources(
     return { health: 'Unhealthy', message: unhealthy, ...(failedAt !== undefined && { failedAt }) };
   }
   if (health.pending.length > 0) {
-    return { health: 'Pending', message: withErrors(`Pending resources: ${listed(health.pending)}`) };
+    return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(health.pending)}`) };
   }
   const { pending, attempting, again } = own;
   if (pending !== undefined && !(again && errors.length > 0)) {
@@ -152,13 +152,13 @@ export function evaluateWithResources(
   }
   if (health.missing.length > 0 && !likeKuberik) {
     const missing = health.missing.map((name) => `${name} (not found)`);
-    return { health: 'Pending', message: withErrors(`Pending resources: ${listed(missing)}`), attempting };
+    return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(missing)}`), attempting };
   }
-  if (errors.length > 0) return { health: 'Unknown', message: `Errors: ${listed(errors)}` };
+  if (errors.length > 0) return { health: 'Unknown', message: `Errors: ${listLines(errors)}` };
   const absent = [...health.missing, ...health.gone];
   return {
     health: 'Healthy',
-    message: absent.length > 0 ? `${ALL_HEALTHY} (not found: ${listed(absent)})` : ALL_HEALTHY,
+    message: absent.length > 0 ? `${ALL_HEALTHY} (not found: ${listLines(absent)})` : ALL_HEALTHY,
   };
 }
 

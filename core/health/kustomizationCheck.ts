@@ -16,7 +16,7 @@ import type { Verdict } from './healthStatus.ts';
 export const KUSTOMIZATION_CLASS = 'kustomization';
 
 /** A check that is not at rest is looked at so often. */
-export const DEFAULT_INTERVAL_MS = 30_000;
+const DEFAULT_INTERVAL_MS = 30_000;
 const MIN_MS = 5_000;
 
 /** `name` or `namespace/name` of the annotation, or what is wrong with it in the Go controller's words. */

@@ -5,7 +5,7 @@ const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 /** The length of a refused value in a message. */
 const MAX_SHOWN = 128;
 
-export const WHAT_A_TAG_IS = "expected a tag: letters, digits, '_', '.' and '-', at most 128 characters";
+const WHAT_A_TAG_IS = "expected a tag: letters, digits, '_', '.' and '-', at most 128 characters";
 
 export function isLegalTag(tag: string): boolean {
   return TAG.test(tag);

@@ -28,7 +28,7 @@ export function derivedLabels({ metadata }: Rollout): Record<string, string> {
   return { [ROLLOUT_NAME_LABEL]: labelValue(metadata.name ?? '') };
 }
 
-export interface WriteBack {
+interface WriteBack {
   rollout: Rollout;
   /** The source policy. */
   imagePolicy?: ImagePolicy | undefined;

@@ -3,6 +3,7 @@
  * Source: Flux ImagePolicy API, `spec.policy` and `spec.filterTags`.
  */
 import type { ImagePolicy } from '../../api/flux.ts';
+import { once } from '../memo.ts';
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 import { compileExtract } from './tagFilter.ts';
 import { parseRange } from './versionRange.ts';
@@ -46,8 +47,8 @@ function rulesOf(policy: ImagePolicy | undefined): PolicyRules {
     return { refusal: () => refusal, rank: () => undefined };
   }
   const rule = ruleOf(kind);
-  const filtered = filterTags?.pattern ? remembered(extract) : extract;
-  const value = remembered((tag) => {
+  const filtered = filterTags?.pattern ? once(extract) : extract;
+  const value = once((tag: string) => {
     const text = filtered(tag);
     return text === undefined ? undefined : rule?.read(text);
   });
@@ -105,17 +106,6 @@ const byText: Rule<string> = {
 /** Flux picks the last of the sorted list: with `desc` that is the smallest. */
 function directed<Value>(rule: Rule<Value>, order: 'asc' | 'desc' | undefined): Rule<Value> {
   return order === 'desc' ? { ...rule, compare: (a, b) => rule.compare(b, a) } : rule;
-}
-
-function remembered<Value>(read: (tag: string) => Value): (tag: string) => Value {
-  const values = new Map<string, Value>();
-  return (tag) => {
-    const known = values.get(tag);
-    if (known !== undefined || values.has(tag)) return known!;
-    const value = read(tag);
-    values.set(tag, value);
-    return value;
-  };
 }
 
 const MAX_QUOTED = 200;

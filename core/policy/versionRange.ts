@@ -5,7 +5,7 @@
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 
 /** Whether the range contains the version. */
-export type VersionRange = (version: Version) => boolean;
+type VersionRange = (version: Version) => boolean;
 
 /** The library's own limits. */
 const MAX_LENGTH = 512;

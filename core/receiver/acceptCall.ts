@@ -13,7 +13,7 @@ export type CallDecision =
   | { status: 200; annotations: Record<string, string | null> }
   | { status: 400 | 429; reason: string; retryAfterSeconds?: number };
 
-export interface VerifiedCall {
+interface VerifiedCall {
   /** When the sender made it. */
   at: EpochMs;
   /** Hashes that tell it from every other call. */
@@ -102,15 +102,15 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
 /** A call's timestamp may be five minutes off in both directions: after ten it is refused for its age. An ID token is refused earlier. */
 const KEEP_MS = 10 * 60_000 + 1000;
 /** Calls that one Gate takes in a minute, all replicas together. */
-export const CALLS_PER_MINUTE = 10;
+const CALLS_PER_MINUTE = 10;
 
-export interface UsedCall {
+interface UsedCall {
   at: EpochMs;
   hashes: string[];
 }
 
 /** Entries that are not ours or too old to matter are left out. */
-export function parseUsedCalls(text: string | undefined, now: EpochMs): UsedCall[] {
+function parseUsedCalls(text: string | undefined, now: EpochMs): UsedCall[] {
   return (text ?? '').split(',').flatMap((entry) => {
     const [, seconds, hashes] = /^(\d{1,12}):([0-9a-f.]{16,40})$/.exec(entry) ?? [];
     const at = Number(seconds) * 1000;
@@ -120,7 +120,7 @@ export function parseUsedCalls(text: string | undefined, now: EpochMs): UsedCall
   });
 }
 
-export function formatUsedCalls(calls: readonly UsedCall[]): string {
+function formatUsedCalls(calls: readonly UsedCall[]): string {
   return calls.map(({ at, hashes }) => `${Math.floor(at / 1000)}:${hashes.join('.')}`).join(',');
 }
 

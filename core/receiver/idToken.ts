@@ -12,8 +12,8 @@ import { oneLine } from '../text/oneLine.ts';
 import { acceptCall, type CallDecision } from './acceptCall.ts';
 import { idTokenPath } from './webhookPath.ts';
 
-export type Oidc = NonNullable<NonNullable<Gate['spec']['receiver']>['oidc']>;
-export type Claims = Readonly<Record<string, unknown>>;
+type Oidc = NonNullable<NonNullable<Gate['spec']['receiver']>['oidc']>;
+type Claims = Readonly<Record<string, unknown>>;
 
 /** A call to `POST /hook/<namespace>/<name>`, as it came. */
 export interface IdTokenCall {

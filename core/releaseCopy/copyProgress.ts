@@ -13,7 +13,7 @@ interface Result {
   uploadedBytes?: number;
 }
 
-export interface Copy {
+interface Copy {
   digest?: string;
   bytes?: number;
   uploadedBytes?: number;

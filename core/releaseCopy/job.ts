@@ -14,7 +14,7 @@ export interface CopySource {
   certificates?: string;
 }
 
-export interface CopyTarget {
+interface CopyTarget {
   url: string;
   insecure?: boolean;
   /** Secrets of the Rollout's namespace: to log in, and whom to trust. */

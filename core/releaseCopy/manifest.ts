@@ -79,7 +79,7 @@ function formOf(manifest: Record<string, unknown>): Form | undefined {
 }
 
 /** Descriptors of a list of manifests, as a registry's referrers API answers it. */
-export function listed(text: string, name: string): Descriptor[] {
+export function listedDescriptors(text: string, name: string): Descriptor[] {
   return descriptors(parse(text, name).manifests, 'manifests', name);
 }
 
@@ -163,7 +163,7 @@ export function referrerOf({ digest, bytes }: { digest: string; bytes: Uint8Arra
 
 /** The list under the referrers tag with these in it; undefined where it has them already. @param existing the list, where there is one */
 export function mergedList(existing: string | undefined, referrers: Descriptor[], name: string): string | undefined {
-  const before = existing === undefined ? [] : listed(existing, name);
+  const before = existing === undefined ? [] : listedDescriptors(existing, name);
   const known = new Set(before.map(({ digest }) => digest));
   const missing = referrers.filter(({ digest }) => !known.has(digest));
   if (missing.length === 0) return undefined;

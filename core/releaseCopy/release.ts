@@ -3,7 +3,7 @@ import type { StoredManifest } from '../../api/registry.ts';
 import type { Blob, Contents } from './manifest.ts';
 import { CopyFailure } from './outcome.ts';
 
-export interface Part {
+export interface ReleasePart {
   manifest: StoredManifest;
   contents: Contents;
 }
@@ -12,7 +12,7 @@ export interface Release {
   /** Digest under the release's tag. */
   root: string;
   /** By digest, in the order in which they were found: the root first, what refers to something after it. */
-  parts: Map<string, Part>;
+  parts: Map<string, ReleasePart>;
   /** Blobs that an index lists itself, as build caches do. */
   looseBlobs: Map<string, Blob>;
   /** cosign's tags, and what is under them. */
@@ -24,7 +24,7 @@ export function emptyRelease(root: string): Release {
 }
 
 /** @throws CopyFailure Invalid, when the release is larger than a copy takes. */
-export function addPart({ parts }: Release, part: Part): void {
+export function addPart({ parts }: Release, part: ReleasePart): void {
   parts.set(part.manifest.digest, part);
   if (parts.size > COPY_LIMITS.manifests) {
     throw tooMuch(`more than ${COPY_LIMITS.manifests} manifests, with what refers to them`);
@@ -58,8 +58,8 @@ export function blobsOf({ parts, looseBlobs }: Release): Blob[] {
 }
 
 /** Parts of an index before the index, what refers to a manifest after it. */
-export function pushOrder({ parts }: Release): Part[] {
-  const ordered = new Map<string, Part>();
+export function pushOrder({ parts }: Release): ReleasePart[] {
+  const ordered = new Map<string, ReleasePart>();
   const visit = (digest: string) => {
     const part = parts.get(digest);
     if (!part || ordered.has(digest)) return;
@@ -71,10 +71,10 @@ export function pushOrder({ parts }: Release): Part[] {
 }
 
 /** What a registry without referrers API has to be told under tags: by the digest that they are about. */
-export function partsWithSubject({ parts }: Release): Map<string, Part[]> {
+export function partsWithSubject({ parts }: Release): Map<string, ReleasePart[]> {
   const about = Map.groupBy(parts.values(), ({ contents }) => contents.subject);
   about.delete(undefined);
-  return about as Map<string, Part[]>;
+  return about as Map<string, ReleasePart[]>;
 }
 
 function tooMuch(what: string): CopyFailure {

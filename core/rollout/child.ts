@@ -26,7 +26,7 @@ export function foreignMessage({ kind, name, field }: Child): string {
 
 // The ConfigMap of `spec.releaseConfigMap`, for Flux's `substituteFrom`.
 
-export type ReleaseConfigMap = KubeObject & { data: Record<string, string> };
+type ReleaseConfigMap = KubeObject & { data: Record<string, string> };
 
 /** From the history as stored, not as about to be stored: that status may be refused. */
 export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseConfigMap | undefined {

@@ -6,6 +6,7 @@
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
+import { MAX_REASON } from '../approval/record.ts';
 import { takeTurn, type Waiting } from '../budget/turn.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
@@ -20,16 +21,15 @@ import { derivedPolicy } from '../policy/derivedPolicy.ts';
 import { revised } from '../status/revision.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { releaseConfigMap } from './child.ts';
-import { nextConditions, setConditions } from './conditions.ts';
-import { adopted } from './deployment/adopt.ts';
+import { adopted } from './deployment/adoptDeployment.ts';
 import { isBaking } from './deployment/bake.ts';
 import { deploymentEvent } from './deployment/deploymentEvents.ts';
+import { readyMessage } from './deployment/deploymentMessages.ts';
 import { type Beginning, bakeFailureDisabled, deploy } from './deployment/entry.ts';
 import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
-import { readyMessage } from './deployment/messages.ts';
 import { boundTo } from './deployment/progress.ts';
-import { lengthOfWayBack } from './deployment/rollback.ts';
 import { isUnwatched } from './deployment/unwatched.ts';
+import { lengthOfWayBack } from './deployment/wayBack.ts';
 import {
   type Evaluation,
   evaluate,
@@ -38,13 +38,14 @@ import {
   type RolloutState,
   storedState,
 } from './evaluation/evaluation.ts';
-import { MAX_GATES, MAX_REASON, namedGateRecords } from './evaluation/gatesToPass.ts';
+import { MAX_GATES, namedGateRecords } from './evaluation/gatesToPass.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
-import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/requests.ts';
-import { type RolloutConfig, readConfig } from './evaluation/rolloutConfig.ts';
+import { type RolloutConfig, readRolloutConfig } from './evaluation/rolloutConfig.ts';
+import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retained } from './release/retention.ts';
+import { nextConditions, setConditions } from './rolloutConditions.ts';
 import { changeEvents, dated } from './rolloutEvents.ts';
 import { blockerList, fitted, gateSummaries, nextStatus, withBoundedHead } from './rolloutStatus.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';
@@ -91,7 +92,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     const nothing = { commits: false, waitsForBudget: false, endsApply: false, startsCopy: false };
     return { status: rollout.status ?? {}, ...nothing, events: [], children: [] };
   }
-  const config = readConfig(rollout, observed);
+  const config = readRolloutConfig(rollout, observed);
   const stored = storedState(rollout.status);
   const requested = requestsOf(rollout);
 

@@ -11,14 +11,14 @@ import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import { configMapChild, foreignMessage, notInstalledMessage } from './child.ts';
 import { isBaking } from './deployment/bake.ts';
-import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/messages.ts';
+import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { isUnwatched } from './deployment/unwatched.ts';
-import { WAITING_FOR_APPROVALS } from './evaluation/approvals.ts';
 import { WAITING_FOR_COPY } from './evaluation/copy.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
-import type { Requests } from './evaluation/requests.ts';
+import type { Requests } from './evaluation/rolloutRequests.ts';
+import { WAITING_FOR_APPROVALS } from './evaluation/versionApprovals.ts';
 
 /** Conditions that Ready repeats while there is nothing deployed; their type is its reason then. */
 const REPEATED: readonly string[] = [WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS, WAITING_FOR_ROLLOUT_GATES];
@@ -50,7 +50,7 @@ export function readyNow(
   if (all.length > 0) return rolloutFailed(all);
   if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
   const before = findCondition(conditions, READY);
-  if (isPassing(before)) return readyOf(head, observed.rollout, waits);
+  if (isTemporary(before)) return readyOf(head, observed.rollout, waits);
   return head && before ? deployedNow(head, observed.rollout, before) : undefined;
 }
 
@@ -75,7 +75,7 @@ function rolloutFailed(problems: readonly string[]): NewCondition {
 }
 
 /** Whether Ready reports something that may be over by now, so that it must be restored. */
-export function isPassing(condition: Condition | undefined): boolean {
+export function isTemporary(condition: Condition | undefined): boolean {
   if (!condition) return true;
   return (
     condition.status === 'False' && ['RolloutFailed', 'RolloutSucceeded', ...UNTIL_IT_PASSES].includes(condition.reason)

@@ -16,10 +16,10 @@ import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { sayingOf } from '../text/commands.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
-import { WAITING_FOR_APPROVALS } from './evaluation/approvals.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
-import { isPassing, UNTIL_IT_PASSES } from './ready.ts';
+import { WAITING_FOR_APPROVALS } from './evaluation/versionApprovals.ts';
+import { isTemporary, UNTIL_IT_PASSES } from './ready.ts';
 
 /** Changes since `stored` that are worth an Event. */
 export function changeEvents(
@@ -98,7 +98,7 @@ function conditionEvents(
   if (waits) events.push({ type: 'Normal', reason: waits.type, message: waits.message });
   const ready = changed(READY);
   // What Ready repeats of another condition has Events of its own.
-  if (ready && isPassing(ready) && !UNTIL_IT_PASSES.includes(ready.reason)) events.push(readyEvent(ready));
+  if (ready && isTemporary(ready) && !UNTIL_IT_PASSES.includes(ready.reason)) events.push(readyEvent(ready));
   const order = changed(WAITING_FOR_ROLLOUTS);
   if (order)
     events.push({

@@ -11,11 +11,11 @@ import { LIMITS } from '../limits.ts';
 import { withCommands } from '../text/commands.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { boundTo, unapplied } from './deployment/progress.ts';
-import { approvalsText, type RequiredApprovals } from './evaluation/approvals.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
-import { handledRequests, type RequestKey, type Requests } from './evaluation/requests.ts';
-import { bounded } from './release/retention.ts';
+import { handledRequests, type RequestKey, type Requests } from './evaluation/rolloutRequests.ts';
+import { approvalsText, type RequiredApprovals } from './evaluation/versionApprovals.ts';
+import { boundedReleases } from './release/retention.ts';
 
 // `status.blockers` as it is stored: bounded, and without anything that the CRD would refuse.
 
@@ -67,7 +67,7 @@ export function nextStatus(
   const next = [...verdict.gated.slice(0, NEXT), ...candidates.slice(0, NEXT)];
   const deployed = history.map(({ version }) => version.tag);
   const matters = [...requested, ...deployed, ...next.map(({ tag }) => tag)];
-  const available = bounded(state.available, matters);
+  const available = boundedReleases(state.available, matters);
   const kept = new Set(available.map(({ tag }) => tag));
   const known = new Set([...kept, ...deployed]);
   const isKept = ({ tag }: { tag: string }) => kept.has(tag);
@@ -184,7 +184,7 @@ function summary(gate: GateResult): GateSummary {
 // important first, and a condition says so. A status that cannot be stored is worse: nothing would ever change again.
 
 /** The parts that were left out before, a clause each. */
-export type LeftOut = readonly string[];
+type LeftOut = readonly string[];
 
 const FEW = 20;
 const FEW_TAGS = 5;

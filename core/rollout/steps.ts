@@ -15,11 +15,11 @@ import { bakeStep, isBaking, retried } from './deployment/bake.ts';
 import { sortedChecks } from './deployment/healthChecks.ts';
 import { boundTo, withProgress } from './deployment/progress.ts';
 import { isUnwatched } from './deployment/unwatched.ts';
-import { authorsWanted, type ReleaseAuthors } from './evaluation/approvals.ts';
 import type { RolloutState } from './evaluation/evaluation.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
-import type { RequestKey, Requests } from './evaluation/requests.ts';
 import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
+import type { RequestKey, Requests } from './evaluation/rolloutRequests.ts';
+import { authorsWanted, type ReleaseAuthors } from './evaluation/versionApprovals.ts';
 import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './release/metadata.ts';
 
 /** The length of the text that names a release's authors. */
@@ -41,7 +41,7 @@ export function takeRetry(
   return { history, used: ['retry'], events: [{ type: 'Normal', reason: 'RetryIgnored', message }] };
 }
 
-export interface Releases {
+interface Releases {
   /** With what the registry has said meanwhile of the deployed version. */
   history: History;
   available: VersionInfo[];
@@ -129,7 +129,7 @@ function authorsOf(
   });
 }
 
-export interface Progress {
+interface Progress {
   history: History;
   /** Whatever is bound has applied the head; where nothing is bound, its bake begins, or it has succeeded without one. */
   endsApply: boolean;
@@ -180,7 +180,7 @@ function withHead(history: History, head: HistoryEntry): History {
 
 // Release discovery from the ImagePolicy.
 
-export interface Discovery {
+interface Discovery {
   /** In the order of discovery. */
   available: VersionInfo[];
   /** Kept only where spec.releaseUpdateInterval is set. */

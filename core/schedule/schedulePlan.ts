@@ -14,7 +14,7 @@ import { type Schedule, scheduleGate, unchangedGate } from './scheduleGates.ts';
 
 export type ScheduleStatus = NonNullable<RolloutSchedule['status']>;
 
-export interface SchedulePlan {
+interface SchedulePlan {
   gates: RolloutGate[];
   status: ScheduleStatus;
   /** The next instant at which a gate changes. */
@@ -110,7 +110,7 @@ export interface MatchingRollouts {
   isTruncated: boolean;
 }
 
-export interface ScheduledRollouts {
+interface ScheduledRollouts {
   rollouts: readonly ListedRollout[];
   /** Why some that match have no gate. */
   problem?: string;
@@ -120,7 +120,7 @@ export interface ScheduledRollouts {
  * Namespaces take turns, so that one with many Rollouts takes no gate from another; in each the Rollouts that have a gate come
  * first, then the oldest. Where not all are listed, a gate that exists stays: a Rollout that is not seen is not known to be gone.
  */
-export function scheduledRollouts(
+function scheduledRollouts(
   { listed, isTruncated }: MatchingRollouts,
   observed: readonly RolloutGate[],
 ): ScheduledRollouts {

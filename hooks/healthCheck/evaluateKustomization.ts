@@ -24,7 +24,7 @@ import { inParallel } from '../inParallel.ts';
 /** A label or annotation that changes on a Namespace wakes nobody. */
 const NAMESPACE_MS = 60_000;
 
-export interface DeploymentsAround {
+interface DeploymentsAround {
   /** Known already, of those that may have deployed into the Kustomization or its source; the others are read. */
   rollouts: readonly Rollout[];
   /** When the deployment began that the health is for; undefined when there is none. */

@@ -23,8 +23,8 @@ import { boundLabel, identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { isForeign, releaseConfigMap } from '../../core/rollout/child.ts';
-import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adopt.ts';
-import { boundObjects, currentBindings, type Selectors } from '../../core/rollout/evaluation/gatesToPass.ts';
+import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adoptDeployment.ts';
+import { boundObjects, currentBindings, type GateSelectors } from '../../core/rollout/evaluation/gatesToPass.ts';
 import {
   consenting,
   namespacesToAsk,
@@ -71,7 +71,7 @@ export async function liveSelectors(
   { metadata }: Rollout,
   cluster: ClusterReader,
   label: Parameters<typeof selectingGateLists>[1] = SELECTS_ROLLOUTS_LABEL,
-): Promise<Selectors> {
+): Promise<GateSelectors> {
   const { namespace = '' } = metadata;
   const lists = await Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
   const gates = lists.flat();

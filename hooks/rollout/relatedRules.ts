@@ -12,7 +12,7 @@ import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { homeRules, namedRules } from '../customizeRules.ts';
-import { budgetRules } from './budgets.ts';
+import { budgetRules } from './liveBudgets.ts';
 
 /** The newest version of ImagePolicy that the cluster serves; undefined when Flux's image reflector is not installed. */
 export function imagePolicyVersion(cluster: ClusterReader): Promise<string | undefined> {

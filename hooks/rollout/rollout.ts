@@ -9,9 +9,9 @@ import { eventRecord } from '../../core/kube/events.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
-import { authorsWanted } from '../../core/rollout/evaluation/approvals.ts';
-import { gatesToPass, type Selectors } from '../../core/rollout/evaluation/gatesToPass.ts';
+import { type GateSelectors, gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
 import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {
   type IrreversiblePlan,
   isReversible,
@@ -23,7 +23,7 @@ import { isStale } from '../../core/status/revision.ts';
 import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { inParallel } from '../inParallel.ts';
-import { liveBudgets, wakesOnGrant } from './budgets.ts';
+import { liveBudgets, wakesOnGrant } from './liveBudgets.ts';
 import {
   carriedDeployments,
   liveBindings,
@@ -140,7 +140,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
 }
 
 /** The rest of `decideLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is stored. */
-async function decideBound(observed: Observed, selectors: Selectors, call: HookCall): Promise<Decided> {
+async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const bindings = await withLiveGates(rollout, observed.bindings, call);
   const gateRefs = gatesToPass(rollout, bindings, selectors);

@@ -8,7 +8,7 @@ import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Rollout } from '../../api/types.ts';
 import { watchesLabel } from '../../core/health/association.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { requestIdsOf, usedAnnotations } from '../../core/rollout/evaluation/requests.ts';
+import { requestIdsOf, usedAnnotations } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook } from '../hook.ts';
 import { repairedLabels } from '../labels.ts';
 

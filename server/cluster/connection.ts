@@ -49,7 +49,7 @@ export interface ConnectionOptions {
 }
 
 /** Where the API server is, and how to sign in. */
-export type Credentials = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>;
+type Credentials = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>;
 
 /** No client waits longer for a connection, whatever an answer may take. */
 const CONNECT_MS = 10_000;

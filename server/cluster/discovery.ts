@@ -12,7 +12,7 @@ export interface ApiResource {
 }
 
 /** Resources of an API version, subresources left out; none when the version is not served. */
-export type Discovery = (apiVersion: string) => Promise<ApiResource[]>;
+type Discovery = (apiVersion: string) => Promise<ApiResource[]>;
 
 /** @param clock milliseconds that only grow */
 export function createDiscovery(

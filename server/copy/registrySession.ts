@@ -3,7 +3,7 @@ import { type Dispatcher, request } from 'undici';
 import { authorize } from '../registry/authorize.ts';
 import type { Credentials } from '../registry/dockerConfig.ts';
 import { RegistryError } from '../registry/error.ts';
-import { type Answer, type BoundedRequest, boundedFetch, unreachable } from '../registry/http.ts';
+import { type BoundedRequest, boundedFetch, type RegistryAnswer, unreachable } from '../registry/http.ts';
 import type { Image } from '../registry/image.ts';
 import type { RegistrySockets } from '../registry/sockets.ts';
 import type { Trust } from '../registry/trust.ts';
@@ -12,7 +12,7 @@ const REQUEST_MS = 60_000;
 
 export type Side = 'source' | 'target';
 
-export interface SessionOptions {
+interface SessionOptions {
   side: Side;
   image: Image;
   /** Plain HTTP. */
@@ -41,7 +41,7 @@ export interface Session {
   ask(
     where: Where,
     options?: Partial<Pick<BoundedRequest, 'method' | 'headers' | 'body' | 'maxBytes'>>,
-  ): Promise<Answer>;
+  ): Promise<RegistryAnswer>;
   /** One attempt, of which the body is read or dropped by the caller. Redirects are not followed. */
   exchange(
     where: Where,
@@ -85,7 +85,7 @@ export function createSession(options: SessionOptions): Session {
     authorization = await authorize({ image, insecure, credentials, scopes }, challenge, connections());
   }
 
-  async function requestOnce(where: Where, rest: Partial<BoundedRequest>): Promise<Answer> {
+  async function requestOnce(where: Where, rest: Partial<BoundedRequest>): Promise<RegistryAnswer> {
     const send = () =>
       boundedFetch({ maxBytes: 0, ...rest, url: url(where), headers: withLogin(rest.headers), ...connections() });
     let answer = await send();
@@ -199,7 +199,7 @@ export interface Retries {
 }
 
 /** @throws what the last attempt threw, or why the copy was ended */
-export async function withRetries<T>(attempt: () => Promise<T>, retries: Retries): Promise<T> {
+async function withRetries<T>(attempt: () => Promise<T>, retries: Retries): Promise<T> {
   const { attempts, signal, wait, random, say } = retries;
   for (let made = 1; ; made++) {
     try {
@@ -220,7 +220,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, retries: Retries
 }
 
 /** Milliseconds of the header Retry-After, seconds or a date; 0 without one. */
-export function retryAfterMs(header: string | null | undefined, now: number): number {
+function retryAfterMs(header: string | null | undefined, now: number): number {
   if (!header) return 0;
   const ms = /^[0-9]{1,9}$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now;
   return Math.max(ms || 0, 0);

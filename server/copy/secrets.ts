@@ -7,7 +7,7 @@ import { type Trust, trustOf } from '../registry/trust.ts';
 
 const KEYS = ['.dockerconfigjson', '.dockercfg', 'ca.crt', 'tls.crt', 'tls.key'];
 
-export interface Secrets {
+interface Secrets {
   credentials?: Credentials;
   trust?: Trust;
   /** Why some that were meant to be are not there, without anything of them. */

@@ -9,7 +9,7 @@ import type { ClusterReader, ConfirmedEvents, EventRecord, EventSink, StoredFact
 const ATTEMPTS_MS = [200, 1000, 5000];
 const MAX_WAITING = 1000;
 
-export interface ConfirmedOptions {
+interface ConfirmedOptions {
   events: EventSink;
   cluster: Pick<ClusterReader, 'get'>;
   wait(ms: number): Promise<unknown>;

@@ -17,7 +17,7 @@ const ATTEMPTS = 4;
 /** Nobody wants to hear of a gate that closed long ago; and later, notification-controller would no longer know that it has had it. */
 const MAX_AGE_MS = 5 * 60_000;
 
-export interface NotificationOptions {
+interface NotificationOptions {
   /** `http://notification-controller.flux-system.svc.cluster.local./` */
   address: string;
   instance: string;

@@ -10,19 +10,19 @@ import { createFairShare, type FairShare, type Part } from './fairShare.ts';
 import { SERVER_LIMITS } from './serverLimits.ts';
 import { BEGINNING_BYTES, subjectIn, subjectInBeginning } from './subject.ts';
 
-export interface Refusal {
+export interface CallerRefusal {
   status: 401 | 403;
   error: string;
 }
 
-export interface AppOptions {
+interface AppOptions {
   routes: Route[];
   log: Logger;
   metrics: ServedMetrics;
   /** Why the process is not ready yet; undefined when it is. */
   notReady(): string | undefined;
   /** Why the caller is turned away; undefined when it is not. Runs before the body is read. */
-  refuseCaller?: ((request: IncomingMessage) => Refusal | undefined) | undefined;
+  refuseCaller?: ((request: IncomingMessage) => CallerRefusal | undefined) | undefined;
   /** Serves `/metrics` too. */
   showsMetrics?: boolean;
   /**

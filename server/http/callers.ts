@@ -5,14 +5,14 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { TokenFiles } from '../config.ts';
 import { type FileLog, watchFiles } from '../fileWatch.ts';
-import type { Refusal } from './app.ts';
+import type { CallerRefusal } from './app.ts';
 
 /** @throws Error when there is no token in the file. */
 export function requireToken(
   files: TokenFiles,
   log: FileLog,
   pollMs?: number,
-): (request: IncomingMessage) => Refusal | undefined {
+): (request: IncomingMessage) => CallerRefusal | undefined {
   const accepted = watchFiles({
     what: 'token of the hooks',
     read: () => [readToken(files.token), ...(files.previous ? readPrevious(files.previous) : [])].map(digest),
@@ -59,7 +59,9 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 const ASKED = 'the webhook requires a client certificate from the CA in WEBHOOK_CLIENT_CA';
 
 /** @param names the common names and DNS names that may call; any name that the CA has signed when there are none */
-export function requireClientCertificate(names: readonly string[]): (request: IncomingMessage) => Refusal | undefined {
+export function requireClientCertificate(
+  names: readonly string[],
+): (request: IncomingMessage) => CallerRefusal | undefined {
   return ({ socket }) => {
     const { authorized, authorizationError } = socket as TLSSocket;
     const certificate = (socket as TLSSocket).getPeerX509Certificate();

@@ -31,7 +31,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export interface ListenOptions extends ConnectionLimits {
+interface ListenOptions extends ConnectionLimits {
   host: string;
   port: number;
   headersMs?: number;

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 5000;
 const PATIENCE_MS = 500;
 const MAX_REASON = 300;
 
-export interface MeasurementOptions {
+interface MeasurementOptions {
   cluster: ClusterReader;
   now(): EpochMs;
   /** Reduces the JSON of an answer, which is not kept. */
@@ -44,7 +44,7 @@ interface Entry {
   underWay?: Promise<void>;
 }
 
-export interface IdleMeasurements extends Measurements {
+interface IdleMeasurements extends Measurements {
   /** Resolves when no query is under way. */
   idle(): Promise<void>;
 }
@@ -170,7 +170,7 @@ function authorizationOf(data: Data): string {
 /** The size of an answer; the query asks for few series. */
 const MAX_BYTES = 1024 * 1024;
 
-export interface Endpoint {
+interface Endpoint {
   /** Without `/api/v1`. */
   address: string;
   /** The header. */
@@ -178,20 +178,20 @@ export interface Endpoint {
   trust?: Trust;
 }
 
-export interface QueryOptions {
+interface QueryOptions {
   /** Series. */
   limit: number;
   timeoutMs: number;
 }
 
 /** Why there is no answer, as a sentence that begins after the provider's name. It carries no header, body or address. */
-export class ProviderError extends Error {}
+class ProviderError extends Error {}
 
 /**
  * The JSON of the answer.
  * @throws ProviderError
  */
-export async function query(endpoint: Endpoint, text: string, options: QueryOptions): Promise<unknown> {
+async function query(endpoint: Endpoint, text: string, options: QueryOptions): Promise<unknown> {
   const { limit, timeoutMs } = options;
   const url = new URL(`${endpoint.address.replace(/\/$/, '')}/api/v1/query`);
   url.search = new URLSearchParams({ query: text, timeout: `${timeoutMs}ms`, limit: String(limit) }).toString();

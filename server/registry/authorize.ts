@@ -1,12 +1,12 @@
 /** The Authorization header that a registry asks for: Basic, or a token of its token server. */
 import type { Credentials } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
-import { type Answer, boundedFetch, type Connections, parseJson } from './http.ts';
+import { boundedFetch, type Connections, parseJson, type RegistryAnswer } from './http.ts';
 import type { Image } from './image.ts';
 
 const MAX_TOKEN = 256 * 1024;
 
-export interface Login {
+interface Login {
   image: Image;
   /** Plain HTTP. */
   insecure: boolean;
@@ -50,7 +50,7 @@ function fetchToken(
   { service }: Challenge & { scheme: 'bearer' },
   { credentials, scopes }: Login,
   connections: Connections,
-): Promise<Answer> {
+): Promise<RegistryAnswer> {
   if (credentials?.kind === 'identityToken') {
     const form = new URLSearchParams({
       grant_type: 'refresh_token',

@@ -12,7 +12,7 @@ import { RegistryError } from './error.ts';
 import { fetchManifest, type Manifest } from './fetchManifest.ts';
 import { isDigest } from './image.ts';
 import { joined } from './joined.ts';
-import { createImageRepositories, type Lookup, type Target, targetOf } from './manifestTarget.ts';
+import { createImageRepositories, type Lookup, type ManifestTarget, targetOf } from './manifestTarget.ts';
 import { releaseMetadataOf } from './releaseMetadata.ts';
 import type { RegistrySockets } from './sockets.ts';
 
@@ -28,7 +28,7 @@ const LAST_RETRY_MS = 600_000;
 const TAG_MS = 3_600_000;
 const TIMEOUT_MS = 15_000;
 
-export interface CacheOptions {
+interface CacheOptions {
   cluster: ClusterReader;
   sockets: RegistrySockets;
   /** Milliseconds of a clock that never goes back. */
@@ -50,7 +50,7 @@ interface Entry {
   dueAt: number;
 }
 
-export interface IdleCache extends ReleaseMetadataCache {
+interface IdleCache extends ReleaseMetadataCache {
   /** Resolves when no lookup is under way. */
   idle(): Promise<void>;
 }
@@ -112,7 +112,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     }
   }
 
-  function fetchFrom({ image, insecure, credentials, trust }: Target, reference: string): Promise<Manifest> {
+  function fetchFrom({ image, insecure, credentials, trust }: ManifestTarget, reference: string): Promise<Manifest> {
     const secrets = { ...(credentials && { credentials }), ...(trust && { trust }) };
     return fetchManifest({ image, reference, insecure, sockets, timeoutMs, ...secrets });
   }

@@ -10,7 +10,7 @@ export type Credentials =
   | { kind: 'registryToken'; token: string };
 
 /** `problem` says why there are none, for a log; it carries nothing from the entries themselves. */
-export type Found = { credentials: Credentials } | { problem: string };
+type Found = { credentials: Credentials } | { problem: string };
 
 interface Entry {
   host: string;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { authorize } from './authorize.ts';
 import type { Credentials } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
-import { type Answer, boundedFetch, type Connections, parseJson } from './http.ts';
+import { boundedFetch, type Connections, parseJson, type RegistryAnswer } from './http.ts';
 import { type Image, isDigest } from './image.ts';
 import { ACCEPT } from './releaseMetadata.ts';
 import type { RegistrySockets } from './sockets.ts';
@@ -60,7 +60,7 @@ async function fetchThrough(request: ManifestRequest, connections: Connections):
   return manifestOf(answer, request);
 }
 
-function manifestOf({ status, body }: Answer, { image, reference }: ManifestRequest): Manifest {
+function manifestOf({ status, body }: RegistryAnswer, { image, reference }: ManifestRequest): Manifest {
   const name = `${image.host}/${image.repository}`;
   if (status === 401 || status === 403) throw new RegistryError(`${image.host} refuses to show ${name} (${status})`);
   if (status === 404) throw new RegistryError(`${name} has no ${reference}`);

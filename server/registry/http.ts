@@ -8,7 +8,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_ERROR = 4096;
 const ERROR_CODE = /"code"\s*:\s*"([A-Z][A-Z_]{1,40})"/;
 
-export interface Answer {
+export interface RegistryAnswer {
   status: number;
   headers: Headers;
   /** Empty unless the status is 2xx. */
@@ -35,7 +35,7 @@ export interface BoundedRequest extends Connections {
  * Follows redirects on the same host only: a registry must not send us, and our credentials, elsewhere.
  * @throws RegistryError
  */
-export async function boundedFetch(request: BoundedRequest): Promise<Answer> {
+export async function boundedFetch(request: BoundedRequest): Promise<RegistryAnswer> {
   let { url } = request;
   for (let redirects = 0; ; redirects++) {
     const response = await send(request, url);
@@ -75,7 +75,7 @@ function redirectTarget(from: URL, location: string, method: string | undefined)
   return to;
 }
 
-async function answerOf(response: Response, { maxBytes }: BoundedRequest, url: URL): Promise<Answer> {
+async function answerOf(response: Response, { maxBytes }: BoundedRequest, url: URL): Promise<RegistryAnswer> {
   const { status, headers } = response;
   if (!response.ok || !response.body) {
     const errorCode = response.body ? await errorCodeOf(response.body) : undefined;

@@ -14,7 +14,7 @@ import { type Trust, trustOf } from './trust.ts';
 
 export type Lookup = ReleaseLookup;
 
-export interface Target {
+export interface ManifestTarget {
   image: Image;
   insecure: boolean;
   credentials?: Credentials;
@@ -30,7 +30,7 @@ export async function targetOf(
   cluster: ClusterReader,
   repositories: ImageRepositories,
   { policy, repository: where, namespace }: Lookup,
-): Promise<Target> {
+): Promise<ManifestTarget> {
   const repository = await repositories.get(where);
   if (!repository) throw new RegistryError(`there is no ImageRepository ${nameOf(where)}`);
 
@@ -64,7 +64,7 @@ async function secretsOf(
   spec: ImageRepositorySpec,
   namespace: string,
   image: Image,
-): Promise<Pick<Target, 'credentials' | 'trust' | 'problem'>> {
+): Promise<Pick<ManifestTarget, 'credentials' | 'trust' | 'problem'>> {
   const [login, certificates] = await Promise.all([
     credentialsOf(cluster, spec, namespace, image),
     certificatesOf(cluster, spec, namespace),
@@ -78,7 +78,7 @@ async function credentialsOf(
   { secretRef, provider = 'generic' }: ImageRepositorySpec,
   namespace: string,
   image: Image,
-): Promise<Pick<Target, 'credentials' | 'problem'>> {
+): Promise<Pick<ManifestTarget, 'credentials' | 'problem'>> {
   if (!secretRef?.name) {
     return provider === 'generic' ? {} : { problem: `logging in with provider ${provider} is not supported here` };
   }
@@ -92,7 +92,7 @@ async function certificatesOf(
   cluster: ClusterReader,
   { certSecretRef, insecure }: ImageRepositorySpec,
   namespace: string,
-): Promise<Pick<Target, 'trust' | 'problem'>> {
+): Promise<Pick<ManifestTarget, 'trust' | 'problem'>> {
   if (!certSecretRef?.name || insecure) return {};
   const where = { namespace, name: certSecretRef.name };
   const found = trustOf(await readSecret(cluster, where));
@@ -119,7 +119,7 @@ function nameOf({ namespace, name }: NamespacedName): string {
 const ABSENT_MS = 60_000;
 const MAX_ABSENT = 5000;
 
-export interface ImageRepositorySpec {
+interface ImageRepositorySpec {
   image?: string;
   insecure?: boolean;
   provider?: string;
@@ -127,9 +127,9 @@ export interface ImageRepositorySpec {
   certSecretRef?: { name?: string };
   accessFrom?: { namespaceSelectors?: { matchLabels?: Record<string, string> }[] };
 }
-export type ImageRepository = KubeObject<ImageRepositorySpec>;
+type ImageRepository = KubeObject<ImageRepositorySpec>;
 
-export interface ImageRepositories {
+interface ImageRepositories {
   /** undefined when it is not there. */
   get(ref: NamespacedName): Promise<ImageRepository | undefined>;
 }

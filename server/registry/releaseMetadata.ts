@@ -1,6 +1,7 @@
 /** What a manifest or an index says of its release. */
 import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
+import { childOf } from '../../core/kube/json.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 
 const PREFIX = 'org.opencontainers.image.';
@@ -18,10 +19,9 @@ export const ACCEPT = [
 
 /** Each key from the annotations of the manifest, else from those of its config descriptor; an index has only its own. */
 export function releaseMetadataOf(manifest: unknown): ReleaseMetadata {
-  const { annotations, config, artifactType, mediaType } = objectOf(manifest);
-  const descriptor = objectOf(config);
-  const lookup = (key: string) =>
-    textOf(objectOf(annotations)[PREFIX + key]) ?? textOf(objectOf(descriptor.annotations)[PREFIX + key]);
+  const descriptor = childOf(manifest, 'config');
+  const annotations = [manifest, descriptor].map((each) => childOf(each, 'annotations'));
+  const lookup = (key: string) => annotations.map((from) => textOf(childOf(from, PREFIX + key))).find(Boolean);
 
   const metadata: ReleaseMetadata = {};
   for (const key of KEYS) {
@@ -30,16 +30,11 @@ export function releaseMetadataOf(manifest: unknown): ReleaseMetadata {
   }
   const created = parseTime(lookup('created'));
   if (created !== undefined) metadata.created = formatTime(created);
-  if ([annotations, descriptor.annotations].some((from) => objectOf(from)[ROLLBACK_BARRIER] === 'true')) {
-    metadata.rollbackBarrier = true;
-  }
-  const type = textOf(artifactType) ?? textOf(descriptor.mediaType) ?? textOf(mediaType);
+  if (annotations.some((from) => childOf(from, ROLLBACK_BARRIER) === 'true')) metadata.rollbackBarrier = true;
+  const types = [childOf(manifest, 'artifactType'), childOf(descriptor, 'mediaType'), childOf(manifest, 'mediaType')];
+  const type = types.map(textOf).find(Boolean);
   if (type !== undefined) metadata.artifactType = type;
   return metadata;
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function textOf(value: unknown): string | undefined {

@@ -56,7 +56,7 @@ type Resolve = (
   done: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-export interface SocketOptions {
+interface SocketOptions {
   /** Whether registries on this machine may be asked too. */
   allowLocal: boolean;
   resolve?: Resolve;

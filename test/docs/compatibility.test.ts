@@ -7,7 +7,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { ClusterRolloutSchedule, Rollout } from '../../api/types.ts';
 import { pinFields } from '../../core/admission/managedFields/pinFields.ts';
 import { planSchedule } from '../../core/schedule/schedulePlan.ts';
-import { ROOT, } from './tables.ts';
+import { ROOT } from './tables.ts';
 
 /** Test file → its cases. */
 type Proof = Record<string, string[]>;

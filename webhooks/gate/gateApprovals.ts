@@ -5,7 +5,7 @@ import { APPROVE_FOR, APPROVE_FOR_REASON, GATE_APPROVALS, UNAPPROVE_FOR } from '
 import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { namedIn, type Target, versionProblem } from '../../core/approval/acceptApproval.ts';
+import { type ApprovalTarget, namedIn, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { isServiceAccount } from '../../core/approval/persons.ts';
 import { approveForCommand, closeRequestOf, standingApprovals, takesOpening } from '../../core/gate/approved.ts';
 import type { AcceptedRequests } from '../../core/gate/gateRequests.ts';
@@ -14,8 +14,8 @@ import { evaluateGate } from '../../core/gate/gateState.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { knowsVersion } from '../../core/rollout/evaluation/approvals.ts';
-import { requestersOf } from '../../core/rollout/evaluation/requests.ts';
+import { requestersOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
+import { knowsVersion } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { Saying } from '../../core/text/commands.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
 
@@ -101,7 +101,7 @@ async function targetsOf(
   value: string | undefined,
   user: string,
   { cluster }: WebhookCall,
-): Promise<(value: string) => Target> {
+): Promise<(value: string) => ApprovalTarget> {
   if (value === undefined) return () => ({ problem: 'nothing is approved' });
   const { version, rollout: named } = namedIn(value);
   const read =
@@ -169,7 +169,7 @@ function candidates(
 }
 
 /** An approval is for one Rollout: an equal tag of another application is another version. */
-function targetOf(meant: readonly Candidate[], version: string, named: string | undefined): Target {
+function targetOf(meant: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
   if (named !== undefined && !meant[0]) return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
   const [found, ...others] = meant.filter(({ hasVersion }) => hasVersion);
   const names = firstFew(meant.map(({ rollout }) => rollout));

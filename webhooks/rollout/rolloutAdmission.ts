@@ -26,6 +26,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,
@@ -34,8 +35,7 @@ import {
   type RequestIds,
   requestKey,
   requestsOf,
-} from '../../core/rollout/evaluation/requests.ts';
-import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
+} from '../../core/rollout/evaluation/rolloutRequests.ts';
 import {
   consenting,
   namespacesToAsk,

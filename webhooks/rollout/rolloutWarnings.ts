@@ -12,7 +12,7 @@ import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
-import { approvalEvaluator, isApproved } from '../../core/rollout/evaluation/approvals.ts';
+import { approvalEvaluator, isApproved } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { readClosed, readClosedOfAll } from '../closedGates.ts';
 
 /** Gates, and RolloutGates, that the warnings of one write name. */

@@ -13,8 +13,8 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { deployDeadline, isBaking } from '../../../core/rollout/deployment/bake.ts';
+import { deploymentSummary } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/healthChecks.ts';
-import { deploymentSummary } from '../../../core/rollout/deployment/messages.ts';
 import { hasApplied, targetName } from '../../../core/rollout/deployment/progress.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import {

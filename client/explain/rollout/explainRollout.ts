@@ -9,7 +9,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { boundTo } from '../../../core/rollout/deployment/progress.ts';
 import { isUnwatched } from '../../../core/rollout/deployment/unwatched.ts';
-import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/requests.ts';
+import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { rolloutActions } from '../../actions/rolloutActions.ts';

@@ -9,7 +9,7 @@ import type { NextDeployment } from '../../../core/gate/approved.ts';
 import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
-import { backgroundOf } from '../../../core/rollout/evaluation/approvals.ts';
+import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { defined, objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';

@@ -14,7 +14,7 @@ import type { Blocker, GateSummary, Rollout, RolloutGate } from '../../../api/ty
 import { countText, verdictText } from '../../../core/approval/approvalVerdict.ts';
 import { listedOn, parseListed } from '../../../core/approval/listRecord.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
-import { approvalEvaluator } from '../../../core/rollout/evaluation/approvals.ts';
+import { approvalEvaluator } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { defined, objectRef, type Step, type StepState } from '../application.ts';
 import { finder, type RelatedObjects } from '../related.ts';

@@ -19,7 +19,7 @@ export type CheckJob = KubeObject<any, any>;
 /** A Job's name is a label of its Pods: at most 63 characters, of which the hash has 16. */
 const MAX_PREFIX = 45;
 
-export interface Run {
+interface Run {
   check: HealthCheck;
   template: JobTemplate;
   rollout: Rollout;
@@ -79,7 +79,7 @@ function pending(check: HealthCheck, message: string): HealthCheck {
 
 // The Job that a HealthCheck of class job asks for, as far as it can be known here that Kubernetes takes it and that it ends by itself.
 
-export const JOB_CLASS = 'job';
+const JOB_CLASS = 'job';
 
 export type JobTemplate = NonNullable<NonNullable<HealthCheck['spec']>['job']>['template'];
 

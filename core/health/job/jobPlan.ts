@@ -16,7 +16,7 @@ import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { type HealthStatus, resetStatus, statusAfter, type Verdict } from '../healthStatus.ts';
 import { type CheckJob, isOver, type JobTemplate, jobVerdict, runOf, templateProblem } from './checkJob.ts';
 
-export interface JobContext {
+interface JobContext {
   check: HealthCheck;
   template: JobTemplate;
   /** The Rollouts of its namespace that select it. */
@@ -26,7 +26,7 @@ export interface JobContext {
 }
 
 /** The deployment to check, and the Job that checks it; else why there is none. */
-export type JobTarget = { head: HistoryEntry; wanted: CheckJob } | { problem: Verdict };
+type JobTarget = { head: HistoryEntry; wanted: CheckJob } | { problem: Verdict };
 
 export function jobTargetOf({ check, template, watching, jobs }: JobContext): JobTarget {
   if (!jobs) {
@@ -47,7 +47,7 @@ export function jobTargetOf({ check, template, watching, jobs }: JobContext): Jo
   return { head, wanted: runOf({ check, template, rollout, head }) };
 }
 
-export interface Progress {
+interface Progress {
   /** Every object that is bound to the Rollout has the version. */
   isApplied: boolean;
   isBaking: boolean;
@@ -55,7 +55,7 @@ export interface Progress {
   cause?: string | undefined;
 }
 
-export interface JobPlan {
+interface JobPlan {
   /** The Jobs that there should be: Metacontroller deletes the others. */
   jobs: CheckJob[];
   status: HealthStatus;

@@ -19,7 +19,7 @@ export const FAILED_KUSTOMIZATION: ReadonlySet<string> = new Set([
 ]);
 
 /** Reasons of helm-controller. */
-export const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
+const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
   'InstallFailed',
   'UpgradeFailed',
   'TestFailed',

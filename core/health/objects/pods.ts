@@ -21,7 +21,7 @@ export interface PodQuery {
 }
 
 /** Workloads of one HealthCheck whose Pods are read at one look, and Pods of each. */
-export const EXPLAINED_WORKLOADS = 3;
+const EXPLAINED_WORKLOADS = 3;
 export const PODS_OF_WORKLOAD = 20;
 const MAX_SELECTOR = 1024;
 

@@ -28,7 +28,7 @@ export function troubleOf(
 }
 
 /** Lines about objects, in inventory order. */
-export interface ResourceHealth {
+interface ResourceHealth {
   unhealthy: string[];
   pending: string[];
   /** Objects that do not exist and should. */
@@ -79,7 +79,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
 /** Enough to act on; a status that lists 2,000 objects helps nobody. */
 const MAX_LISTED = 20;
 
-export function listed(lines: readonly string[]): string {
+export function listLines(lines: readonly string[]): string {
   const shown = lines.slice(0, MAX_LISTED).join('; ');
   return lines.length <= MAX_LISTED ? shown : `${shown}; and ${lines.length - MAX_LISTED} more`;
 }

@@ -135,13 +135,13 @@ function numberText(value: number): string {
 
 // What a HealthCheck of class prometheus asks for: a query, the healthy range of its value, and how often to measure.
 
-export const PROMETHEUS_CLASS = 'prometheus';
+const PROMETHEUS_CLASS = 'prometheus';
 
 const DEFAULT_INTERVAL_MS = 60_000;
 const MIN_INTERVAL_MS = 10_000;
 const DEFAULT_FAILURE_LIMIT = 3;
 
-export interface Range {
+interface Range {
   min?: number;
   max?: number;
 }

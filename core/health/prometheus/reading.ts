@@ -1,16 +1,17 @@
 /** What a Prometheus answers to an instant query, reduced to its numbers: neither labels nor texts of the answer get any further. */
 import type { Reading } from '../../../api/ports.ts';
+import { childOf } from '../../kube/json.ts';
 import { LIMITS } from '../../limits.ts';
 
 const NOT_AN_ANSWER = 'the answer is not that of a Prometheus: see spec.address of the MetricProvider';
 
 /** @param body the JSON of a response to /api/v1/query; it may hold anything */
 export function readingOf(body: unknown): Reading {
-  const { status, data } = fieldsOf(body);
-  const { resultType, result } = fieldsOf(data);
-  if (status !== 'success' || !Array.isArray(result)) return { problem: NOT_AN_ANSWER };
+  const data = childOf(body, 'data');
+  const [resultType, result] = [childOf(data, 'resultType'), childOf(data, 'result')];
+  if (childOf(body, 'status') !== 'success' || !Array.isArray(result)) return { problem: NOT_AN_ANSWER };
   if (resultType === 'scalar') return numbers([result]);
-  if (resultType === 'vector') return numbers(result.map((series) => fieldsOf(series).value));
+  if (resultType === 'vector') return numbers(result.map((series) => childOf(series, 'value')));
   return { problem: 'the query must return a scalar or an instant vector: wrap a range in a function such as rate(…)' };
 }
 
@@ -33,8 +34,4 @@ function numberOf(text: unknown): number | undefined {
   if (typeof text !== 'string' || text.trim() === '') return undefined;
   const value = Number(text);
   return Number.isNaN(value) ? undefined : value;
-}
-
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

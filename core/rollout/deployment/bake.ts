@@ -7,7 +7,6 @@ import type { NewCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { deploymentEvent } from './deploymentEvents.ts';
-import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
 import {
   APPLIED,
   BAKE_COMPLETED,
@@ -19,7 +18,8 @@ import {
   ERROR_AFTER_BAKE_STARTED,
   ERROR_AFTER_DEPLOYMENT,
   NOTHING_BOUND,
-} from './messages.ts';
+} from './deploymentMessages.ts';
+import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
 import { targetName, unapplied } from './progress.ts';
 import { isUnwatched } from './unwatched.ts';
 
@@ -29,7 +29,7 @@ export interface BakeTimes {
   deployTimeout?: number;
 }
 
-export interface BakeContext {
+interface BakeContext {
   rollout: Rollout;
   times: BakeTimes;
   healthChecks: readonly HealthCheck[];
@@ -40,7 +40,7 @@ export interface BakeContext {
   likeKuberik: boolean;
 }
 
-export interface BakeStep {
+interface BakeStep {
   head: HistoryEntry;
   ready?: NewCondition;
   events: NewEvent[];

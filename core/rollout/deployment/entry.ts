@@ -21,10 +21,10 @@ import {
   replacedMessage,
   WAITING_FOR_HEALTH,
   WAITING_TO_BE_APPLIED,
-} from './messages.ts';
+} from './deploymentMessages.ts';
 import { endWait } from './progress.ts';
-import type { OnFailure } from './rollback.ts';
 import { isUnwatched } from './unwatched.ts';
+import type { OnFailure } from './wayBack.ts';
 
 /** The phase before a new deployment: its bake, the wait for Flux alone, or nothing, and why not. */
 export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';
@@ -37,7 +37,7 @@ const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatu
   'does not bake': { bakeStatus: 'Succeeded', bakeStatusMessage: NO_BAKE },
 };
 
-export interface Deployment extends DeploymentKind {
+interface Deployment extends DeploymentKind {
   /** The requests that opened the Gates it passed. */
   approvals: NonNullable<HistoryEntry['approvals']>;
   /** Who let it past closed Gates; undefined where none was in the way. */
@@ -130,7 +130,7 @@ function cancelled(head: HistoryEntry, by: string, why: string, now: EpochMs): H
 
 // Recovery mode: a deployment made during trouble is not failed by that trouble.
 
-export interface Circumstances {
+interface Circumstances {
   previous: HistoryEntry | undefined;
   manual: boolean;
   /** A person let the deployment pass a failed one. */

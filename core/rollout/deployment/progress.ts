@@ -8,8 +8,8 @@ import { isHeld } from '../../binding/trigger.ts';
 import { goneChecks, keyOf, knownHealth } from '../../health/known.ts';
 import { objectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
+import { HELD_ON_ITS_WAY, UNWATCHED_HELD, WAITING_FOR_HEALTH, WAITING_TO_BE_APPLIED } from './deploymentMessages.ts';
 import { checksRevision } from './healthChecks.ts';
-import { HELD_ON_ITS_WAY, UNWATCHED_HELD, WAITING_FOR_HEALTH, WAITING_TO_BE_APPLIED } from './messages.ts';
 import { isUnwatched } from './unwatched.ts';
 
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {

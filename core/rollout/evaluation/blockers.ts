@@ -16,25 +16,25 @@ import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Saying } from '../../text/commands.ts';
 import { isBaking } from '../deployment/bake.ts';
-import { holdsAfter, type Rollback } from '../deployment/rollback.ts';
 import { isUnwatched } from '../deployment/unwatched.ts';
+import { holdsAfter, type Rollback } from '../deployment/wayBack.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
-import {
-  approvalsNeeded,
-  approveCommand,
-  isApproved,
-  type RequiredApprovals,
-  WAITING_FOR_APPROVALS,
-} from './approvals.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
 import type { Observed } from './observedRollout.ts';
-import type { Requests } from './requests.ts';
 import type { RolloutConfig } from './rolloutConfig.ts';
 import { allows, type GateVerdict } from './rolloutGates.ts';
+import type { Requests } from './rolloutRequests.ts';
+import {
+  approvalCommand,
+  approvalsNeeded,
+  isApproved,
+  type RequiredApprovals,
+  WAITING_FOR_APPROVALS,
+} from './versionApprovals.ts';
 
 /** The inputs of the sources of blockers. */
-export interface Way {
+interface Way {
   observed: Observed;
   config: RolloutConfig;
   requests: Requests;
@@ -54,7 +54,7 @@ export interface Way {
 }
 
 /** The inputs of a sentence. */
-export interface SentenceInputs {
+interface SentenceInputs {
   /** `, requested by alice at …,`, or nothing. */
   by: string;
   /** The version that waits. */
@@ -93,7 +93,7 @@ export const BLOCKER_KINDS: readonly BlockerKind[] = [
 ];
 
 /** All but the copy and the budgets: a copy begins, and a slot is asked for, once nothing of this is in the way. */
-export function blockersOf(way: Way): Blocker[] {
+export function blockersInOrder(way: Way): Blocker[] {
   return BLOCKER_KINDS.flatMap(({ from }) => from?.(way) ?? []);
 }
 
@@ -307,7 +307,7 @@ function approvalsText({ version, by, evaluation: { requiredApprovals } }: Sente
   const all = few(missing.map(approvalsNeeded), MAX_NAMED);
   return {
     text: `Version ${version}${by} waits for approvals, ${all}`,
-    commands: missing.slice(0, 1).map(({ gate }) => approveCommand(gate, version)),
+    commands: missing.slice(0, 1).map(({ gate }) => approvalCommand(gate, version)),
   };
 }
 

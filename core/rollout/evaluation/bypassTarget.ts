@@ -9,11 +9,11 @@ import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import type { Saying } from '../../text/commands.ts';
 import { shell, WHY } from '../../text/shell.ts';
-import { requestsOf, type VersionRequest, versionRequests } from './requests.ts';
+import { requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
 type Deployment = Omit<BypassGrant, 'closings'>;
 
-export type BypassTarget =
+type BypassTarget =
   | {
       is: 'deployment';
       deployment: Deployment;

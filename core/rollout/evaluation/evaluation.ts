@@ -15,12 +15,11 @@ import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/known.ts';
 import { parseTime } from '../../kube/time.ts';
 import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
-import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
+import { holdsAfter, type Rollback, rollbackOf } from '../deployment/wayBack.ts';
 import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
-import { approvalEvaluator, type ReleaseAuthors, type RequiredApprovals } from './approvals.ts';
-import { blockersOf, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
+import { blockersInOrder, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
-import { evaluateRequired, type StoredApproval, storedApproval } from './gatesToPass.ts';
+import { evaluateGatesToPass, type StoredApproval, storedApproval } from './gatesToPass.ts';
 import {
   choices,
   releasesAfter,
@@ -31,17 +30,18 @@ import {
   youngUntil,
 } from './nextVersion.ts';
 import type { Observed } from './observedRollout.ts';
-import type { Requests } from './requests.ts';
 import type { RolloutConfig } from './rolloutConfig.ts';
 import {
   evaluateRolloutGates,
   type GateVerdict,
-  gatesOf,
   type Rejection,
   rejectedBy,
   rejections,
+  rolloutGatesOf,
   shownBypass,
 } from './rolloutGates.ts';
+import type { Requests } from './rolloutRequests.ts';
+import { approvalEvaluator, type ReleaseAuthors, type RequiredApprovals } from './versionApprovals.ts';
 
 /** The part of a Rollout's status that decisions start from, and change. */
 export interface RolloutState {
@@ -115,7 +115,7 @@ export function evaluate(
   const [head] = history;
   const deployed = head?.version.tag;
   const wantedVersion = rollout.spec?.wantedVersion;
-  const gates = gatesOf(rollout, observed.rolloutGates);
+  const gates = rolloutGatesOf(rollout, observed.rolloutGates);
   const rejects = (tag: string) => rejectedBy(gates, tag);
 
   const rejected = rejections(available, gates, rollout.status?.rejectedReleases, now);
@@ -152,7 +152,7 @@ export function evaluate(
   });
   const requested = selection.initial ? rollout.spec?.initialVersion : wantedVersion || forceDeploy;
   const pending = pendingVersion(selection, candidates, requested);
-  const inTheWay = evaluateRequired(observed, pending, head, state.authors, now);
+  const inTheWay = evaluateGatesToPass(observed, pending, head, state.authors, now);
   const unhealthy = checksInTheWay(observed, head, config).filter(isUnhealthy);
   const isFree = selection.back || (selection.initial && !config.gateFirstDeployment);
   const requiredApprovals = pending === undefined || isFree ? [] : approvals.of(pending);
@@ -160,7 +160,7 @@ export function evaluate(
     ...{ observed, config, requests, head, candidates, gates, verdict, upstream, selection, pending, rollback },
     ...{ unhealthy, closed: inTheWay.closed, requiredApprovals, young },
   };
-  const first = [...problemBlockers(way), ...blockersOf(way)];
+  const first = [...problemBlockers(way), ...blockersInOrder(way)];
   const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
   const copy = copyState(observed, state, selection, mayGo);
   return {
@@ -212,7 +212,7 @@ export function offeredVersions(
   const all = choices({ head, gateFirst: gateFirstDeployment, verdict, isGranted: isLetThrough }).slice(0, OFFERED);
   // Only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
-  return all.filter(({ tag }) => evaluateRequired(observed, tag, head, authors, now).closed.length === 0);
+  return all.filter(({ tag }) => evaluateGatesToPass(observed, tag, head, authors, now).closed.length === 0);
 }
 
 function grantedOnly({ rollout, budgets }: Observed): ((release: VersionInfo) => boolean) | undefined {

@@ -5,11 +5,10 @@
 import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HistoryEntry, Rollout, RolloutStatus } from '../../../api/types.ts';
-import { gatesInSelectedBy, type RefRules, requiredGates } from '../../admission/objectGates.ts';
-import { namedGates } from '../../admission/requiredGates.ts';
+import { gatesInAnnotation, gatesInSelectedBy, type RefRules, requiredGates } from '../../admission/objectGates.ts';
 import { closingsPassed } from '../../admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../admission/suspend/stateAnnotation.ts';
-import type { Approval } from '../../approval/record.ts';
+import { type Approval, MAX_REASON } from '../../approval/record.ts';
 import { evaluateGates, type GateResult, reveal } from '../../gate/evaluateGates.ts';
 import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout } from '../../gate/gateSelection.ts';
@@ -17,13 +16,13 @@ import { sameJson } from '../../kube/json.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import { isBound } from '../deployment/adopt.ts';
+import { isBoundTo } from '../deployment/adoptDeployment.ts';
 import { boundTo, unseenBinding } from '../deployment/progress.ts';
-import { backgroundOf, type ReleaseAuthors } from './approvals.ts';
 import type { Observed } from './observedRollout.ts';
+import { backgroundOf, type ReleaseAuthors } from './versionApprovals.ts';
 
 /** Gates that may select the Rollouts of one namespace, as read for it. */
-export interface Selectors {
+export interface GateSelectors {
   /** Gates that do not select are ignored. */
   gates: readonly Gate[];
   /** Labels of the Rollout's Namespace. */
@@ -33,7 +32,7 @@ export interface Selectors {
 }
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
-function ownGates(rollout: Rollout, { gates, namespaceLabels }: Selectors): NamespacedName[] {
+function ownGates(rollout: Rollout, { gates, namespaceLabels }: GateSelectors): NamespacedName[] {
   const selecting = gates.filter((gate) => gateSelectsRollout(gate, rollout, namespaceLabels));
   return [...gateRefsOf(rollout), ...selecting.map(identityOf)];
 }
@@ -47,7 +46,7 @@ export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): 
 export function gatesToPass(
   rollout: Rollout,
   bindings: readonly FluxBinding[],
-  selectors: Selectors,
+  selectors: GateSelectors,
 ): NamespacedName[] {
   const all = [...ownGates(rollout, selectors), ...boundGates(rollout, bindings)];
   const byKey = new Map(all.map((ref) => [refKey(ref), ref]));
@@ -62,7 +61,7 @@ export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
 }
 
 /** The Gates that a write no longer requires: it names them no longer, or leaves their selection. Requiring more is never a way around one. */
-export function droppedGates(rollout: Rollout, before: Rollout, selectors: Selectors): NamespacedName[] {
+export function droppedGates(rollout: Rollout, before: Rollout, selectors: GateSelectors): NamespacedName[] {
   const kept = new Set(ownGates(rollout, selectors).map(refKey));
   const dropped = ownGates(before, selectors).filter((ref) => !kept.has(refKey(ref)));
   return selectors.truncated && !sameLabels(rollout, before) ? [...dropped, TOO_MANY] : dropped;
@@ -82,7 +81,7 @@ export function addsDeployment({ status }: Rollout, { status: before }: Rollout)
 // The Gates of the objects bound to a Rollout, from the objects themselves. A FluxBinding is written by a decorator, which may be
 // behind, or fail for as long as it likes: its list of Gates counts only while it is that of the object as it is now.
 
-export interface BoundObject {
+interface BoundObject {
   /** Its metadata is enough. */
   object: FluxObject;
   /** Its FluxBinding; undefined for that of an earlier object of this name. */
@@ -100,7 +99,7 @@ export function boundObjects(
 ): BoundObject[] {
   const byTarget = new Map(bindings.map((binding) => [targetOf(binding), binding]));
   const bound = objects.filter(
-    (object) => !object.metadata.deletionTimestamp && isBound(object, object.kind, rollout.metadata.name ?? ''),
+    (object) => !object.metadata.deletionTimestamp && isBoundTo(object, object.kind, rollout.metadata.name ?? ''),
   );
   return bound.map((object) => {
     const found = byTarget.get(keyOf(object));
@@ -117,7 +116,7 @@ export function currentBindings(
   rollout: Rollout,
   bindings: readonly FluxBinding[],
   bound: readonly BoundObject[],
-  selecting: Selectors,
+  selecting: GateSelectors,
   rules: RefRules,
 ): FluxBinding[] {
   const known = new Set(bound.map(({ object }) => keyOf(object)));
@@ -132,7 +131,7 @@ export function currentBindings(
 function withCurrentGates(
   rollout: Rollout,
   { object, binding }: BoundObject,
-  { gates, namespaceLabels, truncated = false }: Selectors,
+  { gates, namespaceLabels, truncated = false }: GateSelectors,
   rules: RefRules,
 ): FluxBinding {
   const byKey = new Map(gates.map((gate) => [refKey(identityOf(gate)), gate]));
@@ -144,7 +143,7 @@ function withCurrentGates(
 }
 
 function vouches({ spec }: FluxBinding, object: FluxObject, rules: RefRules): boolean {
-  const { refs: named, tooMany } = namedGates(object, rules);
+  const { refs: named, tooMany } = gatesInAnnotation(object, rules);
   const selecting = gatesInSelectedBy(object);
   if (tooMany || selecting === undefined) return false;
   const wanted = new Set([...named, ...selecting].map(refKey));
@@ -216,7 +215,7 @@ interface GatesInTheWay {
 }
 
 /** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
-export function evaluateRequired(
+export function evaluateGatesToPass(
   { rollout, bindings, gateRefs, gates }: Observed,
   version: string | undefined,
   head: HistoryEntry | undefined,
@@ -250,7 +249,6 @@ export function evaluateRequired(
 
 /** For how many Gates the history keeps who opened them, and how much of each reason. */
 export const MAX_GATES = 10;
-export const MAX_REASON = 256;
 
 /** Who opened a Gate of another namespace, and why, is for those who may read that Gate. */
 function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: string | undefined): StoredApproval[] {

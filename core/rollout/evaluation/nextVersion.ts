@@ -6,12 +6,12 @@ import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
 import { selectedTag } from '../../policy/imagePolicy.ts';
 import { type PolicyRules, policyRules } from '../../policy/rules.ts';
-import type { Rollback, StepBack } from '../deployment/rollback.ts';
+import type { Rollback, StepBack } from '../deployment/wayBack.ts';
 import type { GateVerdict } from './rolloutGates.ts';
 
 export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
 
-export interface Releases {
+interface Releases {
   /** Newest first. */
   candidates: VersionInfo[];
   /** Releases that are no candidates only because they were rolled back or the policy cannot select them. The latest first. */
@@ -23,7 +23,7 @@ export interface Releases {
 /** How many withdrawn, and how many young releases a status lists. */
 const MAX_LISTED = 20;
 
-export interface Exclusions {
+interface Exclusions {
   rejected?: ReadonlySet<string>;
   rolledBack?: ReadonlySet<string>;
   /** When a release is old enough to be deployed; undefined where it is. */
@@ -72,7 +72,7 @@ export function releasesAfter(
   };
 }
 
-export interface ReleaseOrder {
+interface ReleaseOrder {
   /** First index of each tag. */
   discovered: ReadonlyMap<string, number>;
   compare(a: string, b: string): number;
@@ -119,7 +119,7 @@ export function youngUntil(
 
 // Which version comes next, and whether it may come now.
 
-export interface Choice {
+interface SelectionInputs {
   /** spec.initialVersion. */
   initialVersion: string | undefined;
   wantedVersion: string | undefined;
@@ -152,7 +152,7 @@ export interface Selection {
 }
 
 /** A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
-export function select(choice: Choice): Selection {
+export function select(choice: SelectionInputs): Selection {
   const { initialVersion, wantedVersion, forceDeploy, head, rollback } = choice;
   if (head === undefined && initialVersion) {
     const problem = problemWith(initialVersion, { ...choice, wantedVersion: initialVersion });
@@ -178,14 +178,14 @@ export function choices({
   gateFirst,
   verdict,
   isGranted = () => true,
-}: Pick<Choice, 'head' | 'gateFirst' | 'verdict' | 'isGranted'>): VersionInfo[] {
+}: Pick<SelectionInputs, 'head' | 'gateFirst' | 'verdict' | 'isGranted'>): VersionInfo[] {
   const pool = head === undefined && !gateFirst && verdict.gated.length === 0 ? verdict.promoted : verdict.gated;
   return pool.filter(isGranted);
 }
 
 function problemWith(
   tag: string,
-  { wantedVersion, available, rejectedBy, head }: Choice,
+  { wantedVersion, available, rejectedBy, head }: SelectionInputs,
 ): Pick<Selection, 'problem' | 'rejectedBy'> | undefined {
   if (!wantedVersion && !available.some((release) => release.tag === tag)) {
     return { problem: `force deploy version ${tag} is not in available releases` };

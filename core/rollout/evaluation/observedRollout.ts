@@ -5,7 +5,7 @@ import type { ReleaseMetadata, Settings } from '../../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
 import type { Budgets } from '../../budget/selectingBudgets.ts';
 import type { Copying } from '../../releaseCopy/job.ts';
-import type { CarriedDeployment } from '../deployment/adopt.ts';
+import type { CarriedDeployment } from '../deployment/adoptDeployment.ts';
 import type { UpstreamRollouts } from '../upstream/upstreamVerdict.ts';
 
 export interface Observed {

@@ -17,7 +17,7 @@ import { few } from '../../kube/firstFew.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
-import { type ApprovalEvaluator, approvalsText } from './approvals.ts';
+import { type ApprovalEvaluator, approvalsText } from './versionApprovals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
@@ -40,7 +40,7 @@ const NO_APPROVALS: ApprovalEvaluator = {
 };
 
 /** The gates of this Rollout, by name: the order of a map means nothing. */
-export function gatesOf(rollout: Rollout, gates: readonly RolloutGate[]): RolloutGate[] {
+export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[]): RolloutGate[] {
   return gates
     .filter((gate) => gate.spec?.rolloutRef?.name === rollout.metadata.name)
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));

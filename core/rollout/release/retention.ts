@@ -5,7 +5,7 @@ import { goJsonBytes } from '../../kube/json.ts';
 import { DAY_MS, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 
-export interface Retention {
+interface Retention {
   days: number;
   minCount: number;
 }
@@ -30,7 +30,7 @@ export function retained(
  * At most as many as a status holds: those that matter, and then the latest discovered. `matters` are tags, the most important
  * first; what is kept stays in the order of discovery.
  */
-export function bounded(available: readonly VersionInfo[], matters: Iterable<string>): readonly VersionInfo[] {
+export function boundedReleases(available: readonly VersionInfo[], matters: Iterable<string>): readonly VersionInfo[] {
   if (available.length <= LIMITS.availableReleases && sizeOf(available) <= LIMITS.availableReleasesBytes)
     return available;
   const kept = new Set<VersionInfo>();

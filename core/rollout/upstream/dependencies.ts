@@ -70,7 +70,7 @@ export function afterProblems(after: NonNullable<Rollout['spec']>['after']): str
 // read the Rollouts; which ones, and what follows from them, is decided here.
 
 /** The Rollouts that were read, by `refKey`; undefined for one that does not exist. */
-export type ReadRollouts = ReadonlyMap<string, Rollout | undefined>;
+type ReadRollouts = ReadonlyMap<string, Rollout | undefined>;
 
 export interface OrderProblem {
   reason: 'DependencyCycle' | 'TooManyStages';

@@ -1,7 +1,7 @@
 /** A Rollout with what it needs around it, told step by step: deploy, arrive, report health, look at the head. */
 import { expect } from 'vitest';
 import { ONE_SHOT, ROLLOUT_PREFIX } from '../../../api/annotations.ts';
-import { requestKey } from '../../../core/rollout/evaluation/requests.ts';
+import { requestKey } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
 import { objectOf } from '../../support/objects.ts';
 import { type AnyObject, type ClusterView, kustomization, ociRepository, ref, rollout, waitFor } from './cluster.ts';

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { formatDeployments, parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { adopted } from '../../../core/rollout/deployment/adopt.ts';
-import { readConfig } from '../../../core/rollout/evaluation/rolloutConfig.ts';
+import { adopted } from '../../../core/rollout/deployment/adoptDeployment.ts';
+import { readRolloutConfig } from '../../../core/rollout/evaluation/rolloutConfig.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
-import { bounded } from '../../../core/rollout/release/retention.ts';
+import { boundedReleases } from '../../../core/rollout/release/retention.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW, observed } from './observedFixture.ts';
 
@@ -42,7 +42,7 @@ it.each([
 
 it('few releases are left as they are', () => {
   const few = many.slice(0, 100).map((tag) => release(tag));
-  expect(bounded(few, [])).toBe(few);
+  expect(boundedReleases(few, [])).toBe(few);
 });
 
 it('a version that was asked for by hand is not forgotten', () => {
@@ -53,12 +53,12 @@ it('a version that was asked for by hand is not forgotten', () => {
 
 it('a history is never longer than its limit, whatever the spec says', () => {
   const { rollout } = observed({ versionHistoryLimit: 1_000_000 });
-  expect(readConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.history);
+  expect(readRolloutConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.history);
 });
 
 it('a history keeps the newest deployments, however little the spec asks for', () => {
   const { rollout } = observed({ versionHistoryLimit: 1 });
-  expect(readConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.historyKept);
+  expect(readRolloutConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.historyKept);
 });
 
 it('the deployment after an adopted one can still be written on an object', () => {

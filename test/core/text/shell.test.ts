@@ -17,7 +17,7 @@ import { closedGatesText, pinnedText } from '../../../core/admission/gateTexts.t
 import { readyOf } from '../../../core/budget/budgetReport.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
-import { approvalsText } from '../../../core/rollout/evaluation/approvals.ts';
+import { approvalsText } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { nameWord, quoted, shell, WHY } from '../../../core/text/shell.ts';
 import { objectOf } from '../../support/objects.ts';
 import { words } from '../../support/words.ts';

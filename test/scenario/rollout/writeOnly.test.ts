@@ -3,7 +3,7 @@
  * nor what is explained of it may change by that, but for texts. Events are not compared: a new text is a reason to record one.
  */
 import { describe, expect, it } from 'vitest';
-import { MARKED_SUCCESSFUL } from '../../../core/rollout/deployment/messages.ts';
+import { MARKED_SUCCESSFUL } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { explained } from './explained.ts';
 import { FILES, play, readScenarios, titled } from './play.ts';
 import { World } from './world.ts';

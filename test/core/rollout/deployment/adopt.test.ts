@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../api/kubernetes.ts';
-import { adopted, carriedDeployment } from '../../../../core/rollout/deployment/adopt.ts';
+import { adopted, carriedDeployment } from '../../../../core/rollout/deployment/adoptDeployment.ts';
 import { NOW } from '../observedFixture.ts';
 
 const P = 'rollout.kuberik.com/';

@@ -1,8 +1,8 @@
 /** The texts of the Go controller. R83 to R91 and R127 to R132 are cases of its test suite. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../../api/types.ts';
+import { bakeSummary, historyMessage } from '../../../../core/rollout/deployment/deploymentMessages.ts';
 import { triggeredBy } from '../../../../core/rollout/deployment/entry.ts';
-import { bakeSummary, historyMessage } from '../../../../core/rollout/deployment/messages.ts';
 
 const entry = (bakeStatus?: string, bakeStatusMessage?: string): HistoryEntry => ({
   version: { tag: '1.0.0' },

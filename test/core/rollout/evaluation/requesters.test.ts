@@ -4,7 +4,7 @@ import {
   requestedText,
   requesterOf,
   requestersOf,
-} from '../../../../core/rollout/evaluation/requests.ts';
+} from '../../../../core/rollout/evaluation/rolloutRequests.ts';
 import { rollout } from '../../../hooks/rollout/call.ts';
 
 const asked = (annotations: Record<string, string>, wantedVersion?: string) => {

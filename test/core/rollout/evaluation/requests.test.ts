@@ -6,7 +6,7 @@ import {
   parseRequestIds,
   requestsOf,
   usedAnnotations,
-} from '../../../../core/rollout/evaluation/requests.ts';
+} from '../../../../core/rollout/evaluation/rolloutRequests.ts';
 import { observed } from '../observedFixture.ts';
 
 function rollout(annotations: Record<string, string>, handledRequest: Record<string, string> = {}) {

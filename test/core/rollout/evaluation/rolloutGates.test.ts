@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutGate } from '../../../../api/types.ts';
 import {
   evaluateRolloutGates,
-  gatesOf,
   namesInTheWay,
+  rolloutGatesOf,
   shownBypass,
 } from '../../../../core/rollout/evaluation/rolloutGates.ts';
 import { objectOf } from '../../../support/objects.ts';
@@ -102,7 +102,7 @@ describe('evaluateRolloutGates', () => {
 describe('gatesOf', () => {
   it('takes the gates of the Rollout, by name', () => {
     const all = [gate({}, 'b'), gate({ rolloutRef: { name: 'other' } }, 'o'), gate({}, 'a')];
-    expect(gatesOf(observed().rollout, all).map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
+    expect(rolloutGatesOf(observed().rollout, all).map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
   });
 });
 

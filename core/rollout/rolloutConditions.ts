@@ -26,14 +26,14 @@ import {
   unhealthyMessage,
 } from './deployment/healthChecks.ts';
 import { boundTo, targetName, unapplied } from './deployment/progress.ts';
-import { rollbackCondition } from './deployment/rollback.ts';
+import { rollbackCondition } from './deployment/wayBack.ts';
 import { BLOCKER_KINDS } from './evaluation/blockers.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
-import { type Requests, requestedText } from './evaluation/requests.ts';
 import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
-import { gatesOf, namesInTheWay } from './evaluation/rolloutGates.ts';
+import { namesInTheWay, rolloutGatesOf } from './evaluation/rolloutGates.ts';
+import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
 import { readyNow } from './ready.ts';
 
 /** Sets each in turn. */
@@ -169,13 +169,13 @@ function waitingForRolloutGates(
   if (pending === undefined) return undefined;
   if (selection.initial) {
     return blockers.some(({ reason }) => reason === 'RolloutGatesBlocking')
-      ? waitingForGates(pending, namesInTheWay(gatesOf(rollout, rolloutGates), [{ tag: pending }]))
+      ? waitingForGates(pending, namesInTheWay(rolloutGatesOf(rollout, rolloutGates), [{ tag: pending }]))
       : undefined;
   }
   const isHeld = isGated ? !passing || gated.length === 0 : promoted.length === 0;
   if (!isHeld || !isForward(selection)) return undefined;
   // Where upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
-  const names = namesInTheWay(gatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
+  const names = namesInTheWay(rolloutGatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
   if (names === '' && promoted.length === 0) return undefined;
   return waitingForGates(pending, names || 'RolloutGates whose lists have no version in common');
 }
@@ -236,7 +236,7 @@ function firstDeploymentNotGated(
   const [head, ...older] = history;
   const isAutomatic = head?.id === 1 && older.length === 0 && head.origin?.[0] === 'Automatic';
   if (!head || !isAutomatic || gateFirstDeployment) return undefined;
-  const names = namesInTheWay(gatesOf(rollout, rolloutGates), [head.version]);
+  const names = namesInTheWay(rolloutGatesOf(rollout, rolloutGates), [head.version]);
   if (names === '') return undefined;
   const message =
     `Version ${head.version.tag} was deployed past ${names}: RolloutGates hold no first deployment of this Rollout. ` +
@@ -254,7 +254,7 @@ function blocked(status: 'True' | 'False', reason: string, message: string): New
 const NAMED = 3;
 
 /** undefined where the newest deployment is over. It names stored times only: the same state gives the same message. */
-export function progressing(
+function progressing(
   head: HistoryEntry | undefined,
   {
     rollout,

@@ -23,7 +23,7 @@ export interface CarriedDeployment {
 }
 
 /** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */
-export function isBound({ metadata }: KubeObject<any, any>, kind: string, rollout: string): boolean {
+export function isBoundTo({ metadata }: KubeObject<any, any>, kind: string, rollout: string): boolean {
   // Asked of all objects of a namespace for each of its Rollouts: most are ruled out without parsing.
   if (!Object.values(metadata.annotations ?? {}).some((value) => value.includes(rollout))) return false;
   return boundRollouts({ kind, metadata }).includes(rollout);
@@ -35,7 +35,7 @@ export function carriedDeployment(
   kind: string,
   rollout: string,
 ): CarriedDeployment | undefined {
-  if (!isBound(object, kind, rollout)) return undefined;
+  if (!isBoundTo(object, kind, rollout)) return undefined;
   const deployment = parseDeployments(object.metadata.annotations?.[DEPLOYED]).find((s) => s.rollout === rollout);
   return deployment && isLegalTag(deployment.version)
     ? { deployment, by: `${kind} '${object.metadata.name}'` }

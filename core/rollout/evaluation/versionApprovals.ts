@@ -14,7 +14,7 @@ import { identityOf, refKey } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
 import { type CommandLine, withCommands } from '../../text/commands.ts';
 import { shell } from '../../text/shell.ts';
-import { deployedFor, requestersOf } from './requests.ts';
+import { deployedFor, requestersOf } from './rolloutRequests.ts';
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
 export const WAITING_FOR_APPROVALS = 'WaitingForApprovals';
@@ -122,7 +122,7 @@ export function isApproved(requiredApprovals: readonly RequiredApprovals[]): boo
 
 /** `1.2.0 has 1 of 2 approvals (alice)`, and how another person approves it, for `status.gates`. */
 export function approvalsText(version: string, { gate, verdict }: RequiredApprovals): string {
-  const how = verdict.enough ? [] : [approveCommand(gate, version)];
+  const how = verdict.enough ? [] : [approvalCommand(gate, version)];
   return withCommands(`${version} has ${verdictText(verdict)}`, ...how);
 }
 
@@ -131,7 +131,7 @@ export function approvalsNeeded({ gate, verdict }: RequiredApprovals): string {
   return `RolloutGate '${gate.metadata.name}': ${verdictText(verdict)}`;
 }
 
-export function approveCommand({ metadata }: RolloutGate, version: string): CommandLine {
+export function approvalCommand({ metadata }: RolloutGate, version: string): CommandLine {
   const { namespace, name } = identityOf({ metadata });
   const line = shell`kubectl -n ${namespace} annotate rolloutgate/${name} ${APPROVE}=${tagWord(version)}`;
   return [`To approve it at RolloutGate ${name}, as another person`, line];

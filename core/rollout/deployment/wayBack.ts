@@ -23,7 +23,7 @@ export interface StepBack {
 }
 
 /** There is no way back, and why. */
-export interface NoWayBack {
+interface NoWayBack {
   stays: { reason: string; message: string };
   /** Until then nothing else is deployed automatically: there may be a way back. */
   until?: EpochMs;
@@ -31,7 +31,7 @@ export interface NoWayBack {
 
 export type Rollback = StepBack | NoWayBack;
 
-export interface WayBack {
+interface RollbackInputs {
   history: readonly HistoryEntry[];
   config: { onFailure: OnFailure /** A release that is never rolled back. */; barrier?: string };
   /** Releases that say themselves that they cannot be undone. */
@@ -47,7 +47,14 @@ export interface WayBack {
 const UNKNOWN_MS = 15_000;
 
 /** undefined where nothing has failed, or failures are dealt with otherwise. */
-export function rollbackOf({ history, config, barriers, awaited, rejectedBy, now }: WayBack): Rollback | undefined {
+export function rollbackOf({
+  history,
+  config,
+  barriers,
+  awaited,
+  rejectedBy,
+  now,
+}: RollbackInputs): Rollback | undefined {
   const [head] = history;
   if (config.onFailure !== 'Rollback' || head?.bakeStatus !== 'Failed') return undefined;
   const from = head.version.tag;
