@@ -4,7 +4,7 @@ import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { DecisionLog, Route, UnreadBody, WebhookCall } from '../api/ports.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { considerationOf, decisionsOf } from './admissionLog.ts';
-import { mutateFlux, validateFlux } from './fluxAdmission.ts';
+import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gateAdmission.ts';
 import { type AdmissionDecision, type AdmissionHandler, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout/rolloutAdmission.ts';

@@ -15,7 +15,7 @@ import { type Style, styleOf } from '../terminal/style.ts';
 const MOST_WEEKS = 8;
 
 export const calendarCommand: CommandDefinition = {
-  description: `Draws the next weeks of Gates and schedules: when each is open or closed, by whom and until when, as far as known now. For a namespace it shows its own, and those of other namespaces that hold something in it.`,
+  description: `Draws the next weeks of Gates and schedules: when each is open or closed, by whom and until when, by what is known now. For a namespace it shows its own, and those of other namespaces that hold something in it.`,
   options: [
     ALL_NAMESPACES,
     { flags: '--weeks <count>', help: `how many, up to ${MOST_WEEKS}`, default: '2' },

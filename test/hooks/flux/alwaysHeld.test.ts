@@ -9,7 +9,7 @@ import { GOVERNED_KINDS } from '../../../api/kinds.ts';
 import type { Gate } from '../../../api/types.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
-import { mutateFlux, validateFlux } from '../../../webhooks/fluxAdmission.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, NOW } from '../../core/admission/objects.ts';
 import { annotations, labels, text } from '../../support/tenantWrites.ts';
 import { send } from '../../webhooks/flux/call.ts';

@@ -9,7 +9,7 @@ import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
-import { mutateFlux, validateFlux } from '../../../webhooks/fluxAdmission.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { NOW } from '../../core/admission/objects.ts';
 import { type Answer, send } from '../../webhooks/flux/call.ts';
 

@@ -1,6 +1,6 @@
 /** More Gates than one decision looks at: closed, said so, and to be mended. */
 import { describe, expect, it } from 'vitest';
-import { mutateFlux, validateFlux } from '../../../webhooks/fluxAdmission.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization } from '../../core/admission/objects.ts';
 import { send } from '../../webhooks/flux/call.ts';
 import { Cluster } from './cluster.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { mutateFlux, validateFlux } from '../../../webhooks/fluxAdmission.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import {
   APP_PATH,
   deployment,

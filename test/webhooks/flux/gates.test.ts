@@ -1,7 +1,7 @@
 /** Closed gates at the admission webhook: what needs more than one write, another identity or a live look. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
-import { mutateFlux, validateFlux } from '../../../webhooks/fluxAdmission.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization, NOW, ociRepository, owner } from '../../core/admission/objects.ts';
 import { send, type World, type Write } from './call.ts';
 

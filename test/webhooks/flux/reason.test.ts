@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { BYPASS_REASON, BYPASSED_BY } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
-import { mutateFlux } from '../../../webhooks/fluxAdmission.ts';
+import { mutateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { deployment, gate, kustomization, rollout } from '../../core/admission/objects.ts';
 import { send, type World } from './call.ts';
 

@@ -1,7 +1,7 @@
 /** What a closed Gate holds, whatever the object carries and follows. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { mutateFlux, validateFlux } from '../../../webhooks/fluxAdmission.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { deployment, gate, kustomization, ociRepository, rollout } from '../../core/admission/objects.ts';
 import { send } from './call.ts';
 

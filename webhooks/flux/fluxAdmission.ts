@@ -1,41 +1,46 @@
 /** Admission of Flux objects that name Rollouts or Gates. The rules are in core/admission/fluxWrite.ts; here is what they need. */
-import type { AdmissionRequest } from '../api/admission.ts';
-import { GATE_STATE, SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL, SUSPENDED } from '../api/annotations.ts';
-import type { FluxObject, SourceRef } from '../api/flux.ts';
-import { GATES, GOVERNED_KINDS, governedKindOf, KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../api/kinds.ts';
-import type { KubeObject } from '../api/kubernetes.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { Gate, Rollout } from '../api/types.ts';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import { GATE_STATE, SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL, SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject, SourceRef } from '../../api/flux.ts';
+import { GATES, GOVERNED_KINDS, governedKindOf, KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
 import {
   closedToWrite,
   decideWrite,
   isOutOfScope,
   type WriteContext,
   willConflict,
-} from '../core/admission/fluxWrite.ts';
-import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../core/admission/gateTexts.ts';
-import { boundRollouts, pinAnnotationsOf, readPin, rolloutsLeft } from '../core/admission/managedFields/annotations.ts';
-import { deploymentOf } from '../core/admission/managedFields/deployment.ts';
-import { isSettled } from '../core/admission/managedFields/pinFields.ts';
-import { sourceOf } from '../core/admission/managedFields/source.ts';
+} from '../../core/admission/fluxWrite.ts';
+import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/admission/gateTexts.ts';
+import {
+  boundRollouts,
+  pinAnnotationsOf,
+  readPin,
+  rolloutsLeft,
+} from '../../core/admission/managedFields/annotations.ts';
+import { deploymentOf } from '../../core/admission/managedFields/deployment.ts';
+import { isSettled } from '../../core/admission/managedFields/pinFields.ts';
+import { sourceOf } from '../../core/admission/managedFields/source.ts';
 import {
   type GateContext,
   gateReads,
   refuseForeign,
   refuseTooManyReferences,
   withShrinkingEdits,
-} from '../core/admission/objectGates.ts';
-import { applierOf } from '../core/admission/suspend/applier.ts';
-import { parseState } from '../core/admission/suspend/stateAnnotation.ts';
-import { asksToResume } from '../core/admission/suspend/suspension.ts';
-import { refuseDeletion, verifyWrite } from '../core/admission/validate.ts';
-import { freshReason } from '../core/gate/bypassReason.ts';
-import type { GateResult } from '../core/gate/evaluateGates.ts';
-import { isTruncated } from '../core/gate/gateSelection.ts';
-import { sameJson } from '../core/kube/json.ts';
-import { identityOf, refKey } from '../core/kube/names.ts';
-import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
-import { gatesToPass } from '../core/rollout/evaluation/gatesToPass.ts';
+} from '../../core/admission/objectGates.ts';
+import { applierOf } from '../../core/admission/suspend/applier.ts';
+import { parseState } from '../../core/admission/suspend/stateAnnotation.ts';
+import { asksToResume } from '../../core/admission/suspend/suspension.ts';
+import { refuseDeletion, verifyWrite } from '../../core/admission/validate.ts';
+import { freshReason } from '../../core/gate/bypassReason.ts';
+import type { GateResult } from '../../core/gate/evaluateGates.ts';
+import { isTruncated } from '../../core/gate/gateSelection.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
 import {
   bypassOrDeny,
   deny,
@@ -46,8 +51,8 @@ import {
   readSelectors,
   recordBypass,
   reviewBypass,
-} from './closedGates.ts';
-import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
+} from '../closedGates.ts';
+import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { object, oldObject: stored } = objectsOf(request);
