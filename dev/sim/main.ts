@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
 /** Resolves with the exit code. */
-async function run({ seeds, seed, minutes }: Options): Promise<number> {
+async function run({ seeds, seed, steps }: Options): Promise<number> {
   const started = performance.now();
   let reported = started;
   let next = 0;
@@ -54,7 +54,7 @@ async function run({ seeds, seed, minutes }: Options): Promise<number> {
     if (next < seeds) worker.postMessage({ seed: seed + next++ } satisfies Task);
   };
   const workers = Array.from({ length: Math.min(availableParallelism(), seeds) }, () => {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { minutes } });
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { steps } });
     worker.on('message', (news: News) => take(worker, news));
     worker.on('error', ended.reject);
     handOut(worker);

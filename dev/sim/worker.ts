@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type Plan, planOf } from './plan.ts';
 import { type Outcome, play } from './play.ts';
 import { type Shrunk, shrink } from './shrink.ts';
-import { story } from './story.ts';
+import { momentOf, story } from './story.ts';
 
 /** From main.ts: play this one. */
 export type Task = { seed: number };
@@ -16,13 +16,12 @@ export type News =
 
 /** A shorter story is looked for no longer than this. */
 const SHRINK_MS = 120_000;
-const LONGEST_STORY = 80;
 
-const { minutes } = workerData as { minutes: number };
+const { steps } = workerData as { steps: number };
 const tell = (news: News) => parentPort!.postMessage(news);
 
 parentPort!.on('message', async ({ seed }: Task) => {
-  const plan = planOf(seed, minutes);
+  const plan = planOf(seed, steps);
   const outcome = await play(plan);
   if (outcome.violations.length > 0) return tell(await failure(plan, outcome));
   tell({ is: 'played', virtualMs: outcome.virtualMs * plan.teams.length, deployments: outcome.deployments });
@@ -40,9 +39,9 @@ function report({ plan, outcome: { violations, world, begin, restMs } }: Shrunk)
     ...violations.slice(0, 5),
     '',
     `A story of ${plan.steps.length} steps that fails in the same way:`,
-    ...story(world, begin, restMs).slice(0, LONGEST_STORY),
+    ...story(world, begin, momentOf(world, violations[0]!) ?? restMs),
     '',
-    `To replay it: npm run sim -- --seed ${plan.seed} --minutes ${minutes}`,
+    `To replay it: npm run sim -- --seed ${plan.seed} --steps ${steps}`,
     '',
   ].join('\n');
 }

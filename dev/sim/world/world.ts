@@ -64,6 +64,7 @@ export class World {
   weather: Weather = CALM;
   readonly #replicas = new Map<string, Replica>();
   readonly #held = new Map<string, number>();
+  readonly #atRequest = new Map<string, () => void>();
   readonly #drops = new Map<string, Set<() => void>>();
   #apiServer: Process;
   #driver: Process | undefined;
@@ -165,6 +166,11 @@ export class World {
     this.#apiServer.end();
   }
 
+  /** When the API server asks a webhook about the next write of the resource. */
+  atNextRequest(resource: string, what: () => void): void {
+    this.#atRequest.set(resource, what);
+  }
+
   /** Watches of the resource show nothing for a while. */
   hold(resource: string, ms: number): void {
     this.#note(`events of ${resource} are held back for ${ms / 1000} s`);
@@ -221,6 +227,9 @@ export class World {
   }
 
   #askWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse> {
+    const resource = `${request.resource.group}/${request.resource.resource}`;
+    this.#atRequest.get(resource)?.();
+    this.#atRequest.delete(resource);
     const { process, server } = this.#replica();
     const answer = process.answer(async () => {
       await this.time.pause(this.#latency());
