@@ -33,12 +33,17 @@ const MOMENTS = {
   closeUnseen: 5,
   /** A Gate turns while the webhooks are asked about a write of what it holds. */
   turnDuringWrite: 5,
-  /** A Gate turns several times within a second. */
-  flip: 4,
-  /** Somebody asks for one version, and somebody else lets another past the closed Gates. */
-  hotfix: 4,
 } as const;
-export type Moment = keyof typeof MOMENTS;
+/** What people do at such moments. */
+const DEEDS = {
+  /** A Gate turns several times within a second. */
+  flip: 3,
+  /** Somebody asks for one version, and somebody else lets another past the closed Gates. */
+  hotfix: 3,
+  /** Somebody writes other people's approvals into a Gate's record. */
+  forge: 2,
+} as const;
+export type Moment = keyof typeof MOMENTS | keyof typeof DEEDS;
 
 export interface Step {
   /** Seconds after the begin. */
@@ -68,7 +73,7 @@ export function planOf(seed: number, length: number): Plan {
   const random = randomFrom(seed * 7919 + 17);
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   const teams = random.next() < 0.75 ? [random.integer(1, 4)] : [random.integer(1, 2), random.integer(3, 4)];
-  const faulty = any([0, 0.1, 0.25]);
+  const faulty = any([0, 0.15, 0.3]);
   const steps: Step[] = [];
   let at = 0;
   while (steps.length < length) {
@@ -81,5 +86,5 @@ export function planOf(seed: number, length: number): Plan {
 
 function stepOf(random: Random, faulty: number): Step['what'] {
   if (random.next() < faulty) return random.weighted<Fault | Moment>({ ...FAULTS, ...MOMENTS });
-  return random.next() < 0.05 ? 'turnEmergency' : random.weighted<TeamStep>(TEAM_STEPS);
+  return random.next() < 0.05 ? 'turnEmergency' : random.weighted<TeamStep | Moment>({ ...TEAM_STEPS, ...DEEDS });
 }

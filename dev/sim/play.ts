@@ -1,5 +1,5 @@
 /** Plays a plan: work and faults, then peace until everything is as it must be in the end, then silence, and the judgement. */
-import { ask } from '../actors/ask.ts';
+import { ask, timestamp } from '../actors/ask.ts';
 import { gate, ref, rolloutBudget } from '../actors/objects.ts';
 import { type Random, randomFrom } from '../actors/random.ts';
 import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from '../chaos/work/team.ts';
@@ -223,22 +223,36 @@ class Run {
         this.#later(turn * (100 + this.#dice.next() * 1500), () => this.#turn(team, 'freeze', action));
       }
     },
+    forge: (team) => this.#attempt(`forge ${team.namespace}`, () => this.#forge(team)),
     hotfix: (team) => {
       const { developer, sre } = this.#people;
       const app = ref('rollout', team.namespace, 'app');
-      const tags = [1, 2].map(() => `1.${this.#dice.integer(1, Math.max(1, team.releases()))}.0`);
-      const annotations = {
-        'rollout.kuberik.com/force-deploy': tags[1],
-        'gate.fluxcd.io/bypass-reason': `HOT-${this.world.time.now}`,
-      };
+      const isNewest = this.#dice.next() < 0.5;
+      const reason = `HOT-${this.world.time.now}`;
       this.#turn(team, team.namespace.endsWith('2') || team.namespace.endsWith('4') ? 'freeze' : 'approval', 'close');
       this.#attempt(`hotfix ${team.namespace}`, async () => {
+        await team.release();
+        const [one, other] = [team.releases(), Math.max(1, team.releases() - 1)].map((release) => `1.${release}.0`);
         await this.world.time.pause(200);
-        await developer.mergePatch(app, { spec: { wantedVersion: tags[0] } });
-        await sre.mergePatch(app, { metadata: { annotations } });
+        await developer.mergePatch(app, { spec: { wantedVersion: isNewest ? one : other } });
+        const force = { 'rollout.kuberik.com/force-deploy': isNewest ? other : one };
+        await sre.mergePatch(app, { metadata: { annotations: { ...force, 'gate.fluxcd.io/bypass-reason': reason } } });
       });
     },
   };
+
+  #forge({ namespace, releases }: Team): Promise<unknown> {
+    const { sre } = this.#people;
+    const at = timestamp(sre.now());
+    const given = ['developer', 'admin'].map((by) => ({
+      version: `1.${releases()}.0`,
+      rollout: `${namespace}/app`,
+      by,
+      at,
+    }));
+    const annotations = { 'gate.fluxcd.io/approvals': JSON.stringify({ given }) };
+    return sre.mergePatch(ref('gate', namespace, 'signed'), { metadata: { annotations } });
+  }
 
   #later(ms: number, what: () => void): void {
     this.world.time.after(ms, () => {

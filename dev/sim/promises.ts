@@ -25,16 +25,19 @@ function bypassesOfOthers({ server, writes }: World): string[] {
     const [reason, version] = [annotations[REASON], annotations[FORCE_DEPLOY]];
     if (code < 300 && request.method === 'PATCH' && reason && version) named.set(reason, version);
   }
-  const problems = new Set<string>();
-  for (const { object } of server.storage.events) {
+  const problems = new Map<string, string>();
+  for (const { object, revision } of server.storage.events) {
     if (object.kind !== 'Rollout') continue;
     for (const { id, version, bypass } of object.status?.history ?? []) {
       const wanted = bypass && named.get(bypass.reason);
-      if (wanted === undefined || wanted === version.tag) continue;
-      problems.add(`Rollout ${keyOf(object)} deploys ${version.tag} (${id}) by a bypass that is for ${wanted}`);
+      if (wanted === undefined || wanted === version.tag || problems.has(`${keyOf(object)} ${id}`)) continue;
+      problems.set(
+        `${keyOf(object)} ${id}`,
+        `Rollout ${keyOf(object)} at ${revision}, by a bypass that is for ${wanted}: deploys ${version.tag} (${id})`,
+      );
     }
   }
-  return [...problems];
+  return [...problems.values()];
 }
 
 /** After a closing, an object that Git applies is resumed by that apply, or by a person: not by hooks, but for an applier that will not come. */
@@ -42,7 +45,7 @@ function resumedTooEarly({ server, writes }: World): string[] {
   const writerAt = new Map(writes.map(({ user, object }) => [object?.metadata.resourceVersion, user]));
   const closedSince = new Map<string, number>();
   const problems: string[] = [];
-  for (const { at, object, before, resource } of server.storage.events) {
+  for (const { at, revision, object, before, resource } of server.storage.events) {
     const key = `${resource} ${keyOf(object)}`;
     const state: string = object.metadata.annotations?.[STATE] ?? '';
     const was: string = before?.metadata.annotations?.[STATE] ?? '';
@@ -53,7 +56,9 @@ function resumedTooEarly({ server, writes }: World): string[] {
     const isKept = object.metadata.labels?.[APPLIER] !== undefined && before.metadata.annotations?.[SUSPENDED];
     if (!isKept || writerAt.get(object.metadata.resourceVersion) !== METACONTROLLER) continue;
     if (at - opened < PATIENCE_MS)
-      problems.push(`${key} is resumed ${at - opened} ms after its Gates opened, before Git has applied it`);
+      problems.push(
+        `${key} at ${revision}, by hooks: is resumed ${at - opened} ms after its Gates opened, before Git has applied it`,
+      );
   }
   return problems;
 }

@@ -51,6 +51,8 @@ export class World {
   readonly time: VirtualTime;
   readonly server: ApiServer;
   readonly writes: AnsweredWrite[] = [];
+  /** Is called with each, before whoever has sent it gets the answer. */
+  afterWrite: (write: AnsweredWrite) => void = () => {};
   readonly events: EventRecord[] = [];
   /** What no world may make the product do: a crash of a hook. */
   readonly crashes: string[] = [];
@@ -76,7 +78,10 @@ export class World {
     this.server = new ApiServer({
       now: () => this.time.now,
       askWebhook: (path, request) => this.#askWebhook(path, request),
-      answered: (write) => this.writes.push(write),
+      answered: (write) => {
+        this.writes.push(write);
+        this.afterWrite(write);
+      },
     });
     this.#network = {
       time: this.time,
@@ -106,6 +111,16 @@ export class World {
   user(name: UserName): User {
     const connection = connect(this.#network, new Process(name, this.time), userOf(name), true);
     return new User({ url: this.#url, ca: '', connection });
+  }
+
+  /** Somebody of this name, who may write everything. */
+  person(name: string): User {
+    const info = { username: name, groups: ['system:masters', 'system:authenticated'] };
+    return new User({
+      url: this.#url,
+      ca: '',
+      connection: connect(this.#network, new Process(name, this.time), info, true),
+    });
   }
 
   get replicas(): readonly string[] {
