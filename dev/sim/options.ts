@@ -1,8 +1,7 @@
 /** The command line of the simulation. */
 import { numberOf, parseOptions } from '../local/process/options.ts';
 
-export const HELP = `Usage: npm run sim -- [--seeds N] [--seed S] [--steps N]
-       npm run sim -- --scenarios
+export const HELP = `Usage: npm run sim -- [--seeds N] [--seed S] [--steps N] | --scenarios
 
 Runs hooks, admission, a driver with Metacontroller's semantics and an API server in this process, on virtual time. A seed decides everything: what
 people, Git syncs, pipelines and Flux do, how long each message takes, which events come late, and when hook servers, driver and API server die.
