@@ -140,7 +140,7 @@ class Run {
     if (step.what in this.#faults) this.#faults[step.what as Fault]();
     else if (step.what in this.#moments && team) this.#moments[step.what as Moment](team);
     else if (step.what === 'turnEmergency') this.#attempt('emergency', () => this.#turnEmergency());
-    else if (team) this.#attempt(`${step.what} ${step.team}`, () => team[step.what as TeamStep]());
+    else if (team) this.#attempt(`${step.what} ${team.namespace}`, () => team[step.what as TeamStep]());
   }
 
   /** Not twice at once; whatever the API server answers is an answer. */
@@ -230,10 +230,10 @@ class Run {
       const isNewest = this.#dice.next() < 0.5;
       const reason = `HOT-${this.world.time.now}`;
       this.#turn(team, team.namespace.endsWith('2') || team.namespace.endsWith('4') ? 'freeze' : 'approval', 'close');
+      this.#attempt(`release ${team.namespace}`, () => team.release());
       this.#attempt(`hotfix ${team.namespace}`, async () => {
-        await team.release();
-        const [one, other] = [team.releases(), Math.max(1, team.releases() - 1)].map((release) => `1.${release}.0`);
         await this.world.time.pause(200);
+        const [one, other] = [team.releases(), Math.max(1, team.releases() - 1)].map((release) => `1.${release}.0`);
         await developer.mergePatch(app, { spec: { wantedVersion: isNewest ? one : other } });
         const force = { 'rollout.kuberik.com/force-deploy': isNewest ? other : one };
         await sre.mergePatch(app, { metadata: { annotations: { ...force, 'gate.fluxcd.io/bypass-reason': reason } } });
