@@ -6,8 +6,10 @@ import { targetOf } from './apiServer/requests.ts';
 import { keyOf } from './apiServer/storage.ts';
 import type { World } from './world/world.ts';
 
-/** How long a decision may be behind what was stored: events that are held back, a driver that waits and tries again. */
-const BEHIND_MS = 120_000;
+/** How long a decision may be behind what was stored: the delay of a report, a driver that waits and tries again. */
+const BEHIND_MS = 30_000;
+/** The same where events are held back or processes are down, which is over some time after it. */
+const BEHIND_WHILE_FAULTY_MS = 120_000;
 
 export function judged(world: World): Findings {
   const byKey = new Map<string, Write[]>();
@@ -17,6 +19,7 @@ export function judged(world: World): Findings {
       answered;
     if (code >= 300 || request.path.includes('dryRun=All') || !object) continue;
     const { kind } = targetOf(request.path)!;
+    const past = bypass ?? passesBy(world, object);
     const key = etcdKey(`${kind.group}/${kind.resource}`, object);
     const revision = request.method === 'DELETE' ? undefined : Number(object.metadata.resourceVersion);
     const write: Write = {
@@ -28,7 +31,7 @@ export function judged(world: World): Findings {
       answeredAt: answeredRevision,
       answeredMs,
       ...(revision !== undefined && { revision }),
-      ...(bypass !== undefined && { bypass }),
+      ...(past !== undefined && { bypass: past }),
     };
     byKey.set(key, [...(byKey.get(key) ?? []), write]);
     if (revision !== undefined && !byRevision.has(`${key}@${revision}`)) byRevision.set(`${key}@${revision}`, write);
@@ -43,12 +46,26 @@ export function judged(world: World): Findings {
     unanswered: () => [],
     shownAt: (revision) => revision,
   };
-  const judge = new Judge(audit, (ms) => ms - BEHIND_MS);
+  const wasFaulty = (ms: number) => world.faults.some(([at]) => at > ms - BEHIND_WHILE_FAULTY_MS && at <= ms + 1000);
+  const judge = new Judge(audit, (ms) => ms - (wasFaulty(ms) ? BEHIND_WHILE_FAULTY_MS : BEHIND_MS));
   for (const { resource, object, type, revision, at } of world.server.storage.events) {
     const stored = type === 'DELETED' ? undefined : object;
     judge.take({ key: etcdKey(resource, object), revision, object: stored, seenMs: at });
   }
   return judge.findings;
+}
+
+/** The grant by which a deployment of one of its Rollouts goes past the closed Gates of this object; only the webhook writes it. */
+function passesBy(world: World, { metadata }: AnyObject): string | undefined {
+  const state = metadata.annotations?.['gate.fluxcd.io/state'] ?? '';
+  if (!state.startsWith('passing: ')) return undefined;
+  const gates = state.slice('passing: '.length).split(',');
+  const grants = world.server.storage.events.flatMap(({ object }) =>
+    object.kind === 'Rollout' && object.metadata.namespace === metadata.namespace
+      ? (object.metadata.annotations?.['gate.fluxcd.io/bypassed-gates'] ?? [])
+      : [],
+  );
+  return grants.find((grant) => gates.every((gate) => grant.includes(gate)));
 }
 
 function etcdKey(resource: string, object: AnyObject): string {

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { endRequested } from '../local/process/endRequested.ts';
 import { readCommandLine } from '../local/process/options.ts';
 import { HELP, type Options, parseSimOptions } from './options.ts';
+import { playable } from './scenarios.ts';
 import type { News, Task } from './worker.ts';
 
 const PROGRESS_MS = 5000;
@@ -12,21 +13,24 @@ const HOUR_MS = 3_600_000;
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
 /** Resolves with the exit code. */
-async function run({ seeds, seed, minutes }: Options): Promise<number> {
+async function run({ seeds: asked, seed, steps, scenarios }: Options): Promise<number> {
+  const seeds = scenarios ? playable().length : asked;
+  const what = scenarios ? 'scenarios' : 'seeds';
   const started = performance.now();
   let reported = started;
   let next = 0;
   let done = 0;
+  let runs = 0;
   let virtualMs = 0;
   let deployments = 0;
   const speed = () => {
     const seconds = (performance.now() - started) / 1000;
     const hours = virtualMs / HOUR_MS;
-    return `${(done / seconds).toFixed(1)} seeds a second, ${((hours / seconds) * 60).toFixed(0)} fleet-hours a minute`;
+    return `${(runs / seconds).toFixed(1)} runs a second, ${((hours / seconds) * 60).toFixed(0)} fleet-hours a minute`;
   };
   const ended = Promise.withResolvers<number>();
   endRequested().then(() => {
-    process.stdout.write(`Ended after ${done} seeds from ${seed}, nothing found: ${speed()}\n`);
+    process.stdout.write(`Ended after ${done} ${what}, nothing found: ${speed()}\n`);
     ended.resolve(130);
   });
 
@@ -38,23 +42,28 @@ async function run({ seeds, seed, minutes }: Options): Promise<number> {
     }
     if (news.is !== 'played') return;
     done += 1;
+    runs += news.runs;
     virtualMs += news.virtualMs;
     deployments += news.deployments;
     if (performance.now() - reported > PROGRESS_MS) {
       reported = performance.now();
-      say(`${done} of ${seeds} seeds, ${speed()}`);
+      say(`${done} of ${seeds} ${what}, ${speed()}`);
     }
     if (done === seeds) {
-      process.stdout.write(`${done} seeds from ${seed}, ${deployments} deployments, nothing found: ${speed()}\n`);
+      process.stdout.write(
+        `${done} ${what}${scenarios ? '' : ` from ${seed}`}, ${runs} runs, ${deployments} deployments, nothing found: ${speed()}\n`,
+      );
       ended.resolve(0);
     }
     handOut(worker);
   };
   const handOut = (worker: Worker) => {
-    if (next < seeds) worker.postMessage({ seed: seed + next++ } satisfies Task);
+    if (next >= seeds) return;
+    worker.postMessage((scenarios ? { scenario: next } : { seed: seed + next }) satisfies Task);
+    next++;
   };
   const workers = Array.from({ length: Math.min(availableParallelism(), seeds) }, () => {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { minutes } });
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { steps } });
     worker.on('message', (news: News) => take(worker, news));
     worker.on('error', ended.reject);
     handOut(worker);

@@ -1,7 +1,7 @@
 /** The command line of the simulation. */
 import { numberOf, parseOptions } from '../local/process/options.ts';
 
-export const HELP = `Usage: npm run sim -- [--seeds N] [--seed S] [--minutes M]
+export const HELP = `Usage: npm run sim -- [--seeds N] [--seed S] [--steps N] | --scenarios
 
 Runs hooks, admission, a driver with Metacontroller's semantics and an API server in this process, on virtual time. A seed decides everything: what
 people, Git syncs, pipelines and Flux do, how long each message takes, which events come late, and when hook servers, driver and API server die.
@@ -11,7 +11,8 @@ Stops at the first seed that fails, and prints a shorter story that fails in the
 
   --seeds N    how many seeds (1000)
   --seed S     the first of them (from the clock); alone it replays one seed
-  --minutes M  how long people work in each, in virtual minutes (3)
+  --steps N    how much happens in each: what people do, and faults (25)
+  --scenarios  plays the scenarios of test/scenario/rollout instead: each as it is, then with a crash and with a stale cache at every write
   --help       this text
 
 Exits with 0 when nothing was found, 1 with a finding, 2 for a wrong option, 130 after Ctrl-C.
@@ -20,17 +21,22 @@ Exits with 0 when nothing was found, 1 with a finding, 2 for a wrong option, 130
 export interface Options {
   seeds: number;
   seed: number;
-  minutes: number;
+  steps: number;
+  scenarios: boolean;
 }
 
 export function parseSimOptions(args: string[], clock: () => number): Options {
   const text = { type: 'string' } as const;
-  const { values } = parseOptions({ args, options: { seeds: text, seed: text, minutes: text } });
-  const { seed, minutes = '3' } = values;
+  const { values } = parseOptions({
+    args,
+    options: { seeds: text, seed: text, steps: text, scenarios: { type: 'boolean' } },
+  });
+  const { seed, steps = '25' } = values;
   const { seeds = seed === undefined ? '1000' : '1' } = values;
   return {
     seeds: numberOf('--seeds', seeds, { least: 1, most: 1e9 }),
     seed: numberOf('--seed', seed ?? String(clock() % 1e9), { least: 0, most: 2 ** 31 - 1 }),
-    minutes: numberOf('--minutes', minutes, { least: 0.1, most: 600, whole: false }),
+    scenarios: values.scenarios === true,
+    steps: numberOf('--steps', steps, { least: 1, most: 10_000 }),
   };
 }

@@ -17,16 +17,38 @@ const FAULTS = {
   killHooks: 3,
   killDriver: 4,
   killApiServer: 2,
-  delayEvents: 6,
+  delayEvents: 4,
   dropWatches: 2,
   leap: 1,
 } as const;
 export type Fault = keyof typeof FAULTS;
 
+/** Faults at the moments at which decisions are made. */
+const MOMENTS = {
+  /** A process dies right after one of the next writes is stored, before anybody has been answered. */
+  crashAfterWrite: 8,
+  /** What one of the next writes stores is not in the caches for a while. */
+  staleAfterWrite: 6,
+  /** A Gate closes unseen by the caches, and then a version is released. */
+  closeUnseen: 5,
+  /** A Gate turns while the webhooks are asked about a write of what it holds. */
+  turnDuringWrite: 5,
+} as const;
+/** What people do at such moments. */
+const DEEDS = {
+  /** A Gate turns several times within a second. */
+  flip: 3,
+  /** Somebody asks for one version, and somebody else lets another past the closed Gates. */
+  hotfix: 3,
+  /** Somebody writes other people's approvals into a Gate's record. */
+  forge: 2,
+} as const;
+export type Moment = keyof typeof MOMENTS | keyof typeof DEEDS;
+
 export interface Step {
   /** Seconds after the begin. */
   at: number;
-  what: TeamStep | Fault | 'turnEmergency';
+  what: TeamStep | Fault | Moment | 'turnEmergency';
   /** Of which team, where one does it. */
   team: number;
   /** Of what the step itself chooses. */
@@ -45,30 +67,24 @@ export interface Plan {
 }
 
 /** Seconds between two steps: most come close together. */
-const GAPS = [0.02, 0.2, 0.2, 2, 2, 5, 20];
+const GAPS = [0.02, 0.2, 0.2, 2, 2, 5];
 
-export function planOf(seed: number, minutes: number): Plan {
+export function planOf(seed: number, length: number): Plan {
   const random = randomFrom(seed * 7919 + 17);
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
-  const teams = random.next() < 0.85 ? [random.integer(1, 4)] : [random.integer(1, 2), random.integer(3, 4)];
-  const faulty = any([0, 0.1, 0.25]);
+  const teams = random.next() < 0.75 ? [random.integer(1, 4)] : [random.integer(1, 2), random.integer(3, 4)];
+  const faulty = any([0, 0.15, 0.3]);
   const steps: Step[] = [];
   let at = 0;
-  while (at < minutes * 60) {
+  while (steps.length < length) {
     at += random.next() * 2 * any(GAPS);
     steps.push({ at, what: stepOf(random, faulty), team: any(teams), seed: random.integer(0, 2 ** 31 - 1) });
   }
-  return {
-    seed,
-    teams,
-    isLong: random.next() < 0.2,
-    slowOfThousand: any([0, 10, 50]),
-    slowMs: any([200, 3000]),
-    steps,
-  };
+  const slow = { slowOfThousand: any([0, 10, 50]), slowMs: any([200, 3000]) };
+  return { seed, teams, isLong: random.next() < 0.2, ...slow, steps };
 }
 
 function stepOf(random: Random, faulty: number): Step['what'] {
-  if (random.next() < faulty) return random.weighted<Fault>(FAULTS);
-  return random.next() < 0.05 ? 'turnEmergency' : random.weighted<TeamStep>(TEAM_STEPS);
+  if (random.next() < faulty) return random.weighted<Fault | Moment>({ ...FAULTS, ...MOMENTS });
+  return random.next() < 0.05 ? 'turnEmergency' : random.weighted<TeamStep | Moment>({ ...TEAM_STEPS, ...DEEDS });
 }

@@ -1,11 +1,12 @@
 /** Plays a plan: work and faults, then peace until everything is as it must be in the end, then silence, and the judgement. */
-import { ask } from '../actors/ask.ts';
-import { gate, rolloutBudget } from '../actors/objects.ts';
+import { ask, timestamp } from '../actors/ask.ts';
+import { gate, ref, rolloutBudget } from '../actors/objects.ts';
 import { type Random, randomFrom } from '../actors/random.ts';
 import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from '../chaos/work/team.ts';
 import { ApiError } from '../client/send.ts';
 import { judged } from './judge.ts';
-import type { Fault, Plan, Step, TeamStep } from './plan.ts';
+import type { Fault, Moment, Plan, Step, TeamStep } from './plan.ts';
+import { unkept } from './promises.ts';
 import { unlikeReference } from './reference.ts';
 import { World } from './world/world.ts';
 
@@ -22,22 +23,25 @@ export interface Outcome {
 
 const EMERGENCY = 'emergency';
 const SECOND = 1000;
-const HOUR = 3600 * SECOND;
-const START_MS = 500;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** Until everything is in the caches, and the judges know what has been there for long. */
+const START_MS = 150 * SECOND;
 const SETTLE_MS = 45 * 60 * SECOND;
-const ROUND_MS = 5 * SECOND;
+const ROUND_MS = 10 * SECOND;
 /** Longer than every controller's resync, which finds what a write that was dropped on a conflict has left: manifests/controllers/README.md. */
 const CALM_DOWN_MS = 11 * 60 * SECOND;
 const SILENCE_MS = 11 * 60 * SECOND;
+const GATES = 'gating.toolkit.fluxcd.io/gates';
+const FLUX_RESOURCES = ['kustomize.toolkit.fluxcd.io/kustomizations', 'source.toolkit.fluxcd.io/ocirepositories'];
 /** What delayed events are of. */
 const RESOURCES = [
   'kuberik.com/rollouts',
   'kuberik.com/fluxbindings',
   'kuberik.com/healthchecks',
   'kuberik.com/rolloutgates',
-  'gating.toolkit.fluxcd.io/gates',
-  'kustomize.toolkit.fluxcd.io/kustomizations',
-  'source.toolkit.fluxcd.io/ocirepositories',
+  GATES,
+  ...FLUX_RESOURCES,
   'image.toolkit.fluxcd.io/imagepolicies',
 ];
 
@@ -57,6 +61,8 @@ class Run {
   readonly #teams = new Map<number, Team>();
   readonly #busy = new Set<string>();
   readonly #broken: string[] = [];
+  /** Nobody begins anything any more. */
+  #isOver = false;
   /** What the step that happens now chooses by. */
   #dice: Random = randomFrom(0);
 
@@ -95,13 +101,22 @@ class Run {
       this.#do(step);
       leapt += world.time.now - before;
     }
-    await world.time.runUntil(world.time.now + SECOND);
+    this.#isOver = true;
+    const patience = world.time.now + MINUTE;
+    do await world.time.runUntil(world.time.now + SECOND);
+    while (this.#busy.size > 0 && world.time.now < patience);
     world.heal();
     const violations = await this.#settle();
     const restMs = world.time.now;
     if (violations.length === 0 && this.#plan.isLong) violations.push(...(await this.#silence()));
     const findings = judged(world);
-    violations.push(...findings.violations, ...unlikeReference(world), ...world.crashes, ...this.#broken);
+    violations.push(
+      ...findings.violations,
+      ...unkept(world),
+      ...unlikeReference(world),
+      ...world.crashes,
+      ...this.#broken,
+    );
     const virtualMs = world.time.now - begin;
     return { violations, deployments: findings.deployments, virtualMs, world, begin, restMs };
   }
@@ -123,8 +138,9 @@ class Run {
   #do(step: Step): void {
     const team = this.#teams.get(step.team);
     if (step.what in this.#faults) this.#faults[step.what as Fault]();
+    else if (step.what in this.#moments && team) this.#moments[step.what as Moment](team);
     else if (step.what === 'turnEmergency') this.#attempt('emergency', () => this.#turnEmergency());
-    else if (team) this.#attempt(`${step.what} ${step.team}`, () => team[step.what as TeamStep]());
+    else if (team) this.#attempt(`${step.what} ${team.namespace}`, () => team[step.what as TeamStep]());
   }
 
   /** Not twice at once; whatever the API server answers is an answer. */
@@ -159,12 +175,115 @@ class Run {
     leap: () => this.world.leap(this.#dice.integer(1, 8) * HOUR),
   };
 
+  readonly #moments: Record<Moment, (team: Team) => void> = {
+    crashAfterWrite: () => {
+      const { world } = this;
+      const name = world.replicas[this.#dice.integer(0, world.replicas.length - 1)]!;
+      const [kill, start] = this.#any([
+        [() => world.killReplica(name), () => world.startReplica(name)],
+        [() => world.killDriver(), () => world.startDriver()],
+        [() => world.killDriver(), () => world.startDriver()],
+        [() => world.killApiServer(), () => world.startApiServer()],
+      ] as const);
+      const downMs = this.#downMs();
+      this.#atWrite(this.#resource(), () => {
+        kill();
+        world.time.after(downMs, start);
+      });
+    },
+    staleAfterWrite: () => {
+      const resource = this.#resource();
+      const heldMs = this.#dice.integer(2, 20) * SECOND;
+      this.#atWrite(resource, () => this.world.hold(resource, heldMs));
+    },
+    closeUnseen: (team) => {
+      const { sre } = this.#people;
+      const name = this.#any(['freeze', 'approval', 'qa', 'emergency'] as const);
+      this.world.hold(name === 'qa' ? 'kuberik.com/rolloutgates' : GATES, this.#dice.integer(3, 15) * SECOND);
+      const qa = { spec: { passing: false } };
+      this.#attempt(`close ${team.namespace}`, async () => {
+        if (name === 'qa') await sre.mergePatch(ref('rolloutGate', team.namespace, 'qa'), qa);
+        else await ask(sre, name === 'emergency' ? FLUX_NAMESPACE : team.namespace, name, 'close');
+      });
+      const laterMs = this.#dice.integer(1, 4) * 500 + 1000;
+      this.#later(laterMs, () => this.#attempt(`release ${team.namespace}`, () => team.release()));
+    },
+    turnDuringWrite: (team) => {
+      const delayMs = this.#dice.next() * 12;
+      const action = this.#any(['open', 'close', 'close'] as const);
+      this.world.atNextRequest(this.#any(FLUX_RESOURCES), () =>
+        this.#later(delayMs, () => this.#turn(team, 'freeze', action)),
+      );
+    },
+    flip: (team) => {
+      const first = this.#any(['open', 'close'] as const);
+      const turns = this.#dice.integer(2, 4);
+      for (let turn = 0; turn < turns; turn++) {
+        const action = (turn % 2 === 0) === (first === 'open') ? 'open' : 'close';
+        this.#later(turn * (100 + this.#dice.next() * 1500), () => this.#turn(team, 'freeze', action));
+      }
+    },
+    forge: (team) => this.#attempt(`forge ${team.namespace}`, () => this.#forge(team)),
+    hotfix: (team) => {
+      const { developer, sre } = this.#people;
+      const app = ref('rollout', team.namespace, 'app');
+      const isNewest = this.#dice.next() < 0.5;
+      const reason = `HOT-${this.world.time.now}`;
+      this.#turn(team, team.namespace.endsWith('2') || team.namespace.endsWith('4') ? 'freeze' : 'approval', 'close');
+      this.#attempt(`release ${team.namespace}`, () => team.release());
+      this.#attempt(`hotfix ${team.namespace}`, async () => {
+        await this.world.time.pause(200);
+        const [one, other] = [team.releases(), Math.max(1, team.releases() - 1)].map((release) => `1.${release}.0`);
+        await developer.mergePatch(app, { spec: { wantedVersion: isNewest ? one : other } });
+        const force = { 'rollout.kuberik.com/force-deploy': isNewest ? other : one };
+        await sre.mergePatch(app, { metadata: { annotations: { ...force, 'gate.fluxcd.io/bypass-reason': reason } } });
+      });
+    },
+  };
+
+  #forge({ namespace, releases }: Team): Promise<unknown> {
+    const { sre } = this.#people;
+    const at = timestamp(sre.now());
+    const given = ['developer', 'admin'].map((by) => ({
+      version: `1.${releases()}.0`,
+      rollout: `${namespace}/app`,
+      by,
+      at,
+    }));
+    const annotations = { 'gate.fluxcd.io/approvals': JSON.stringify({ given }) };
+    return sre.mergePatch(ref('gate', namespace, 'signed'), { metadata: { annotations } });
+  }
+
+  #later(ms: number, what: () => void): void {
+    this.world.time.after(ms, () => {
+      if (!this.#isOver) what();
+    });
+  }
+
+  #turn(team: Team, name: string, action: 'open' | 'close'): void {
+    this.#attempt(`turn ${team.namespace} ${action}`, () => ask(this.#people.sre, team.namespace, name, action));
+  }
+
+  /** When one of the next writes of the resource is stored. */
+  #atWrite(resource: string, what: () => void): void {
+    let left = this.#dice.integer(1, 3);
+    const unfollow = this.world.server.storage.follow((event) => {
+      if (event.resource !== resource || --left > 0) return;
+      unfollow();
+      if (!this.#isOver) what();
+    });
+  }
+
+  #any<T>(list: readonly T[]): T {
+    return list[this.#dice.integer(0, list.length - 1)]!;
+  }
+
   #downMs(): number {
     return this.#dice.next() * 5 * SECOND;
   }
 
   #resource(): string {
-    return RESOURCES[this.#dice.integer(0, RESOURCES.length - 1)]!;
+    return this.#any(RESOURCES);
   }
 
   #turnEmergency(): Promise<unknown> {

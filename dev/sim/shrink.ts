@@ -39,5 +39,9 @@ export async function shrink(plan: Plan, outcome: Outcome, goesOn: () => boolean
 
 /** What has failed, without the names, numbers and times of this run. */
 export function kindOf({ violations }: Outcome): string | undefined {
-  return violations[0]?.replace(/at \d+, by .*?: /, '').replace(/[\d.:TZ-]+|team-\d+/g, '#');
+  return violations[0] && withoutNumbers(violations[0]);
+}
+
+export function withoutNumbers(violation: string): string {
+  return violation.replace(/at \d+, by .*?: /, '').replace(/[\d.:TZ-]+|team-\d+/g, '#');
 }

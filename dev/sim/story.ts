@@ -1,48 +1,87 @@
-/** What happened in a run, in plain words: who asked for what, what became of it, and what befell the processes. */
+/** What happened in a run, in plain words: who did what, what became of it, and what befell the processes. */
 
+import type { AnyObject } from '../client/send.ts';
 import type { AnsweredWrite } from './apiServer/apiServer.ts';
-import { targetOf } from './apiServer/requests.ts';
+import { bodyOf, targetOf } from './apiServer/requests.ts';
 import type { World } from './world/world.ts';
 
 const OURS = [
   'system:serviceaccount:metacontroller:metacontroller',
   'system:serviceaccount:rollout-hooks:rollout-hooks',
+  'system:serviceaccount:kube-system:generic-garbage-collector',
 ];
-const NAMES: Record<string, string> = { 'system:serviceaccount:flux-system:kustomize-controller': 'Flux' };
-const VERBS: Record<string, string> = { POST: 'creates', PUT: 'replaces', PATCH: 'changes', DELETE: 'deletes' };
-const LONGEST = 240;
+const FLUX = 'system:serviceaccount:flux-system:kustomize-controller';
+const LONGEST = 160;
+/** More than a reader follows. */
+const MOST = 20;
 
-/** A line for each write of people and Flux from this time on, each deployment, and each fault. */
+/** The last lines before `until`: writes of people and Flux, deployments and their ends, suspensions, and faults. */
 export function story(world: World, from: number, until: number): string[] {
-  const lines: [number, string][] = [];
+  const lines: [at: number, text: string][] = [...world.faults];
   for (const write of world.writes) {
-    if (write.request.path.includes('dryRun=All')) continue;
-    if (!OURS.includes(write.user)) lines.push([write.answeredMs, told(write)]);
+    if (write.request.path.includes('dryRun=All') || OURS.includes(write.user)) continue;
+    lines.push([write.answeredMs, sentenceOf(write)]);
   }
   for (const { at, object, before, type } of world.server.storage.events) {
-    const [head] = object.status?.history ?? [];
-    const [old] = before?.status?.history ?? [];
-    const { namespace, name } = object.metadata;
-    if (object.kind !== 'Rollout' || type === 'DELETED' || !head) continue;
-    if (head.id !== old?.id) lines.push([at, `Rollout ${namespace}/${name} deploys ${head.version.tag} (${head.id})`]);
-    else if (head.bakeStatus !== old.bakeStatus)
-      lines.push([at, `deployment ${head.id} of Rollout ${namespace}/${name} is ${head.bakeStatus}`]);
+    if (type !== 'DELETED') lines.push(...consequences(object, before).map((text): [number, string] => [at, text]));
   }
-  lines.push(...world.faults);
-  return lines
+  const told = lines
     .filter(([at]) => at >= from && at <= until)
     .sort(([a], [b]) => a - b)
-    .map(([at, text]) => `+${((at - from) / 1000).toFixed(2)} s  ${text}`);
+    .map(([at, text]) => ({ at, text }))
+    .filter(({ text }, i, all) => text !== all[i - 1]?.text);
+  return told.slice(-MOST).map(({ at, text }) => `+${((at - from) / 1000).toFixed(2)} s  ${text}`);
 }
 
-function told({ user, request, code, message }: AnsweredWrite): string {
+/** When the write was stored that a violation names. */
+export function momentOf(world: World, violation: string): number | undefined {
+  const [, revision] = / at (\d+), by /.exec(violation) ?? [];
+  return world.server.storage.events.find((event) => event.revision === Number(revision))?.at;
+}
+
+function consequences(object: AnyObject, before: AnyObject | undefined): string[] {
+  const name = nameOf(object);
+  if (object.kind === 'Rollout') {
+    const [head] = object.status?.history ?? [];
+    const [old] = before?.status?.history ?? [];
+    if (!head) return [];
+    if (head.id !== old?.id) return [`${name} deploys ${head.version.tag} (${head.id})`];
+    return head.bakeStatus === old.bakeStatus ? [] : [`deployment ${head.id} of ${name} is ${head.bakeStatus}`];
+  }
+  if (!before || before.spec?.suspend === object.spec?.suspend) return [];
+  return [`${name} is ${object.spec.suspend ? 'suspended' : 'resumed'}`];
+}
+
+function sentenceOf(write: AnsweredWrite): string {
+  const { user, request, code, message } = write;
+  const who = user === FLUX ? 'Flux' : user;
+  const refused = message.split('\n')[0]!.slice(0, LONGEST);
+  return `${who} ${deed(request)}${code < 300 ? '' : `: refused, ${refused}`}`;
+}
+
+function deed(request: AnsweredWrite['request']): string {
   const { kind, namespace, name, subresource } = targetOf(request.path)!;
-  const body = request.method === 'DELETE' ? '' : shortened(JSON.stringify(request.body ?? ''));
-  const what = `${NAMES[user] ?? user} ${VERBS[request.method]} ${kind.kind} ${namespace}/${name}${subresource ? ' (status)' : ''}`;
-  const result = code < 300 ? '' : `, refused: ${message.slice(0, LONGEST)}`;
-  return `${what}${body && `: ${body}`}${result}`;
+  const body = bodyOf(request);
+  const what = `${kind.kind} ${namespace}/${name || body.metadata?.name}`;
+  if (request.method === 'DELETE') return `deletes ${what}`;
+  if (request.method === 'POST') return `creates ${what}`;
+  if (request.headers['content-type']?.startsWith('application/apply-patch')) return `applies ${what} from Git`;
+  if (subresource) return `reports of ${what}: ${reportOf(body.status)}`;
+  return `changes ${what}: ${changesOf(body).join(', ').slice(0, LONGEST)}`;
 }
 
-function shortened(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+function reportOf(status: Record<string, any> = {}): string {
+  const { latestRef, artifact, lastAppliedRevision, status: health } = status;
+  return latestRef?.tag ?? lastAppliedRevision ?? artifact?.revision ?? health ?? Object.keys(status).join(', ');
 }
+
+/** `spec.path ./a`, `close.gate.fluxcd.io/requestedAt 2026-…`. */
+function changesOf(value: unknown, path: readonly string[] = []): string[] {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return Object.entries(value).flatMap(([key, each]) => changesOf(each, [...path, key]));
+  const [first, second] = path;
+  const key = first === 'metadata' && second === 'annotations' ? path.slice(2) : path;
+  return [value === null ? `${key.join('.')} goes` : `${key.join('.')} ${JSON.stringify(value)}`];
+}
+
+const nameOf = ({ kind, metadata }: AnyObject) => `${kind} ${metadata.namespace}/${metadata.name}`;

@@ -51,6 +51,8 @@ export class World {
   readonly time: VirtualTime;
   readonly server: ApiServer;
   readonly writes: AnsweredWrite[] = [];
+  /** Is called with each, before whoever has sent it gets the answer. */
+  afterWrite: (write: AnsweredWrite) => void = () => {};
   readonly events: EventRecord[] = [];
   /** What no world may make the product do: a crash of a hook. */
   readonly crashes: string[] = [];
@@ -64,6 +66,7 @@ export class World {
   weather: Weather = CALM;
   readonly #replicas = new Map<string, Replica>();
   readonly #held = new Map<string, number>();
+  readonly #atRequest = new Map<string, () => void>();
   readonly #drops = new Map<string, Set<() => void>>();
   #apiServer: Process;
   #driver: Process | undefined;
@@ -75,7 +78,10 @@ export class World {
     this.server = new ApiServer({
       now: () => this.time.now,
       askWebhook: (path, request) => this.#askWebhook(path, request),
-      answered: (write) => this.writes.push(write),
+      answered: (write) => {
+        this.writes.push(write);
+        this.afterWrite(write);
+      },
     });
     this.#network = {
       time: this.time,
@@ -105,6 +111,16 @@ export class World {
   user(name: UserName): User {
     const connection = connect(this.#network, new Process(name, this.time), userOf(name), true);
     return new User({ url: this.#url, ca: '', connection });
+  }
+
+  /** Somebody of this name, who may write everything. */
+  person(name: string): User {
+    const info = { username: name, groups: ['system:masters', 'system:authenticated'] };
+    return new User({
+      url: this.#url,
+      ca: '',
+      connection: connect(this.#network, new Process(name, this.time), info, true),
+    });
   }
 
   get replicas(): readonly string[] {
@@ -165,6 +181,11 @@ export class World {
     this.#apiServer.end();
   }
 
+  /** When the API server asks a webhook about the next write of the resource. */
+  atNextRequest(resource: string, what: () => void): void {
+    this.#atRequest.set(resource, what);
+  }
+
   /** Watches of the resource show nothing for a while. */
   hold(resource: string, ms: number): void {
     this.#note(`events of ${resource} are held back for ${ms / 1000} s`);
@@ -221,6 +242,9 @@ export class World {
   }
 
   #askWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse> {
+    const resource = `${request.resource.group}/${request.resource.resource}`;
+    this.#atRequest.get(resource)?.();
+    this.#atRequest.delete(resource);
     const { process, server } = this.#replica();
     const answer = process.answer(async () => {
       await this.time.pause(this.#latency());

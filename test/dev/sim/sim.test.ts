@@ -2,23 +2,40 @@
 import { describe, expect, it } from 'vitest';
 import { planOf } from '../../../dev/sim/plan.ts';
 import { play } from '../../../dev/sim/play.ts';
+import { faultsOf, playable, replay } from '../../../dev/sim/scenarios.ts';
+import { story } from '../../../dev/sim/story.ts';
 
-const MINUTES = 1;
-const SEEDS = 5;
+const STEPS = 15;
+const SEEDS = 4;
 
 describe('the simulation', { timeout: 240_000 }, () => {
   it(`finds nothing in ${SEEDS} seeds`, async () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
-      const { violations } = await play(planOf(seed, MINUTES));
-      expect(violations, `npm run sim -- --seed ${seed} --minutes ${MINUTES}`).toEqual([]);
+      const { violations } = await play(planOf(seed, STEPS));
+      expect(violations, `npm run sim -- --seed ${seed} --steps ${STEPS}`).toEqual([]);
     }
   });
 
   it('is the same again for the same seed', async () => {
     const stored = async () => {
-      const { world } = await play(planOf(7, MINUTES));
+      const { world } = await play(planOf(7, STEPS));
       return world.server.storage.events.map(({ at, resource, object }) => [at, resource, object.metadata]);
     };
     expect(await stored()).toEqual(await stored());
+  });
+
+  it('plays a scenario with a crash and a stale cache at every write, to the same end', async () => {
+    const scenario = playable().find(({ id }) => id === 'after-by-hand')!;
+    const { writes, history } = await replay(scenario);
+    expect(history).toEqual(['1.1.0 Succeeded', '1.0.0 Succeeded']);
+    for (const fault of faultsOf(writes))
+      expect(await replay(scenario, fault), JSON.stringify(fault)).toMatchObject({ violations: [], history });
+  });
+
+  it('tells what happened in plain words', async () => {
+    const { world, begin, restMs } = await play(planOf(7, STEPS));
+    const lines = story(world, begin, restMs);
+    expect(lines.length).toBeLessThanOrEqual(20);
+    expect(lines.join('\n')).toMatch(/Rollout team-\d\/app deploys 1\.\d\.0|Flux reports of \w+ team-\d/);
   });
 });
