@@ -28,7 +28,8 @@ const HOUR = 60 * MINUTE;
 /** Until everything is in the caches, and the judges know what has been there for long. */
 const START_MS = 150 * SECOND;
 const SETTLE_MS = 45 * 60 * SECOND;
-const ROUND_MS = 10 * SECOND;
+/** Of Flux, Git and reporters in the end: a deployment needs several, and must be ready within its `deployTimeout` of 20 s. */
+const ROUND_MS = 4_000;
 /** Longer than every controller's resync, which finds what a write that was dropped on a conflict has left: manifests/controllers/README.md. */
 const CALM_DOWN_MS = 11 * 60 * SECOND;
 const SILENCE_MS = 11 * 60 * SECOND;
