@@ -16,10 +16,11 @@ const view = sharedCluster();
 const folder = mkdtempSync(join(tmpdir(), 'examples-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Those of `ui` are driven by the tests of the page. */
-const SHOWN = COMMANDS.filter(({ isHidden, aliasOf, name }) => !isHidden && !aliasOf && name !== 'ui');
+/** `ui` and `mcp` serve until they are ended: tests of the page and test/cli/mcp.test.ts drive them. */
+const SERVERS = ['ui', 'mcp'];
+const SHOWN = COMMANDS.filter(({ isHidden, aliasOf, name }) => !isHidden && !aliasOf && !SERVERS.includes(name));
 /** What they print is about the whole cluster, and other tests share it. */
-const ABOUT_ALL = [/^doctor/, /^calendar -A/];
+const ABOUT_ALL = [/^doctor/, /^calendar -A/, /^audit/];
 
 const minuteLater = () => Date.now() + 60_000;
 /** How wide an age is does not depend on how fast this machine is, and a calendar begins on a Wednesday. */
@@ -39,6 +40,7 @@ function wordsOf(line: string, { shop, flux }: Stage, { options = [], isLocal }:
     .replace('-n shop', `-n ${shop}`)
     .replace('-n flux-system', `-n ${flux}`)
     .replace(/team=(shop|payments)/, `team=${shop}`)
+    .replace('audit.log', join(view.dir, 'audit.log'))
     .replace('apps/app', join(folder, 'apps'));
   const words = [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const has = (flag: RegExp) => options.some(({ flags }) => flag.test(flags));

@@ -96,7 +96,7 @@ describe('the API server', () => {
   });
 
   it('refuses the right one to a controller that has not seen the newest suspension, whatever its conditions say', async () => {
-    await expect(attempt('1.0.0', {})).rejects.toThrow(/before kustomize-controller has seen rollout-hooks\/\d+/);
+    await expect(attempt('1.0.0', {})).rejects.toThrow(/before kustomize-controller has handled rollout-hooks\/\d+/);
   });
 
   it('lets any other status of that object pass', async () => {

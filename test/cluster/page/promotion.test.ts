@@ -68,7 +68,7 @@ describe('a budget', () => {
     const phone = await visitor.tab('/promotion', { colorScheme: 'dark', width: 360 });
     const waves = (page: typeof tab) => page.getByRole('list', { name: 'Waves of 1.0.0 by wave' });
     const wave = (name: string) => waves(tab).getByRole('listitem').filter({ hasText: name });
-    await wave('canary').getByText('0/1 done, 1 on their way').waitFor();
+    await wave('canary').getByText('0/1 done, 1 rolling out').waitFor();
     await wave('eu').getByText('0/2 done, 2 wait').waitFor();
     await end('first', 'Succeeded');
     await wave('canary').getByRole('img', { name: 'done' }).waitFor();

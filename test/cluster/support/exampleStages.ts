@@ -193,6 +193,7 @@ export const STAGES: Record<string, Setup> = {
     await sre.create(gate(shop, 'sealed', { spec: { default: 'closed' } }));
     await counted(admin, shop, 'sealed');
   },
+  audit: (stage) => runs(stage, ['1.1.0']),
   doctor: (stage) => runs(stage, ['1.1.0']),
   adopt: unadopted,
   completion: async () => {},

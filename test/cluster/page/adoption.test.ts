@@ -54,12 +54,12 @@ describe('taking over', () => {
       ['light', 1280],
       ['dark', 360],
     ] as const) {
-      const tab = await sre.tab('/take-over', { colorScheme, width });
-      await tab.getByRole('button', { name: `Take over Kustomization ${ns}/app` }).waitFor();
+      const tab = await sre.tab('/adopt', { colorScheme, width });
+      await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).waitFor();
       await expectAccessible(tab);
       await expectFits(tab);
       await keepScreenshot(tab, `take-over-${width}`);
-      await tab.getByRole('button', { name: `Take over Kustomization ${ns}/app` }).click();
+      await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).click();
       await tab.getByText('+  initialVersion: 1.0.0').waitFor();
       await expectAccessible(tab);
       await expectFits(tab);
@@ -79,7 +79,7 @@ describe('taking over', () => {
     await tab.getByText('+  initialVersion: 1.0.0').waitFor();
     await runs('1.0.1');
     await tab.getByRole('button', { name: 'Put under Rollout app' }).click();
-    await tab.getByText('It has changed since you looked. Nothing was written: look again.').waitFor();
+    await tab.getByText('It has changed since it was shown. Nothing was written: check it again.').waitFor();
     expect(await view.admin.find(ref('rollout', ns, 'app'))).toBeUndefined();
     await runs('1.0.0');
   });
