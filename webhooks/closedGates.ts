@@ -48,14 +48,17 @@ export async function readClosed(
   return evaluateGates(refs, (ref) => found.get(refKey(ref)), now).closed;
 }
 
-/** The closed Gates that stop a Rollout's deployments: those that it requires itself, and those of the objects bound to it, also where these have no FluxBinding. */
-export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
-  return (await readRequired(rollout, call)).closed;
+/**
+ * The closed Gates that stop deployments of these Rollouts of one namespace: those that they require themselves, and those of all objects
+ * bound to them, also where these have no FluxBinding.
+ */
+export async function readClosedOfAll(rollouts: readonly Rollout[], call: WebhookCall): Promise<GateResult[]> {
+  return (await readRequired(rollouts, call)).closed;
 }
 
 /** The closed Gates that stop a write that ends the Rollout: those of `readClosedOfAll` but the names in `spec.gates` that never were a Gate. */
 export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
-  const { closed, bindings } = await readRequired(rollout, call);
+  const { closed, bindings } = await readRequired([rollout], call);
   return closedToLeave(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
 }
 
@@ -71,31 +74,35 @@ export async function readClosedThatAreDropped(
 }
 
 async function readRequired(
-  rollout: Rollout,
+  rollouts: readonly Rollout[],
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
   // Read before anything is awaited: a throw between two reads leaves the first one's rejection unhandled, which ends the process.
-  const { namespace = '' } = rollout.metadata;
+  const namespace = rollouts[0]?.metadata.namespace ?? '';
   const [bindings, selectors] = await Promise.all([
-    readBindings(rollout, call),
+    readBindings(rollouts, namespace, call),
     readSelectors(namespace, call, SELECTS_ROLLOUTS_LABEL),
   ]);
-  return { closed: await readClosed(gatesToPass(rollout, bindings, selectors), call), bindings };
+  const required = rollouts.flatMap((rollout, index) => gatesToPass(rollout, bindings[index]!, selectors));
+  const refs = new Map(required.map((ref) => [refKey(ref), ref]));
+  return { closed: await readClosed([...refs.values()], call), bindings: bindings.flat() };
 }
 
-/** As hooks/rollout/liveReads.ts has them before a deployment: a bypass must name every Gate that will hold it. */
-async function readBindings(rollout: Rollout, call: WebhookCall): Promise<FluxBinding[]> {
-  const { namespace = '', name = '' } = rollout.metadata;
+/** The FluxBindings of each Rollout, as hooks/rollout/liveReads.ts has them before a deployment: a bypass must name every Gate that will hold it. */
+async function readBindings(
+  rollouts: readonly Rollout[],
+  namespace: string,
+  call: WebhookCall,
+): Promise<FluxBinding[][]> {
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
-  const [bindings, objects] = await Promise.all([
-    call.cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) }),
-    listBindable(namespace, call),
-  ]);
-  const bound = boundObjects(rollout, objects, bindings, rules);
-  const selecting = bound.every(({ isVouched }) => isVouched)
+  const stored = ({ metadata: { name = '' } }: Rollout) =>
+    call.cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) });
+  const [objects, ...lists] = await Promise.all([listBindable(namespace, call), ...rollouts.map(stored)]);
+  const bound = rollouts.map((rollout, index) => boundObjects(rollout, objects, lists[index]!, rules));
+  const selecting = bound.flat().every(({ isVouched }) => isVouched)
     ? { gates: [], namespaceLabels: {} }
     : await readSelectors(namespace, call, SELECTS_LABEL);
-  return currentBindings(rollout, bindings, bound, selecting, rules);
+  return rollouts.map((rollout, index) => currentBindings(rollout, lists[index]!, bound[index]!, selecting, rules));
 }
 
 /** The metadata of the objects that annotations may bind to a Rollout. */

@@ -1,6 +1,6 @@
 /** Admission of Flux objects that name Rollouts or Gates. The rules are in core/admission/fluxWrite.ts; here is what they need. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { GATE_STATE, SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL, SUSPENDED } from '../../api/annotations.ts';
+import { GATE_STATE, SELECTS_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GATES, GOVERNED_KINDS, governedKindOf, KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -40,15 +40,12 @@ import { isTruncated } from '../../core/gate/gateSelection.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
-import { gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
 import {
   bypassOrDeny,
   deny,
   listSelecting,
-  readClosed,
   readClosedOfAll,
   readLabels,
-  readSelectors,
   recordBypass,
   reviewBypass,
 } from '../closedGates.ts';
@@ -148,10 +145,9 @@ async function withWait(
   );
   const names = new Set(refused.map(({ rollout }) => rollout));
   const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
-  const closed = (await Promise.all(followed.map((rollout) => readClosedOfAll(rollout, call)))).flat();
-  const gates = [...new Map(closed.map((gate) => [refKey(gate.ref), gate])).values()];
-  if (gates.length === 0) return refusal;
-  return { ...refusal, text: `${refusal.text} It waits there: `, closed: gates, hint: HOTFIX_HINT };
+  const closed = followed.length === 0 ? [] : await readClosedOfAll(followed, call);
+  if (closed.length === 0) return refusal;
+  return { ...refusal, text: `${refusal.text} It waits there: `, closed, hint: HOTFIX_HINT };
 }
 
 /**
@@ -278,7 +274,10 @@ async function readPinned(
   return { rollouts, source };
 }
 
-/** The closed Gates of the Rollouts that the object leaves in this write; `object` is undefined where it is deleted. */
+/**
+ * The closed Gates of the Rollouts that the object leaves in this write, those of their other objects included; `object` is undefined where it is
+ * deleted.
+ */
 async function readClosedForPins(
   object: FluxObject | undefined,
   oldObject: FluxObject,
@@ -286,11 +285,7 @@ async function readClosedForPins(
   call: WebhookCall,
 ): Promise<GateResult[]> {
   const left = await readRollouts(rolloutsLeft(object, oldObject), namespace, call);
-  if (left.size === 0) return [];
-  const selectors = await readSelectors(namespace, call, SELECTS_ROLLOUTS_LABEL);
-  const required = [...left.values()].flatMap((rollout) => gatesToPass(rollout, [], selectors));
-  const refs = new Map(required.map((ref) => [refKey(ref), ref]));
-  return readClosed([...refs.values()], call);
+  return left.size === 0 ? [] : readClosedOfAll([...left.values()], call);
 }
 
 /** The Gates that either object names, or its annotation SELECTED_BY; the Namespace only where the latter is to be checked. */

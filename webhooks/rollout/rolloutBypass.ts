@@ -43,7 +43,7 @@ export async function bypassOf(
   const none = { grant: keptGrant(rollout, before), counts: false, warnings: [] };
   if (!before || reason === undefined) return { ...none, warnings: bypassFor === undefined ? [] : [NO_REASON] };
   const [closed, left] = await Promise.all([
-    readClosedOfAll(rollout, call),
+    readClosedOfAll([rollout], call),
     readClosedThatAreDropped(rollout, before, call),
   ]);
   const bypass = await reviewBypass(closed, reason, request, call);

@@ -55,7 +55,7 @@ export async function denyDeployment(
   call: WebhookCall,
 ): Denial {
   if (!addsDeployment(rollout, before)) return undefined;
-  const closed = await readClosedOfAll(before, call);
+  const closed = await readClosedOfAll([before], call);
   const what = 'get a new deployment in its status while a Gate it requires is closed';
   return denyBehind(closed, before, what, 'status', request, call);
 }

@@ -111,7 +111,7 @@ async function closedGate(rollout: Rollout, before: Rollout | undefined, call: W
   const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
   if (!requested || requested === rollout.status?.history?.[0]?.version.tag) return [];
   const passes = closingsPassed(rollout, rollout.status?.history?.[0], requested);
-  const closed = await readClosedOfAll(rollout, call);
+  const closed = await readClosedOfAll([rollout], call);
   const [first, ...others] = closed.filter((gate) => !passes.has(closingKey(gate)));
   if (!first && closed[0]) return [bypassWarning(requested, closed)];
   if (!first) return [];

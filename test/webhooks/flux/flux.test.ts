@@ -91,12 +91,30 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     ['claims its field for two', { 'rollout.kuberik.com/substitute.APP.from': 'my-app,other' }],
     ['claims it again', { ...MINE, 'rollout.kuberik.com/rollout': 'b', 'rollout.kuberik.com/substitute': 'APP' }],
   ];
+  const gone = { objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }] };
+
   it.each(leaving)('is refused when it %s', async (_, annotations) => {
     const object = kustomization({ ...at(2, '1.1.0'), annotations, substitute: { APP: '6' } });
     const answer = await send(mutateFlux, { object, oldObject }, behind);
     expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/gate 'shop\/freeze' is closed/) });
     const open = { objects: [waiting, gate('shop/freeze', { default: 'opened' })] };
     expect(await send(mutateFlux, { object, oldObject }, open)).toMatchObject({ allowed: true });
+  });
+
+  it('is refused, too, where only another object of the Rollout requires the Gate', async () => {
+    const source = ociRepository(
+      { tag: '1.1.0' },
+      { annotations: { 'rollout.kuberik.com/rollout': 'my-app', 'gate.fluxcd.io/gates': 'freeze' } },
+    );
+    const object = kustomization({ ...at(2, '1.1.0'), annotations: { note: 'x' }, substitute: { APP: '6' } });
+    const withGate = (state: 'closed' | 'opened') => ({
+      objects: [...gone.objects, mine, source, oldObject, gate('shop/freeze', { default: state })],
+    });
+    const answer = await send(mutateFlux, { object, oldObject }, withGate('closed'));
+    expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/gate 'shop\/freeze' is closed/) });
+    expect(await send(mutateFlux, { object, oldObject }, withGate('opened'))).toMatchObject({ allowed: true });
+    const deletion = await send(validateFlux, { oldObject }, withGate('closed'));
+    expect(deletion).toMatchObject({ allowed: false, message: expect.stringMatching(/gate 'shop\/freeze' is closed/) });
   });
 
   it('is refused, too, where the Gate selects the Rollout', async () => {
@@ -118,7 +136,6 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     expect(answer.reads).toEqual([]);
   });
 
-  const gone = { objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }] };
   it('is neither deleted, nor given to an owner with which it would be', async () => {
     const owned = { ...oldObject, metadata: { ...oldObject.metadata, ownerReferences: [OWNER] } };
     const context = (value: string) => ({
