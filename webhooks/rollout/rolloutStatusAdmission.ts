@@ -59,16 +59,31 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
   return (await denyDeployment(rollout, before, request, call)) ?? allowed();
 };
 
-/** What others wrote, as it may be stored: our fields restored where the writer does not know them, the next revision. */
+/** What others wrote, as it may be stored: our fields restored where the writer does not know them, the inputs of decisions as they were, the next revision. */
 export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
   // Whoever sends a revision has read ours and may mean to leave out what is missing.
   const knowsUs = written.revision !== undefined || stored?.revision === undefined;
-  const { revision: _, namedGates: __, ...rest } = knowsUs ? written : restored(written, stored);
-  // It decides whether a Gate may be left, and no writer but ours may say so.
-  const status = { ...rest, ...(stored?.namedGates && { namedGates: stored.namedGates }) };
+  const { revision: _, ...rest } = knowsUs ? written : restored(written, stored);
+  const status = withStoredInputs(rest, stored);
   const { revision, ...before } = stored ?? {};
   if (sameJson(status, before)) return stored ?? {};
   return { ...status, revision: (revision ?? 0) + 1 };
+}
+
+/** What decides whether a Gate may be left, whose approval counts, what is never rolled back, and how old a release is: only the hooks set it. */
+const INPUTS = ['namedGates', 'releaseAuthors', 'rollbackBarriers'] as const satisfies (keyof RolloutStatus)[];
+
+function withStoredInputs(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
+  const status = { ...written };
+  for (const key of INPUTS) delete status[key];
+  // Of a Rollout without a status, as in a restored backup, the times are the writer's.
+  if (!stored) return status;
+  const seen = new Map(stored.availableReleases?.map((release) => [release.tag, release.firstSeen]));
+  const releases = written.availableReleases?.map(({ firstSeen: _, ...release }) => {
+    const firstSeen = seen.get(release.tag);
+    return firstSeen === undefined ? release : { ...release, firstSeen };
+  });
+  return { ...status, ...pick(stored, INPUTS), ...(releases && { availableReleases: releases }) };
 }
 
 function restored(written: RolloutStatus, stored: RolloutStatus): RolloutStatus {
@@ -76,16 +91,10 @@ function restored(written: RolloutStatus, stored: RolloutStatus): RolloutStatus 
     const own = stored.history?.find((known) => isSameEntry(known, entry));
     return own ? { ...pick(own, OUR_ENTRY_FIELDS), ...entry } : entry;
   });
-  const firstSeen = new Map(stored.availableReleases?.map((release) => [release.tag, release.firstSeen]));
-  const availableReleases = written.availableReleases?.map((release) => {
-    const seen = firstSeen.get(release.tag);
-    return seen === undefined || release.firstSeen !== undefined ? release : { ...release, firstSeen: seen };
-  });
   return {
     ...pick(stored, OUR_FIELDS),
     ...written,
     ...(history && { history }),
-    ...(availableReleases && { availableReleases }),
   };
 }
 

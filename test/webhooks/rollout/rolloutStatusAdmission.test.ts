@@ -61,6 +61,31 @@ describe('mutate/rollout-status', () => {
     ]);
   });
 
+  it('keeps what decisions are made from, also for a writer who knows revisions', async () => {
+    const release = { tag: '1.0.0', firstSeen: '2026-03-01T10:00:00Z' };
+    const stored = {
+      ...ours,
+      availableReleases: [release],
+      releaseAuthors: [{ tag: '1.0.0', authors: 'alice' }],
+      rollbackBarriers: ['1.0.0'],
+    };
+    const long = '2020-01-01T00:00:00Z';
+    const forged = {
+      ...stored,
+      availableReleases: [
+        { ...release, firstSeen: long },
+        { tag: '2.0.0', firstSeen: long },
+      ],
+      releaseAuthors: [{ tag: '1.0.0', authors: 'nobody' }],
+      rollbackBarriers: [],
+    };
+    expect(await accept(forged, 'dashboard', stored)).toEqual({
+      ...stored,
+      availableReleases: [release, { tag: '2.0.0' }],
+      revision: 8,
+    });
+  });
+
   it('knows every field that the Go controller has not', () => {
     const crd = parse(
       readFileSync(join(import.meta.dirname, '../../../manifests/crds/kuberik.com_rollouts.yaml'), 'utf8'),
