@@ -48,6 +48,8 @@ it('is not written in an older version that would drop a field of it; with that 
     `Kustomization ${ns}/app: a write in kustomize.toolkit.fluxcd.io/${OLDER} drops or changes spec.wait. ` +
       `Write it in kustomize.toolkit.fluxcd.io/v1: gate '${ns}/freeze' is closed`,
   );
+  const finalizers = ['example.com/hold'];
+  await expect(developer.mergePatch(older, { metadata: { finalizers } })).rejects.toThrow('drops or changes spec.wait');
   expect((await admin.get(app)).spec.wait).toBe(true);
   await ask(sre, ns, 'freeze', 'open');
   await isFree(admin, app);

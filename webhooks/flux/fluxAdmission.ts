@@ -54,7 +54,9 @@ import { type AdmissionDecision, allowed, denied, namespaceOf } from '../respons
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { object, oldObject: stored } = objectsOf(request);
   if (!object || request.subResource) return allowed();
-  if (stored && (isOutOfScope(object, stored) || willConflict(object, stored))) return allowed();
+  if (stored && willConflict(object, stored)) return allowed();
+  // A write in an older version may drop fields that neither object has here: `refuseLoss` compares with what is stored.
+  if (stored && isOutOfScope(object, stored) && isCurrentVersion(request)) return allowed();
   const foreign = call.settings.noCrossNamespaceRefs ? refuseForeign(object, stored) : undefined;
   if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
   const tooMany = refuseTooManyReferences(object, stored);
@@ -176,15 +178,15 @@ async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Pr
  * @param closed the Gates that hold the object
  */
 async function refuseLoss(
-  { kind: { group, kind, version } }: AdmissionRequest,
+  request: AdmissionRequest,
   oldObject: FluxObject,
   closed: readonly GateResult[],
   call: WebhookCall,
 ): Promise<Refusal | undefined> {
+  const { group, kind, version } = request.kind;
   const governed = governedKindOf(group, kind);
-  if (closed.length === 0 || governed === undefined) return undefined;
+  if (closed.length === 0 || governed === undefined || isCurrentVersion(request)) return undefined;
   const [current] = KINDS[governed].versions;
-  if (version === current) return undefined;
   const stored = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS[governed]), ...identityOf(oldObject) });
   if (!stored || sameJson(stored.spec, oldObject.spec)) return undefined;
   const lost = Object.keys(stored.spec ?? {}).filter((key) => !sameJson(stored.spec?.[key], oldObject.spec?.[key]));
@@ -193,6 +195,11 @@ async function refuseLoss(
     text: `${subjectOf(oldObject)}: a write in ${group}/${version} drops or changes spec.${lost.join(', spec.')}. Write it in ${group}/${current}: `,
     closed,
   };
+}
+
+function isCurrentVersion({ kind: { group, kind, version } }: AdmissionRequest): boolean {
+  const governed = governedKindOf(group, kind);
+  return governed === undefined || KINDS[governed].versions[0] === version;
 }
 
 // Live reads for one write: by name, only what is named, all at once. A cache could be stale.
