@@ -73,14 +73,19 @@ export function createApp({
         response.status(refusal.status).json({ error: refusal.error });
         return;
       }
-      if (isBusy()) return tellBusy(response, end);
+      // What is to be answered all the same is read first: its answer repeats what it begins with.
+      if (isBusy() && !answerUnread) return tellBusy(response, end);
       let held: Body | undefined;
       let body: unknown;
       try {
         held = await readBody(request, { maxBytes, share: lane.share, completeMs });
         const { bytes } = held;
         // Counted only now, so that slow senders do not use up the limit.
-        if (isBusy()) return tellBusy(response, end);
+        if (isBusy()) {
+          if (!answerUnread) return tellBusy(response, end);
+          const beginning = Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8'));
+          throw new BodyError(429, 'too many requests at once', { why: 'busy', beginning });
+        }
         lane.inFlight++;
         try {
           response.json(

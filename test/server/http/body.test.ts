@@ -104,6 +104,21 @@ describe('a body', () => {
     for (const { answered } of busy) expect(await answered).toContain('200');
   });
 
+  it('has the answer of its route in place of that 429, where the route gives one', async () => {
+    const answerUnread = async ({ why, beginning }: UnreadBody) => ({ why, beginning: await beginning });
+    const { port, waiting } = await serve({ answerUnread });
+    const busy = Array.from({ length: SERVER_LIMITS.requestsAtOnce }, () => raw(port, small));
+    await untilSeen(() => waiting.length === busy.length);
+    const { socket, answered } = raw(port, head('Content-Length: 9'), '{"uid":1}');
+    let text = '';
+    socket.on('data', (data) => {
+      text += data;
+    });
+    expect(await answered).toContain('200');
+    expect(text).toContain('"why":"busy","beginning":"{\\"uid\\":1}"');
+    for (const answer of waiting) answer();
+  });
+
   it('is refused when those that are there fill the memory, and taken when they are answered', async () => {
     const { port, waiting } = await serve();
     const size = SERVER_LIMITS.bodyBytes;
