@@ -218,7 +218,7 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-// AcceptedRequests of a write of a Gate: which annotation brings a request, and the record that is kept. Only an annotation that this write changes is a
+// How a write of a Gate becomes requests: which annotation brings one, and the record that is kept. Only an annotation that this write changes is a
 // request; the one that arrived last counts, whatever the timestamps are. Two things look like requests and are not: Flux putting back Git's value over
 // a user's (its timestamp is older than one already handled), and a user's own text in the record.
 
@@ -295,7 +295,7 @@ function isHandled({ action, at }: GateRequest, { planned, handled }: GateReques
   return last !== undefined && (at === last || at <= last - CLOCK_TOLERANCE_MS);
 }
 
-/** GateRequests after one more has arrived, which then is the one that counts. */
+/** Adds a request, which then takes effect. */
 function arrive(requests: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
   const { current, handled, seen } = due(requests, now);
   if (request.at > now + CLOCK_TOLERANCE_MS) return { current, planned: request, handled, seen };

@@ -4,6 +4,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { bypassText } from '../../core/admission/gateTexts.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
+import { sameJson } from '../../core/kube/json.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
@@ -25,7 +26,7 @@ export async function denyDroppedGates(
 
 /**
  * With an owner reference to an object that is deleted, or never existed, the garbage collector deletes the Rollout. With spec.writeBack its objects take
- * any version.
+ * any version, and another ImagePolicy brings another repository to what Git commits.
  */
 export async function denyRelease(
   rollout: Rollout,
@@ -33,11 +34,17 @@ export async function denyRelease(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Denial {
-  const leavesToGit = writeBackName(rollout) !== undefined && writeBackName(before) === undefined;
-  const what = gainsOwner(rollout, before) ? 'get an owner reference' : leavesToGit ? 'get spec.writeBack' : undefined;
+  const what = gainsOwner(rollout, before) ? 'get an owner reference' : changeInGit(rollout, before);
   if (what === undefined) return undefined;
   const closed = await readClosedToLeave(before, call);
   return denyBehind(closed, rollout, `${what} while a Gate it requires is closed`, 'write', request, call);
+}
+
+function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
+  if (writeBackName(rollout) === undefined) return undefined;
+  if (writeBackName(before) === undefined) return 'get spec.writeBack';
+  const isSamePolicy = sameJson(rollout.spec?.releasesImagePolicy, before.spec?.releasesImagePolicy);
+  return isSamePolicy ? undefined : 'get another spec.releasesImagePolicy beside spec.writeBack';
 }
 
 /** Deleting and re-creating it would evade its Gates. */

@@ -87,11 +87,11 @@ export interface Evaluation {
   closed: GateResult[];
   /** Closed Gates that the version may bypass. */
   passed: GateResult[];
-  /** The requests that opened its Gates, and the approvals that Gates and RolloutGates requiredApprovals for. */
+  /** The requests that opened its Gates, and the approvals that Gates and RolloutGates require. */
   approvals: StoredApproval[];
-  /** The RolloutGates that ask for approvals of `pending`, where it needs them: a rollback does not, nor what ran before without gateFirstDeployment. */
+  /** The RolloutGates whose approvals `pending` needs. A rollback needs none, nor does what ran before without gateFirstDeployment. */
   requiredApprovals: readonly RequiredApprovals[];
-  /** Everything in the way but budgets, which are requiredApprovals once nothing else is. */
+  /** All blockers except budgets: a slot is requested only when nothing else blocks. */
   blockers: Blocker[];
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;

@@ -336,6 +336,13 @@ describe('validate/rollout', () => {
     expect((await decide({ object: toGit('a'), old: gated }, [open])).verdict.allowed).toBe(true);
     expect((await decide({ object: toGit('b'), old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
     expect((await decide({ object: gated, old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
+    const other = toGit('a');
+    other.spec = { ...other.spec!, releasesImagePolicy: { name: 'other' } };
+    expect((await decide({ object: other, old: toGit('a') }, [closed])).verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining('cannot get another spec.releasesImagePolicy beside spec.writeBack while'),
+    });
+    expect((await decide({ object: other, old: toGit('a') }, [open])).verdict.allowed).toBe(true);
   });
 
   it('lets who has the verb bypass get past it with a new reason, and records it', async () => {
