@@ -77,7 +77,7 @@ describe('approvals on a Gate', () => {
     const manifest = gate(ns, 'prod', { spec: { default: 'closed', approvals: { required: 2 } } });
     const asking = { ...manifest, metadata: { ...manifest.metadata, annotations: { [OPEN]: now } } };
     const { warnings } = await flux.apply(asking, { manager: 'kustomize-controller', force: true });
-    expect(warnings).toContain('the request opens nothing: the Gate has spec.approvals');
+    expect(warnings).toContain('the request has no effect: a Gate with spec.approvals needs approvals');
     expect((await admin.get(prod)).metadata.annotations?.[OPEN]).toBe(now);
     await staysTrue(async () => (await deployed()).length === 0, 'nothing to be deployed', 1000);
   });

@@ -23,7 +23,7 @@ describe('one write of a gated Kustomization past a closed gate', () => {
         substitute: { APP: '1.1.0' },
         deployed: deployment('my-app', 2, '1.1.0'),
       }),
-      warning: /^written, but still suspended/,
+      warning: /^stored, but still suspended/,
     },
     {
       says: 'with a bypass suspend may be lifted, and the state says so',

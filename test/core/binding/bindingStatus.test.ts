@@ -199,7 +199,10 @@ const rows: Row[] = [
     }),
     applier: kustomization({ annotations: {} }),
     state: 'Waiting',
-    ready: ['False', /^suspended until Kustomization shop\/apps applies it again, as asked at 2026-03-04T09:59:00Z$/],
+    ready: [
+      'False',
+      /^suspended until Kustomization shop\/apps applies it again, as requested at 2026-03-04T09:59:00Z$/,
+    ],
   },
   {
     says: 'annotations that are wrong',

@@ -20,7 +20,7 @@ it.each<[says: string, oldObject: FluxObject, context: World, by: string | undef
     gated,
     { objects: [closed], mayBypass: ['sre shop/freeze'] },
     '2026-03-04T10:00:00Z sre',
-    [expect.stringContaining('written, but still suspended')],
+    [expect.stringContaining('stored, but still suspended')],
   ],
   [
     'by somebody who may not: none, and a Warning',

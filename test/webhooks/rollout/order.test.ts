@@ -55,7 +55,7 @@ describe('spec.after', () => {
       expect(await decided(withMatch('revision'), known, withMatch('digest'))).toMatchObject({
         allowed: false,
         message:
-          'Rollout \'app\' is not valid: spec.after[1].match: "revision" is text that anyone who pushes an image can write, and this installation does not trust publishers: use match: digest, or set TRUST_PUBLISHERS=true where only your pipeline pushes',
+          'Rollout \'app\' is not valid: spec.after[1].match: "revision" is not allowed, because every user who pushes an image can write a revision: use match: digest, or set TRUST_PUBLISHERS=true if only your pipeline pushes',
       });
       expect(await decided(withMatch('digest'), known)).toMatchObject({ allowed: true, warnings: [] });
     });
