@@ -14,7 +14,7 @@ import { withoutCommands } from '../../text/commands.ts';
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
 
 /** The message for a check that was watched when the deployment began. */
-const GONE = 'it was watched when this deployment began, and is deleted or no longer selected';
+const GONE = 'it was deleted during this deployment, or is no longer selected';
 
 /** Anybody who reports health writes it; it stays in the history. */
 const MAX_MESSAGE = 4096;

@@ -268,7 +268,7 @@ const followers: Row[] = [
     state: 'Waiting',
     ready: [
       'Unknown',
-      /apply my-app 1\.1\.0 \(2\): OCIRepository 'web' does not follow that Rollout: annotate it with rollout\.kuberik\.com\/rollout=my-app$/,
+      /apply my-app 1\.1\.0 \(2\): OCIRepository 'web' is not bound to that Rollout: annotate it with rollout\.kuberik\.com\/rollout=my-app$/,
     ],
   },
   {

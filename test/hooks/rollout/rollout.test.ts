@@ -335,7 +335,7 @@ describe('sync', () => {
       expect(answer.status.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
         status: 'False',
         reason: 'RolloutFailed',
-        message: expect.stringContaining("ConfigMap 'release' was not made for this Rollout"),
+        message: expect.stringContaining("ConfigMap 'release' exists but does not belong to this Rollout"),
       });
       expect(answer.reasons).toContain('RolloutFailed');
       expect(answer.resyncAfterSeconds).toBe(30);
@@ -350,7 +350,7 @@ describe('sync', () => {
       expect(ready).toMatchObject({
         status: 'False',
         reason: 'RolloutFailed',
-        message: expect.stringContaining("ConfigMap 'release' is not written: this installation lacks the component"),
+        message: expect.stringContaining("ConfigMap 'release' is not written: the component"),
       });
       expect(reads).toEqual([]);
       const other = await rolloutHook.sync(

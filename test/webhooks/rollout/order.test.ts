@@ -108,7 +108,7 @@ describe('spec.after', () => {
       noCrossNamespaceRefs: true,
     });
     expect(message).toContain(
-      'spec.after[0].namespace: "team-b" is another namespace, which this installation forbids',
+      'spec.after[0].namespace: references to another namespace ("team-b") are forbidden (NO_CROSS_NAMESPACE_REFS)',
     );
   });
 
