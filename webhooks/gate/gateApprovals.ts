@@ -149,7 +149,7 @@ async function readAll(
 }
 
 function nameIt(why: string, version: string): string {
-  return `${why}: say which one is meant, as <namespace>/<rollout>:${version.slice(0, 128)}`;
+  return `${why}: name the Rollout too, as <namespace>/<rollout>:${version.slice(0, 128)}`;
 }
 
 function candidates(

@@ -107,7 +107,7 @@ export function healthChecksMissing(
 ): NewCondition | undefined {
   const isWatching = healthCheckLabels(spec?.healthCheckSelector) !== undefined;
   if (!isWatching || healthChecks.length + healthLeftOut > 0) return undefined;
-  const message = 'spec.healthCheckSelector matches no HealthCheck: a bake watches nothing until one appears';
+  const message = 'spec.healthCheckSelector matches no HealthCheck: bakes check no health until one appears';
   return { type: HEALTH_CHECKS_MISSING, status: 'True', reason: 'NoneSelected', message };
 }
 

@@ -115,7 +115,7 @@ export function foreignRefs({ metadata, spec }: Rollout): string[] {
   if (!namespaceSelector) return sentences;
   return [
     ...sentences,
-    'spec.healthCheckSelector.namespaceSelector selects other namespaces, which this installation forbids',
+    'spec.healthCheckSelector.namespaceSelector: references to other namespaces are forbidden (NO_CROSS_NAMESPACE_REFS)',
   ];
 }
 

@@ -143,7 +143,7 @@ describe('what is of other namespaces', () => {
     const { message } = said(status, 'Ready')!;
     for (const path of ['releasesImagePolicy.namespace', 'gates[1].namespace', 'healthCheckSelector.namespaceSelector'])
       expect(message).toContain(`spec.${path}`);
-    expect(message).toContain('which this installation forbids');
+    expect(message).toContain('are forbidden (NO_CROSS_NAMESPACE_REFS)');
     const asked = await rules(foreign, { settings });
     expect(asked).not.toHaveProperty('imagepolicies');
     expect(asked.gates).toMatchObject({ namespace: 'team-a', names: ['own'] });

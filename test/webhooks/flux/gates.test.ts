@@ -76,7 +76,7 @@ describe('DELETE', () => {
       'with a reason but no verb',
       { oldObject: frozen(given('developer', 10)) },
       bypass,
-      /developer has no verb bypass on shop\/freeze/,
+      /developer lacks the verb bypass on shop\/freeze/,
     ],
     [
       'by a ServiceAccount that has the verb',

@@ -27,7 +27,7 @@ it.each<[says: string, oldObject: FluxObject, context: World, by: string | undef
     gated,
     { objects: [closed] },
     undefined,
-    ['Bypass refused: sre has no verb bypass on shop/freeze'],
+    ['Bypass refused: sre lacks the verb bypass on shop/freeze'],
   ],
   [
     'where the Gate is open: none',

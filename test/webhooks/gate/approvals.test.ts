@@ -117,7 +117,7 @@ describe('an approval on a Gate', () => {
     const releases = { ...Object.fromEntries(many.map(([name, tags]) => [name, [...tags]])), web: ['1.0.0'] };
     const { allowed, message } = await written({ [APPROVE]: '1.0.0' }, { releases });
     expect(allowed).toBe(false);
-    expect(message).toContain('more than 2000 Rollouts (limit approvalRollouts): say which one is meant');
+    expect(message).toContain('more than 2000 Rollouts (limit approvalRollouts): name the Rollout too');
     expect(message).toContain('<namespace>/<rollout>:1.0.0');
     expect(given((await written({ [APPROVE]: 'shop/web:1.0.0' }, { releases })).stored)).toHaveLength(1);
   });

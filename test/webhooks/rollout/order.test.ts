@@ -78,7 +78,7 @@ describe('spec.after', () => {
   it('that names what does not exist is allowed, with a Warning', async () => {
     const { allowed, warnings } = await decided(named('app', [{ name: 'staging' }]), []);
     expect(allowed).toBe(true);
-    expect(warnings).toEqual(["spec.after: Rollout 'staging' does not exist: every version waits until it does"]);
+    expect(warnings).toEqual(["spec.after: Rollout 'staging' does not exist: every version waits until that changes"]);
   });
 
   it.each([
@@ -98,7 +98,7 @@ describe('spec.after', () => {
         settings,
       );
       const warning =
-        "spec.after: Rollout 'team-b/staging' does not exist or may not be seen from here: every version waits until it does";
+        "spec.after: Rollout 'team-b/staging' does not exist or has not consented: every version waits until that changes";
       expect(warnings).toEqual(warns ? [warning] : []);
     },
   );

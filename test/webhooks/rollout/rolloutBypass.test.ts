@@ -107,7 +107,7 @@ describe('a reason that lets nothing through has no record', () => {
   it('by somebody who may bypass one Gate of two is denied, and the denial names the other', async () => {
     const answer = await ask({ next: annotated(HOTFIX, own, AT_7), may: ['sre own'] });
     expect(answer).toMatchObject({ allowed: false, events: [] });
-    expect(answer.denial).toContain('sre has no verb bypass on team-a/bound.');
+    expect(answer.denial).toContain('sre lacks the verb bypass on team-a/bound.');
     expect(answer.denial).toContain("gate 'team-a/own' is closed");
   });
 
