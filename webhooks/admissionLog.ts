@@ -66,10 +66,10 @@ function changesOf(route: string, { object, oldObject }: AdmissionRequest, decis
 
 const STATES = {
   open: ['Released', 'no closed Gate holds it: its suspension is lifted'],
-  opening: ['Opening', 'its Gates are open: it waits for the next apply of what applies it'],
+  opening: ['Opening', 'its Gates are open: it waits for the next apply by its applier'],
   closed: ['Suspended', 'held, suspended by closed Gates'],
   bypassed: ['Bypassed', 'runs behind closed Gates, which were bypassed'],
-  passing: ['Passing', 'takes a deployment that passes closed Gates'],
+  passing: ['Passing', 'gets a deployment that bypasses closed Gates'],
 } as const;
 
 function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Change[] {
@@ -82,7 +82,7 @@ function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Ch
     changes.push({ reason, message: `${text}${'gates' in state ? `: ${state.gates.join(', ')}` : ''}` });
   }
   if (is === undefined && parseState(was))
-    changes.push({ reason: 'Released', message: 'it requires no Gate any more' });
+    changes.push({ reason: 'Released', message: 'it no longer requires a Gate' });
   const deployed = annotation(after, DEPLOYED);
   if (deployed !== undefined && deployed !== annotation(before, DEPLOYED)) {
     const versions = parseDeployments(deployed).map(deploymentText);

@@ -69,7 +69,7 @@ export async function writeApprovals(
   return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };
 }
 
-const nothing = (): ApprovalTarget => ({ problem: 'nothing is asked for' });
+const nothing = (): ApprovalTarget => ({ problem: 'nothing is requested' });
 
 function answer(
   { problem, warnings }: ApprovalAcceptance,

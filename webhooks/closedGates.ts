@@ -173,7 +173,7 @@ export async function reviewBypass(
   );
   const refused = gates.filter((_, i) => !may[i]).map(refKey);
   if (refused.length === 0) return { granted: true, gates, reason };
-  return { granted: false, refused: `${username} has no verb bypass on ${refused.join(', ')}` };
+  return { granted: false, refused: `${username} lacks the verb bypass on ${refused.join(', ')}` };
 }
 
 type AnyObject = KubeObject<any, any>;

@@ -125,7 +125,7 @@ async function blaming<T>({ object, oldObject }: AdmissionRequest, answer: () =>
 const UID = /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}"request":\{"uid":"([^"\\]+)"/;
 
 const REMEDY: Record<UnreadBody['why'], string> = {
-  tooLarge: 'make the object smaller, and leave out its status, which counts though this write does not store it',
+  tooLarge: 'make the object smaller, and leave out its status, which counts too',
   busy: 'if that keeps failing, make the object smaller',
   slow: 'try again later, or make the object smaller',
 };

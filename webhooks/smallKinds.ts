@@ -10,7 +10,7 @@ import type { Schedule } from '../core/schedule/scheduleGates.ts';
 import { scheduleProblems } from '../core/schedule/schedulePlan.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
 
-const DROPPED = `${CONTINUE_REQUEST} is the webhook's record of who asked: what you write in it is dropped`;
+const DROPPED = `${CONTINUE_REQUEST} is written by the webhook: your change of it is ignored`;
 
 /** RolloutBudgets: the user who resumes a version in spite of its failures is recorded. */
 export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {

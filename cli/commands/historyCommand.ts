@@ -19,7 +19,7 @@ export const history: CommandDefinition = {
 --diff shows what two of them differ in, by the ids of the first column.`,
   arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
   options: [
-    { flags: '--diff <ids...>', help: 'two ids: what the second has that the first had not' },
+    { flags: '--diff <ids...>', help: 'two ids: show the changes from the first to the second' },
     output('json', 'yaml'),
   ],
   examples: [

@@ -46,7 +46,7 @@ export function sizeFindings(
     const size = `The ${selected.length} Rollouts that ${name} selects are ${inMib(bytes)} together`;
     const limit = `a request to its hook may have ${inMib(MAX_REQUEST_BYTES)}`;
     const isOver = bytes > MAX_REQUEST_BYTES;
-    const text = isOver ? `${size}, and ${limit}: it is refused with 413, and nothing is granted` : `${size}: ${limit}`;
+    const text = isOver ? `${size}, but ${limit}: its hook answers 413, and no slot is granted` : `${size}: ${limit}`;
     return problem(
       ABOUT,
       text,

@@ -67,7 +67,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
     ...withoutPolicy.map(({ by, ref }) =>
       problem(
         ABOUT,
-        `Rollout ${refKey(by)} follows ImagePolicy ${refKey(ref)}, which does not exist: it has no releases`,
+        `Rollout ${refKey(by)} references ImagePolicy ${refKey(ref)}, which does not exist: it has no releases`,
         'create the ImagePolicy, or correct spec.releasesImagePolicy',
         shell`kubectl -n ${nameWord(ref.namespace)} get imagepolicies`,
       ),

@@ -54,7 +54,7 @@ export const checkWebhooks: Check = async (examined) => {
       ({ name, failurePolicy }) => failurePolicy === 'Ignore' && !LEFT_OPEN.test(name),
     ).length;
     const kind = resource.startsWith('mutating') ? 'mutating' : 'validating';
-    const unregistered = `The ${kind} webhooks ${missing} are not registered: nothing holds what they guard`;
+    const unregistered = `The ${kind} webhooks ${missing} are not registered: their objects are not protected`;
     const open = `${kind} webhooks have failurePolicy Ignore (${ignoring} of ${ours.length}): while the server is down nothing is held`;
     const apply = `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`;
     if (missing !== '') findings.push(problem(ABOUT, unregistered, 'apply them again', apply));

@@ -81,7 +81,7 @@ export function freezeConcerns(gate: Gate, held: readonly Requirer[]): string[] 
   return [
     ...(flux
       ? [
-          "It holds Flux's own Kustomization flux-system/flux-system: nothing would be applied from Git any more, not even a change to this Gate",
+          "It holds Flux's own Kustomization flux-system/flux-system: nothing more would be applied from Git, not even a change to this Gate",
         ]
       : []),
     ...(syncs && sources.length > 0

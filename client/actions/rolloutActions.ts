@@ -175,7 +175,7 @@ function bypassActions(rollout: Rollout, version: string, closed: readonly Close
   const gates = closed.map(({ object }) => object);
   const ref = identityOf(rollout);
   return offer({ type: 'bypass', object: { kind: 'Rollout', ...ref }, version }, rollout, {
-    text: `Only ${version} is deployed past ${gates.map((gate) => `Gate ${refKey(gate)}`).join(', ')}, once. Your name and reason are recorded.`,
+    text: `Only ${version} bypasses ${gates.map((gate) => `Gate ${refKey(gate)}`).join(', ')}, once. Your name and reason are recorded.`,
     rights: [...gates.map((gate) => rightOn('bypass', 'Gate', gate)), rightOn('patch', 'Rollout', ref)],
     step: `gate/${refKey(first)}`,
   });

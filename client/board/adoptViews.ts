@@ -110,7 +110,7 @@ function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject
   const isOwn = chart?.kind === KINDS.OCIRepository.kind && (chart.namespace ?? ref.namespace) === ref.namespace;
   const row = { kind: 'HelmRelease' as const, ...ref };
   if (!isOwn) {
-    return { ...row, problem: 'Its chart is in no OCIRepository of its namespace, and others are not pinned' };
+    return { ...row, problem: 'Its chart comes from no OCIRepository of its namespace, so no Rollout can manage it' };
   }
   const source = { namespace: ref.namespace, name: chart.name };
   const [rollout] = boundRollouts(sources.get(refKey(source)) ?? object);

@@ -47,11 +47,11 @@ function refOf(key: string): NamespacedName {
 
 /** Who lets a version through a closed gate that asks for approvals. */
 export function approvalRuleText({ required, notBy = [], expireAfter }: ApprovalRule): string {
-  const who = required === 1 ? 'one person who approves it' : `${required} people who approve it`;
+  const who = required === 1 ? 'the approval of one user' : `the approvals of ${required} users`;
   const names = { requester: 'whoever requested it', author: 'its authors' };
   const without = notBy.length > 0 ? `, ${notBy.map((each) => names[each]).join(' and ')} not counted` : '';
   const lasts = expireAfter ? `, each within ${expireAfter}` : '';
-  return `A version takes ${who}${without}${lasts}; no request opens the gate`;
+  return `A version needs ${who}${without}${lasts}; no request opens the gate`;
 }
 
 const MOST = 50;

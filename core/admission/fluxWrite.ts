@@ -217,7 +217,7 @@ function leavesSelection(object: FluxObject, oldObject: FluxObject, context: Gat
 function refuseNesting(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
   if (oldObject && sameJson(besideSuspend(object), besideSuspend(oldObject))) return undefined;
-  return `spec is nested more than ${LIMITS.nesting} levels deep, which is the limit for what Gates and Rollouts hold: nest it less deeply.`;
+  return `spec is nested more than ${LIMITS.nesting} levels deep (limit nesting): nest it less deeply.`;
 }
 
 function besideSuspend({ spec }: FluxObject): unknown {
@@ -251,7 +251,7 @@ function suspendedWarning(object: FluxObject, { oldObject, bypass }: FluxWrite, 
   if (closed.length === 0 || object.metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (!oldObject)
     return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: gate ${closed.join(', ')} is closed`];
-  return bypass?.granted ? ['written, but still suspended: set spec.suspend to false too for Flux to act on it'] : [];
+  return bypass?.granted ? ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'] : [];
 }
 
 /** For a user who resumes an object whose version is being fetched: it is resumed by itself. */

@@ -43,7 +43,7 @@ export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): strin
 
 /** The condition's text about a closed gate that was bypassed. */
 export function passedText(gate: NamespacedName): string {
-  return `Reconciliation goes on although gate '${refKey(gate)}' is closed: it was bypassed.`;
+  return `Reconciliation continues although gate '${refKey(gate)}' is closed: it was bypassed.`;
 }
 
 /** One line, the most important words first: the API server truncates at 120 characters. */
@@ -63,7 +63,7 @@ export function bypassWarning(version: string, closed: readonly GateResult[]): s
     closed.length > 1
       ? `${closed.length} closed gates`
       : `the closed gate ${closed.map(({ ref }) => refKey(ref)).join()}`;
-  return `version ${version} is let past ${gates}, once`;
+  return `version ${version} bypasses ${gates}, once`;
 }
 
 /** When a reason counts: a DELETE and a write of the status cannot carry one. */
@@ -82,18 +82,18 @@ export function bypassText(bypass: Bypass | undefined, operation: keyof typeof B
 
 /** How a version bypasses the closed gates of an application. */
 export const HOTFIX_HINT: Saying = {
-  text: ` Whoever has the verb bypass on each of them gets past, for this version only: with a reason in ${BYPASS_REASON} in the same write.`,
+  text: ` With the verb bypass on each of them, you can bypass them for this version only, with a reason in ${BYPASS_REASON} in the same write.`,
 };
 
 /** How to change a managed field behind a closed gate: neither an open gate nor a bypass of the object lets the edit through. */
 export function pinnedText({ metadata: { namespace } }: FluxObject, pin: Pin, value: string | undefined): Saying {
   const reason = { expanded: shell` ${BYPASS_REASON}=${WHY}` };
   return {
-    text: ` Opening is not enough: ${pinPath(pin).join('.')} is held by Rollout '${pin.rollout}'.`,
+    text: ` Opening is not enough: ${pinPath(pin).join('.')} is managed by Rollout '${pin.rollout}'.`,
     commands: [
-      ['To deploy another version, when the gates are open', deployCommand(namespace, pin.rollout, value)],
+      ['To deploy another version once the gates are open', deployCommand(namespace, pin.rollout, value)],
       [
-        'To deploy it past them, for this version only, with the verb bypass on each of them',
+        'To bypass them for this version only, with the verb bypass on each of them',
         deployCommand(namespace, pin.rollout, value, reason),
       ],
     ],

@@ -213,8 +213,8 @@ export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObjec
   const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
   if (unique(named).length > LIMITS.requiredGates) {
     return (
-      `metadata.annotations[${GATES}]: before and after this write the annotation names more than ${LIMITS.requiredGates} ` +
-      'Gates in all, which is the limit: change the annotation in several writes.'
+      `metadata.annotations[${GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
+      'Gates (limit requiredGates): change the annotation in several writes.'
     );
   }
   if (!pinAnnotationsOf(object).tooMany || (oldObject && pinAnnotationsOf(oldObject).tooMany)) return undefined;
@@ -238,8 +238,8 @@ function foreignGates({ metadata: { namespace = '', annotations } }: FluxObject)
 
 function foreignText(ref: NamespacedName): string {
   return (
-    `'${refKey(ref)}' in ${GATES} is a Gate of another namespace, and NO_CROSS_NAMESPACE_REFS forbids references to ` +
-    'other namespaces.'
+    `${GATES} references Gate '${refKey(ref)}' of another namespace, and NO_CROSS_NAMESPACE_REFS forbids references ` +
+    'to other namespaces.'
   );
 }
 

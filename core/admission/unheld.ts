@@ -44,7 +44,7 @@ export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces:
     if (state === 'bypassed' || state === 'passing' || !requires(object, gate, namespaces)) return undefined;
     const size = new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
     if (size > MAX_ANNOTATIONS - ROOM) {
-      const message = `its annotations take ${size} bytes, which may leave no room for ours: remove some`;
+      const message = `its annotations have ${size} bytes and may leave no room for those of rollout-hooks: remove some`;
       return { reason: 'NotMarked' as const, message };
     }
     return state === undefined ? NOT_MARKED : NOT_SUSPENDED;
@@ -71,7 +71,7 @@ export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespac
     const applier = applierOf(object as FluxObject);
     if (isStillClosed || !applier)
       return { reason: 'NotResumed' as const, message: 'the webhook has not resumed it yet' };
-    const message = `it waits until Kustomization ${refKey(applier)} applies it again; its FluxBinding says what that does`;
+    const message = `it waits until Kustomization ${refKey(applier)} applies it again; see its FluxBinding`;
     return { reason: 'WaitsForApplier' as const, message };
   });
 }

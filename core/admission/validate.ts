@@ -128,8 +128,8 @@ export function refuseDeletion(
     return {
       reason: 'pinned',
       text:
-        `${subject} cannot be deleted yet: it is suspended until its source has fetched ${fetching}; what it applied ` +
-        'would stay in the cluster forever. To delete it now, suspend its source.',
+        `${subject} cannot be deleted yet: it is suspended until its source has fetched ${fetching}, and Flux would ` +
+        'not delete what it applied. To delete it now, suspend its source.',
     };
   }
   const applier = applierOf(oldObject);
@@ -137,7 +137,7 @@ export function refuseDeletion(
   return {
     reason: 'gate_closed',
     text:
-      `${subject} cannot be deleted yet: the gates are open, but its suspension is still on the object; ` +
-      `what it applied would stay in the cluster forever. The suspension is lifted${end}; to lift it now, set spec.suspend to false.`,
+      `${subject} cannot be deleted yet: its gates are open, but it is still suspended, and Flux would ` +
+      `not delete what it applied. It is resumed${end}; to resume it now, set spec.suspend to false.`,
   };
 }

@@ -65,7 +65,7 @@ export function droppedText(
   const left = annotations?.[keys.approve];
   const stale =
     left !== undefined && left === before?.[keys.approve]
-      ? [`not approved: ${keys.approve} stood there before this write; taken off, write it again`]
+      ? [`not approved: ${keys.approve} existed before this write. It is removed; set it again to approve`]
       : [];
   const text = annotations?.[keys.record];
   const stored = before?.[keys.record];
@@ -74,10 +74,10 @@ export function droppedText(
   const forged = parseApprovals(text).given.filter((each) => !given.some((known) => isSame(known, each)));
   const named = forged.slice(0, NAMED).map(({ version, by }) => {
     const [what, who] = [oneLine(version.slice(0, MAX_NAME)), oneLine(by.slice(0, MAX_NAME))];
-    return `dropped: ${what} approved by ${who} is your text, not their write`;
+    return `ignored: you cannot record an approval for another user (${what}, ${who})`;
   });
-  const more = forged.length > NAMED ? [`dropped: ${forged.length - NAMED} more approvals that nobody gave`] : [];
-  return [...stale, ...named, ...more, `${keys.record} is the webhook's record: what you write in it is dropped`];
+  const more = forged.length > NAMED ? [`ignored: ${forged.length - NAMED} more approvals that no user gave`] : [];
+  return [...stale, ...named, ...more, `${keys.record} is written by the webhook: your change of it is ignored`];
 }
 
 /** `before`: the record as it is stored, without what has been revoked. `target` finds out what a value means. */
@@ -91,7 +91,7 @@ export function acceptApproval(
 ): ApprovalAcceptance {
   if (!rule) {
     const asks = approve !== undefined || unapprove !== undefined;
-    const problem = asks ? 'it has no spec.approvals: there is nothing to approve' : undefined;
+    const problem = asks ? 'it has no spec.approvals, so no version needs approval' : undefined;
     return { record: { ...before, given: [] }, warnings: [], ...(problem && { problem }) };
   }
   const alive = before.given.filter((approval) => !isExpired(approval, rule, now));
@@ -111,8 +111,8 @@ function approved(
 ): ApprovalAcceptance {
   const refuse = (problem: string): ApprovalAcceptance => ({ record, problem, warnings: [] });
   const stranger = notAPerson(by, rule);
-  if (stranger !== undefined) return refuse(`${stranger}: its approval does not count`);
-  if (by.length > MAX_USER) return refuse(`a user name of more than ${MAX_USER} characters cannot approve`);
+  if (stranger !== undefined) return refuse(`${stranger}: this approval does not count`);
+  if (by.length > MAX_USER) return refuse(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return refuse(target.problem);
   const { version, rollout, uid, isRequester } = target;
   const why = reasonOf(reason);
@@ -133,7 +133,7 @@ function approved(
     warnings: [
       ...(earlier ? [`you approved ${version} at ${formatTime(earlier.at)} already: it counts once, from now`] : []),
       ...(isRequester && rule.notBy?.includes('requester')
-        ? [`you asked for ${version}: your approval does not count for it (spec.approvals.notBy)`]
+        ? [`you requested ${version}, so your approval does not count (spec.approvals.notBy)`]
         : []),
       ...(forgotten
         ? [`more than ${LIMITS.approvals} approvals: that of ${forgotten.version} by ${forgotten.by} is forgotten`]
@@ -151,7 +151,7 @@ function withdrawn(record: ApprovalRecord, by: string, value: string): ApprovalA
   if (given.length < record.given.length) return { record: { ...record, given }, warnings: [] };
   const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
   const have = mine.length > 0 ? `; you have approved ${firstFew(mine)}` : '';
-  const problem = `there is no approval of ${value.slice(0, MAX_VALUE)} by ${by} to take back${have}`;
+  const problem = `${by} has not approved ${value.slice(0, MAX_VALUE)}${have}`;
   return { record, problem, warnings: [] };
 }
 
@@ -166,7 +166,7 @@ export function versionProblem(version: string, isKnown: boolean, rollout: strin
   if (!isLegalTag(version)) return `${JSON.stringify(version.slice(0, 128))} is not a tag`;
   return isKnown
     ? undefined
-    : `Rollout '${rollout}' has no release ${version}, and an approval waits for none: its ImagePolicy has to select ${version} first`;
+    : `Rollout '${rollout}' has no release ${version}: approve it after its ImagePolicy has selected it`;
 }
 
 function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approval, 'version' | 'rollout' | 'by'>) {

@@ -120,7 +120,7 @@ function goneEvents(before: VersionStatus, after: VersionStatus | undefined, now
   const gone = before.given.filter(({ by }) => !people.has(by));
   return gone.map(({ by, at, expiresAt }) => {
     const isOver = (parseTime(expiresAt) ?? Number.POSITIVE_INFINITY) <= now;
-    const how = isOver ? 'has expired' : 'no longer counts: it was taken back, revoked or forgotten';
+    const how = isOver ? 'has expired' : 'no longer counts: it was withdrawn, revoked or dropped';
     return {
       type: 'Normal',
       reason: isOver ? 'ApprovalExpired' : 'ApprovalWithdrawn',

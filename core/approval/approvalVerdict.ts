@@ -82,8 +82,8 @@ function whyNot({ by }: Approval, rule: ApprovalRule, background: Background | u
   if (stranger !== undefined) return 'is no person';
   const { requesters = [], onBehalfOf, authors } = background ?? {};
   if (rule.notBy?.includes('requester')) {
-    if (requesters.includes(by)) return 'asked for it';
-    if (onBehalfOf !== undefined && mayMean(onBehalfOf, by)) return 'is named as who asked for it';
+    if (requesters.includes(by)) return 'requested it';
+    if (onBehalfOf !== undefined && mayMean(onBehalfOf, by)) return 'is named as its requester';
   }
   if (rule.notBy?.includes('author') && authors !== undefined && mayMean(authors, by)) return 'is named as its author';
   return undefined;
@@ -97,7 +97,7 @@ function problemWith(
   const asksForAuthor = background !== undefined && rule.notBy?.includes('author') && alive.length > 0;
   return (
     ruleProblem(rule) ??
-    (asksForAuthor && background.authors === undefined ? 'the authors of the release are not known' : undefined)
+    (asksForAuthor && background.authors === undefined ? 'the authors of the release are unknown' : undefined)
   );
 }
 

@@ -103,7 +103,7 @@ function unseenEvent(from: number | undefined, to: number | undefined): NewEvent
   const what = `spec.${REQUIRED} changed from ${from ?? 'none'} to ${to ?? 'none'}`;
   return {
     ...CHANGED,
-    message: `${what} while the webhook was away: by whom is not known`,
+    message: `${what} while the webhook was down: user unknown`,
     about: `${from} ${to}`,
     order: 'a',
   };
@@ -123,7 +123,7 @@ export function deletionEvent(
     ...CHANGED,
     message:
       by === undefined
-        ? `${gate}, was deleted${waits} (by whom: see the audit log, callers of the webhook are not authenticated)`
+        ? `${gate}, was deleted${waits} (user: see the audit log, because callers of the webhook are not authenticated)`
         : `${by} deleted ${gate}${waits}`,
     // Two users who are both said to have deleted it are both told.
     about: `deleted ${what} ${uid}${by === undefined ? '' : ` ${by}`}`,

@@ -20,7 +20,7 @@ export function notAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccoun
   if (!user.startsWith(SERVICE_ACCOUNT)) return `${user} is not a person`;
   const name = user.slice(SERVICE_ACCOUNT.length).replace(':', '/');
   if (rule.serviceAccounts?.includes(name)) return undefined;
-  return `${user} is a ServiceAccount and not in spec.approvals.serviceAccounts`;
+  return `${user} is a ServiceAccount and not listed in spec.approvals.serviceAccounts`;
 }
 
 /** Whether somebody runs as a ServiceAccount: perhaps a Git sync, which a denial would stop. */

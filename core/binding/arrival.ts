@@ -75,7 +75,7 @@ export function whyNothingComes(
   const name = `${ref.kind} '${ref.name}'`;
   if (!source) return `${name} does not exist`;
   if (isPinnedBy(source, rollout)) return undefined;
-  return `${name} does not follow that Rollout: annotate it with ${ROLLOUT}=${rollout}`;
+  return `${name} is not bound to that Rollout: annotate it with ${ROLLOUT}=${rollout}`;
 }
 
 /**

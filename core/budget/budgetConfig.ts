@@ -45,7 +45,7 @@ export function amount(value: unknown, of: number): number | undefined {
 }
 
 /** Labels of a Rollout are its tenant's choice, so that they cannot say with whom it shares. */
-const NOT_SHARED = 'spec.namespaceSelector is missing: it says which namespaces share the slots, and {} means all';
+const NOT_SHARED = 'spec.namespaceSelector is missing (it selects the namespaces that share the slots, {} selects all)';
 
 /** A sentence each. */
 export function budgetProblems(budget: Budget): string[] {

@@ -51,7 +51,7 @@ export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   wrong.push(...heldTexts.map(({ text }) => ['VersionHeld', text] satisfies [string, string]));
   if (overdue.length > 0) {
     const names = firstFew(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
-    wrong.push(['Overdue', `on the way for longer than spec.slotTimeout, and not counted: ${names}`]);
+    wrong.push(['Overdue', `rolling out for longer than spec.slotTimeout, and not counted: ${names}`]);
   }
   const [first] = wrong;
   if (first) {
@@ -75,14 +75,14 @@ function goingOn({
 }: BudgetOutcome): [reason: string, message: string] {
   const queue = waiting === 0 ? '' : `, ${rolloutCount(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
   if (selected === 0) return ['NothingSelected', 'spec.selector matches no Rollout'];
-  if (taken === 0 && waiting === 0) return ['Idle', `${rolloutCount(selected)}, and none asks for a slot`];
+  if (taken === 0 && waiting === 0) return ['Idle', `${rolloutCount(selected)}, and none requests a slot`];
   const message = `${taken} of ${config.maxConcurrent} slots are taken${queue}`;
   if (waiting > 0 && taken >= config.maxConcurrent) return ['Full', message];
   if (waiting > 0 && unknown.length > 0) {
     const names = firstFew(unknown.map(({ rollout }) => refKey(identityOf(rollout))));
-    return ['ImageUnknown', `${message}: of earlier waves, ${names} have not said which image they follow`];
+    return ['ImageUnknown', `${message}: of earlier waves, ${names} have not reported their image`];
   }
-  if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for the waves before theirs`];
+  if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for earlier waves`];
   if (waiting > 0) return ['WaveIncomplete', `${message} for Rollouts of earlier waves that do not have their version`];
   return ['Granting', message];
 }
@@ -119,7 +119,7 @@ export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): 
       reason: 'VersionHeld',
       ...messageOf(heldSaying(budget, version)),
       about: `${versionKey(versionOf(version))}/${version.failed}`,
-      forOthers: `${version.version} has failed in ${rolloutCount(version.failed)}: nobody else begins it`,
+      forOthers: `${version.version} has failed in ${rolloutCount(version.failed)}: no other Rollout begins it`,
     }));
 }
 
@@ -144,18 +144,18 @@ export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[
     ];
   }
   if (freed === 'Revoked') {
-    const message = `${holder} has not used its slot, and does not answer: the slot is free`;
+    const message = `${holder} has not used its slot and does not respond: the slot is free`;
     return [{ type: 'Warning', reason: 'SlotFreed', message, about }];
   }
   if (slot?.state !== 'Overdue' || before.state === 'Overdue') return [];
-  const message = `${holder} has ${slot.version} on its way for longer than spec.slotTimeout: it counts as failed there, and its slot as free`;
+  const message = `${holder} has been deploying ${slot.version} for longer than spec.slotTimeout: it counts as failed, and its slot is free`;
   return [{ type: 'Warning', reason: 'SlotOverdue', message, about }];
 }
 
 export function continueEvent(version: string, by: string, hasContinued: boolean, uid: string): NewEvent {
   const message = hasContinued
-    ? `${by} lets version ${version} go on: its failures so far are excused`
-    : `${by} asked to continue version ${version}, of which no failure is known: nothing changes`;
+    ? `${by} continued version ${version}: its failures so far are excused`
+    : `${by} requested to continue version ${version}, which has no known failure: nothing changes`;
   return {
     type: 'Normal',
     reason: hasContinued ? 'VersionContinued' : 'ContinueIgnored',

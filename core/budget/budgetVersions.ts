@@ -73,7 +73,7 @@ export function recallVersions(
   const kept = [...now.filter(({ failed }) => failed > 0), ...past.filter(({ failed }) => failed > 0), ...all];
   const chosen = new Set([...new Set(kept)].slice(0, LIMITS.budgetVersions));
   const list = [...now, ...past].filter((entry) => chosen.has(entry));
-  const problem = `more than ${LIMITS.budgetVersions} versions have failed that are asked for (limit budgetVersions)`;
+  const problem = `more than ${LIMITS.budgetVersions} requested versions have failed (limit budgetVersions)`;
   const entries = new ByVersion<BudgetVersion>();
   for (const entry of all) entries.add(versionOf(entry), '', entry);
   const excused = (version: ImageVersion) => {

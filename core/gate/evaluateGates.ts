@@ -19,8 +19,8 @@ const MAX_BY = 120;
 
 /** The sentence for the Gates beyond the limit, which are not evaluated. */
 export const TOO_MANY_TEXT =
-  `it requires more than ${LIMITS.requiredGates} Gates (those it names and those that select it) or follows more than ` +
-  `${LIMITS.boundRollouts} Rollouts, which are the limits of one object, and counts as closed: name fewer`;
+  `it counts as held, because it requires more than ${LIMITS.requiredGates} Gates (named or selecting it) or follows more ` +
+  `than ${LIMITS.boundRollouts} Rollouts: name fewer`;
 
 export interface GateResult {
   ref: NamespacedName;

@@ -67,25 +67,25 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
         `${formatDuration(at - now)} ahead: the ${action} request takes effect at ${formatTime(at)}, not now`,
     );
   for (const action of foreignReasons) {
-    warnings.push(`no reason recorded: ${REASON[action]} is from an earlier request by somebody else`);
+    warnings.push(`no reason recorded: ${REASON[action]} belongs to an earlier request of another user`);
   }
   const version = gate.metadata.annotations?.[OPEN_FOR];
   const isLeftOver = version !== undefined && version === old?.metadata.annotations?.[OPEN_FOR];
   if (isLeftOver && accepted.some(({ action }) => action === 'open')) {
-    warnings.push(`opens for ${version} only: ${OPEN_FOR} is still there from before; remove it to open for all`);
+    warnings.push(`opens for ${version} only, because ${OPEN_FOR} is still set; remove it to open for all`);
   }
   for (const { action, at } of ignored) {
-    warnings.push(`${REQUESTED_AT[action]} ${formatTime(at)} was handled before and requests nothing`);
+    warnings.push(`${REQUESTED_AT[action]} ${formatTime(at)} was handled before and has no effect; set a new time`);
   }
   if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {
-    warnings.push(`spec.window is ${gate.spec.window}: a request ends the moment it begins and has no effect`);
+    warnings.push(`spec.window is ${gate.spec.window}: a request ends immediately and has no effect`);
   }
   if (gate.spec.approvals && accepted.some(({ action }) => action === 'open') && !(old && takesOpening(old, now))) {
-    warnings.push('the request opens nothing: the Gate has spec.approvals');
+    warnings.push('the request has no effect: a Gate with spec.approvals needs approvals');
   }
   if (gate.spec.approvals && !old?.spec.approvals && selectsFlux(gate)) {
     warnings.push(
-      'spec.approvals let versions of Rollouts through, and open the Gate for no Flux object that it selects',
+      'spec.approvals release versions of Rollouts only: for the selected Flux objects the Gate stays closed',
     );
   }
   return [...warnings, ...scheduleWarnings(gate.spec.schedule?.rules ?? [])];

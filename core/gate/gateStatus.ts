@@ -117,7 +117,7 @@ function receiverCondition(receiver: NonNullable<GateFacts['receiver']>): NewCon
         type: RECEIVER_READY,
         status: 'True',
         reason: 'Succeeded',
-        message: `Receiver takes calls at ${receiver.path}`,
+        message: `Receiver accepts calls at ${receiver.path}`,
       }
     : { type: RECEIVER_READY, status: 'False', reason: receiver.reason, message: receiver.problem };
 }

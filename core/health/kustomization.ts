@@ -221,7 +221,7 @@ function oldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string
     const rollout = rollouts.find((r) => r.metadata.uid === deployment.uid && r.metadata.name === deployment.rollout);
     const head = deploymentOf(rollout);
     if (head && head.id !== deployment.id) {
-      return `${object.kind} ${object.metadata.name} has ${deploymentText(deployment)}, ${deploymentText(head)} is on its way`;
+      return `${object.kind} ${object.metadata.name} has ${deploymentText(deployment)}, ${deploymentText(head)} is rolling out`;
     }
   }
   return undefined;

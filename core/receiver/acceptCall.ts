@@ -42,7 +42,7 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
 
   const { action, for: version } = body;
   if (action === 'open' && !takesOpening(gate, now)) {
-    return refuse('the Gate has spec.approvals, and is opened by no request');
+    return refuse('no request opens a Gate with spec.approvals');
   }
   const reason = [by, body.reason].filter(Boolean).join(': ');
   const annotations: Record<string, string | null> = {

@@ -45,7 +45,7 @@ export function checkCall(
     const seconds = Math.round((now - at) / 1000);
     const what = seconds > 0 ? `${seconds} s behind` : `${-seconds} s ahead of`;
     return {
-      problem: `X-Timestamp is ${what} our clock, more than ${TOLERANCE_MS / 1000}: the call is old, or a clock is wrong`,
+      problem: `X-Timestamp is ${what} the server's clock (at most ${TOLERANCE_MS / 1000} s): the call is old, or a clock is wrong`,
     };
   }
   return { signature, at };

@@ -41,13 +41,13 @@ export function progressOf(
   if (!found)
     return {
       state: 'Copying',
-      message: `${name} is not there yet; if it stays so, look at the rights in docs/promotion.md`,
+      message: `${name} does not exist yet; if it does not appear, check the rights (docs/promotion.md)`,
     };
   const foreign = whyForeign(found, wanted, owner);
   if (foreign !== undefined) {
     return {
       state: 'Failed',
-      message: `${name} was not made by this Rollout: ${foreign}. Delete it, so that the copy begins`,
+      message: `${name} does not belong to this Rollout: ${foreign}. To start the copy, delete it`,
     };
   }
   const { conditions = [], failed = 0, completionTime } = found.status ?? {};
@@ -60,7 +60,7 @@ export function progressOf(
   const failure = findCondition(conditions, 'Failed');
   if (failure?.status === 'True') {
     const why = last?.message ?? failure.message.slice(0, MAX_MESSAGE);
-    return { state: 'Failed', message: `${why}. ${name} is not started again by itself: delete it to try once more` };
+    return { state: 'Failed', message: `${why}. ${name} is not started again automatically: to retry, delete it` };
   }
   if (!(failed > 0)) return { state: 'Copying', message: `${name} runs` };
   return {

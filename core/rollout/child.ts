@@ -17,11 +17,11 @@ export function isForeign({ metadata }: KubeObject, rollout: Rollout): boolean {
 }
 
 export function notInstalledMessage({ kind, name, component }: Child): string {
-  return `${kind} '${name}' is not written: this installation lacks the component ${component}, see docs/install.md`;
+  return `${kind} '${name}' is not written: the component ${component} is not installed, see docs/install.md`;
 }
 
 export function foreignMessage({ kind, name, field }: Child): string {
-  return `${kind} '${name}' was not made for this Rollout and is left as it is: delete it, or give another name in ${field}`;
+  return `${kind} '${name}' exists but does not belong to this Rollout: delete it, or set another name in ${field}`;
 }
 
 // The ConfigMap of `spec.releaseConfigMap`, for Flux's `substituteFrom`.

@@ -124,11 +124,7 @@ function deploymentBlocked(
   const age = blockers.find(({ type }) => type === 'MinimumAge');
   if (age && young[0]) {
     const why = 'spec.minimumReleaseAge counts from when it was first seen';
-    return blocked(
-      'True',
-      age.reason,
-      `Version ${young[0].tag} may be deployed from ${young[0].deployableAt} on: ${why}`,
-    );
+    return blocked('True', age.reason, `Version ${young[0].tag} waits until ${young[0].deployableAt}: ${why}`);
   }
   return blocked('False', selection.manual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
 }
@@ -177,7 +173,7 @@ function waitingForRolloutGates(
   // Where upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
   const names = namesInTheWay(rolloutGatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
   if (names === '' && promoted.length === 0) return undefined;
-  return waitingForGates(pending, names || 'RolloutGates whose lists have no version in common');
+  return waitingForGates(pending, names || 'RolloutGates without a common allowed version');
 }
 
 function waitingForGates(pending: string, names: string): NewCondition {
@@ -192,7 +188,7 @@ function waitingForRollouts(
 ): NewCondition | undefined {
   if (upstream?.problem) {
     const { reason, message } = upstream.problem;
-    return waitingFor(reason, `${message}: no version is deployed automatically until it is changed`);
+    return waitingFor(reason, `${message}: no version is deployed automatically until it is corrected`);
   }
   const isHeld = pending !== undefined && !verdict.promoted.some(({ tag }) => tag === pending);
   const names = verdicts.flatMap(({ waits }) => waits ?? []);
@@ -215,7 +211,7 @@ function pinned(
   if (!wanted) return undefined;
   const newer = candidates.find(({ tag }) => tag !== wanted)?.tag;
   const parts = [
-    `spec.wantedVersion holds version ${wanted}: nothing newer is deployed until it is removed`,
+    `spec.wantedVersion pins version ${wanted}: newer versions wait until it is removed`,
     ...(newer === undefined ? [] : [`${newer} is available`]),
     ...(forceDeploy === undefined || forceDeploy === wanted ? [] : [waitingText(forceDeploy, rollout)]),
   ];
@@ -239,8 +235,8 @@ function firstDeploymentNotGated(
   const names = namesInTheWay(rolloutGatesOf(rollout, rolloutGates), [head.version]);
   if (names === '') return undefined;
   const message =
-    `Version ${head.version.tag} was deployed past ${names}: RolloutGates hold no first deployment of this Rollout. ` +
-    'With spec.gateFirstDeployment: true they would have';
+    `Version ${head.version.tag} was deployed although ${names} would have held it: RolloutGates do not hold the first deployment of ` +
+    'this Rollout. With spec.gateFirstDeployment: true they do';
   return { type: FIRST_DEPLOYMENT_NOT_GATED, status: 'True', reason: 'RolloutGatesBlocking', message };
 }
 
@@ -274,7 +270,7 @@ function progressing(
       return condition('Baking', `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`);
     return condition(
       'WaitingForHealth',
-      `Version ${tag} bakes${until}, and after that as long as ${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} not Healthy${bakeEndOf(end, times)}`,
+      `Version ${tag} bakes${until}, and then until ${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} Healthy${bakeEndOf(end, times)}`,
     );
   }
   const missing = unapplied(head, boundTo(rollout, bindings), rollout);

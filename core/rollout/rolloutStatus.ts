@@ -254,7 +254,7 @@ export function fitted(status: RolloutStatus, leftOut: LeftOut, now: EpochMs): R
 function withNote(conditions: RolloutStatus['conditions'], said: readonly string[], now: EpochMs) {
   if (said.length === 0) return (conditions ?? []).filter(({ type }) => type !== STATUS_SHORTENED);
   const reason = said.length > 1 ? 'TooLarge' : 'TooMany';
-  const message = `The status would be too large to be stored with all there is: ${said.join('; ')}`;
+  const message = `The status was shortened, because it would be too large to be stored: ${said.join('; ')}`;
   return setCondition(conditions, { type: STATUS_SHORTENED, status: 'True', reason, message }, now);
 }
 

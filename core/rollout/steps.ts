@@ -37,7 +37,7 @@ export function takeRetry(
   if (!requests.retry) return { history, used: [], events: [] };
   const again = retried(history[0], sortedChecks(healthChecks), now);
   if (again) return { history: withHead(history, again.head), used: ['retry'], events: [again.event] };
-  const message = 'Retry requested, but the last deployment has not failed: nothing is retried';
+  const message = 'Retry ignored: the last deployment has not failed';
   return { history, used: ['retry'], events: [{ type: 'Normal', reason: 'RetryIgnored', message }] };
 }
 

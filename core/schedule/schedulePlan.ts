@@ -137,8 +137,8 @@ function scheduledRollouts(
   return {
     rollouts: inTurn.slice(0, LIMITS.scheduledRollouts),
     problem:
-      `spec.rolloutSelector matches ${count} Rollouts, and at most ${LIMITS.scheduledRollouts} have a gate (${limit}): ` +
-      'the newest of the namespaces with the most have none; narrow the selector, or split the schedule',
+      `spec.rolloutSelector matches ${count} Rollouts, but at most ${LIMITS.scheduledRollouts} get a gate (${limit}). ` +
+      'The newest in the largest namespaces have none: narrow the selector, or split the schedule',
   };
 }
 

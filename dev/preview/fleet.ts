@@ -320,7 +320,7 @@ function statusOf(
             'Pinned',
             'True',
             'WantedVersion',
-            `spec.wantedVersion holds version ${versions.at(-2)}: nothing newer is deployed until it is removed; ${next} is available`,
+            `spec.wantedVersion pins version ${versions.at(-2)}: newer versions wait until it is removed; ${next} is available`,
             now - DAY,
           ),
         ],

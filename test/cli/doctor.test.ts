@@ -171,8 +171,8 @@ describe('what a budget selects', () => {
       'The 6 Rollouts that RolloutBudget shop/fleet selects are 6.0 MiB together: a request to its hook may have 7.0 MiB',
     ]);
     expect(textOf([ofCluster], rollouts(8, 1), NAMESPACES)).toEqual([
-      'The 8 Rollouts that ClusterRolloutBudget all selects are 8.0 MiB together, and a request to its hook may have 7.0 MiB: ' +
-        'it is refused with 413, and nothing is granted',
+      'The 8 Rollouts that ClusterRolloutBudget all selects are 8.0 MiB together, but a request to its hook may have 7.0 MiB: ' +
+        'its hook answers 413, and no slot is granted',
     ]);
   });
 

@@ -71,13 +71,13 @@ describe('approvals on a Gate', () => {
     const { ns, prod, blockedBy, patch, deployed } = await story({ default: 'closed', approvals: { required: 2 } });
     await publish(ns, 'app', '1.0.0');
     await blockedBy('1.0.0 has 0 of 2 approvals');
-    await expect(ask(sre, ns, 'prod', 'open')).rejects.toThrow('is opened by no request');
+    await expect(ask(sre, ns, 'prod', 'open')).rejects.toThrow('no request opens a Gate with spec.approvals');
     const now = new Date().toISOString();
     await expect(patch('alice', { metadata: { annotations: { [OPEN]: now } } })).rejects.toThrow();
     const manifest = gate(ns, 'prod', { spec: { default: 'closed', approvals: { required: 2 } } });
     const asking = { ...manifest, metadata: { ...manifest.metadata, annotations: { [OPEN]: now } } };
     const { warnings } = await flux.apply(asking, { manager: 'kustomize-controller', force: true });
-    expect(warnings).toContain('the request opens nothing: the Gate has spec.approvals');
+    expect(warnings).toContain('the request has no effect: a Gate with spec.approvals needs approvals');
     expect((await admin.get(prod)).metadata.annotations?.[OPEN]).toBe(now);
     await staysTrue(async () => (await deployed()).length === 0, 'nothing to be deployed', 1000);
   });

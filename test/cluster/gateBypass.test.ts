@@ -76,7 +76,7 @@ describe.each<[string, User]>([
     const bypassed = async () =>
       (await read(object)).metadata.annotations?.[STATE]?.startsWith(`bypassed: ${ns}/freeze`);
     await staysTrue(async () => (await bypassed()) && !(await read(object)).spec.suspend, 'it runs', 1500);
-    const text = `False GateClosed: Reconciliation goes on although gate '${ns}/freeze' is closed: it was bypassed.`;
+    const text = `False GateClosed: Reconciliation continues although gate '${ns}/freeze' is closed: it was bypassed.`;
     await saysSoon(admin, object, 'Approved', text);
     // The bypass is for this write, not for those after it.
     await expect(developer.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({

@@ -62,7 +62,7 @@ describe('an object that left Git during the freeze', () => {
       expect((await world.sync([])).pruneFailed.map(({ code }) => code)).toEqual([403]);
       await opens(world);
       const [refused] = (await world.sync([])).pruneFailed;
-      expect(refused?.message).toContain(`The suspension is lifted when ${world.owner} has applied everything again`);
+      expect(refused?.message).toContain(`It is resumed when ${world.owner} has applied everything again`);
       // Lifted, it deletes what it installed when it is deleted.
       await isFree(admin, world.app);
       expect(await world.sync([])).toMatchObject({ pruned: [`${kind} app`], pruneFailed: [] });
@@ -78,7 +78,7 @@ describe('an owner that fails', () => {
     await sync([next]);
     await opens(world);
     await sync([next], { fails: 'BuildFailed' });
-    const why = `until ${owner} applies it again; its last try failed: BuildFailed`;
+    const why = `until ${owner} applies it again; its last attempt failed: BuildFailed`;
     await bindingSays(app, why.replace('until ', ''));
     await saysSoon(admin, app, 'Approved', `True GatesOpen: All gates are open. Suspended ${why}.`);
     // Each retry changes the owner's status three times, and nothing else.

@@ -26,7 +26,7 @@ describe('a right on Gates in one namespace', () => {
     await expect(developer.create(freeze(selects))).rejects.toThrow(/select-namespaces/);
     await developer.create(freeze({}));
     await expect(developer.mergePatch(ref('gate', mine, 'freeze'), { spec: { selects } })).rejects.toThrow(
-      /developer may not hold objects of other namespaces/,
+      /developer needs the verb select-namespaces on gates in the whole cluster to hold objects of other namespaces/,
     );
     await sre.create(gate(mine, 'allowed', { spec: { default: 'opened', selects } }));
     await developer.mergePatch(ref('gate', mine, 'allowed'), { spec: { interval: '5m' } });
@@ -48,7 +48,11 @@ describe('a right on Gates in one namespace', () => {
       return status?.heldObjects?.length === 2;
     }, 'the Gate to count what names it');
     const { warnings } = await sre.remove(ref('gate', owners, 'freeze'));
-    expect(warnings).toEqual([expect.stringMatching(/^of other namespaces \d still name this Gate/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^objects of other namespaces that name this Gate, and are held until a Gate of this name is open: \d/,
+      ),
+    ]);
     await staysTrue(async () => suspension(await admin.get(stranger as never))[0] === true, 'the suspension', 1500);
     await expect(developer.mergePatch(stranger as never, { spec: { path: './evil' } })).rejects.toThrow(
       /does not exist/,

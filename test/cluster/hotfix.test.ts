@@ -108,14 +108,14 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
 
     await developer.mergePatch(app, { spec: { bakeTime: '1s' } });
     const { warnings } = await sre.mergePatch(app, hotfix('1.1.0', 'INC-7: login is broken'));
-    expect(warnings).toEqual([`version 1.1.0 is let past the closed gate ${ns}/freeze, once`]);
+    expect(warnings).toEqual([`version 1.1.0 bypasses the closed gate ${ns}/freeze, once`]);
     await tagArrives(admin, ns, 'app', '1.1.0');
     await passes(source);
     // The variable follows what the source has fetched.
     await standIn.fetch(ns, 'app');
     await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
     await passes(sync);
-    const text = `False GateClosed: Reconciliation goes on although gate '${ns}/freeze' is closed: it was bypassed.`;
+    const text = `False GateClosed: Reconciliation continues although gate '${ns}/freeze' is closed: it was bypassed.`;
     await waitFor(async () => conditionText(await read(sync), 'Approved') === text, 'the condition to say so');
 
     await standIn.apply(ns, 'app');

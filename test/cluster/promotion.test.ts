@@ -42,7 +42,7 @@ describe('stages', () => {
     await publish(ns, 'app', '1.0.0');
     const { warnings } = await developer.create(stage(ns, 'production', [{ name: 'staging' }, { name: 'load' }]));
     expect(warnings.join(' ')).toContain(
-      "spec.after: Rollout 'staging' does not exist: every version waits until it does",
+      "spec.after: Rollout 'staging' does not exist: every version waits until that changes",
     );
     await waitsFor(ns, 'production', 'RolloutNotFound', "Rollout 'staging' (does not exist)");
     await developer.create(stage(ns, 'staging', [{ name: 'dev' }]));
@@ -69,7 +69,7 @@ describe('stages', () => {
     await developer.create(stage(theirs, 'staging'));
     await arrives(theirs, 'staging', '1.0.0');
     const { warnings } = await developer.create(stage(ours, 'production', [{ name: 'staging', namespace: theirs }]));
-    expect(warnings.join(' ')).toContain('does not exist or may not be seen from here');
+    expect(warnings.join(' ')).toContain('does not exist or has not consented');
     await waitsFor(
       ours,
       'production',

@@ -76,7 +76,7 @@ describe('spec.releaseConfigMap', () => {
     const ready = async () => conditionOf(await admin.get(ref('rollout', story.ns, 'app')), 'Ready');
     expect(await ready()).toMatchObject({
       status: 'False',
-      message: expect.stringContaining("ConfigMap 'release' was not made for this Rollout and is left as it is"),
+      message: expect.stringContaining("ConfigMap 'release' exists but does not belong to this Rollout"),
     });
     await admin.remove(mine);
     await story.publish('1.2.0');

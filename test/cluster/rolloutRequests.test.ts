@@ -47,7 +47,7 @@ describe('spec.wantedVersion', () => {
     await admin.mergePatch(ref('rolloutGate', story.ns, 'closed'), { spec: { passing: true } });
     await stays(story, '7.7.7');
     const { warnings } = await story.spec({ wantedVersion: null });
-    expect(warnings.join()).toContain('version 8.0.0 is deployed next; if it is bad');
+    expect(warnings.join()).toContain('version 8.0.0 is deployed next. To prevent that');
     const next = await story.headIs('8.0.0', 'Succeeded');
     expect(next.message).toBe('Automatic deployment');
     expect(next).not.toHaveProperty('requestedBy');

@@ -121,7 +121,7 @@ describe('with spec.writeBack', () => {
     await story.create(WRITE_BACK);
     await story.conditionIs('Ready', {
       status: 'False',
-      message: expect.stringContaining("ImagePolicy 'app-deployed' was not made for this Rollout"),
+      message: expect.stringContaining("ImagePolicy 'app-deployed' exists but does not belong to this Rollout"),
     });
     const taken = ref('imagePolicy', story.ns, 'app-deployed');
     expect((await admin.get(taken)).spec).not.toHaveProperty('filterTags');

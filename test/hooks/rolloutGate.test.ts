@@ -97,7 +97,7 @@ describe('the status of a RolloutGate', () => {
     expect(version?.count).toBe(1);
     expect(version?.given.map(({ doesNotCount }) => doesNotCount)).toEqual([
       undefined,
-      'asked for it',
+      'requested it',
       'is named as its author',
     ]);
   });
@@ -115,11 +115,11 @@ describe('the status of a RolloutGate', () => {
     };
 
     it.each([
-      ['does not count who asked for it', { ...entry, requestedBy: 'bob' }, ['bob asked for it']],
+      ['does not count who requested it', { ...entry, requestedBy: 'bob' }, ['bob requested it']],
       [
         'does not count for whom it was asked',
         { ...entry, requestedBy: 'ci', triggeredBy: { kind: 'User', name: 'Bob' } },
-        ['bob is named as who asked for it'],
+        ['bob is named as its requester'],
       ],
     ])('%s', async (_, head, aside) => {
       const rollout = deployed({ pendingVersion: undefined, history: [head] });
@@ -135,7 +135,7 @@ describe('the status of a RolloutGate', () => {
     it('goes by who asks now, where it is to be deployed again', async () => {
       const again = { [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"alice"}' };
       const rollout = deployed({ history: [{ ...entry, requestedBy: 'bob' }] }, again);
-      expect(await versionOf(rollout)).toMatchObject({ count: 1, aside: ['alice asked for it'] });
+      expect(await versionOf(rollout)).toMatchObject({ count: 1, aside: ['alice requested it'] });
     });
 
     it('counts everybody where nobody asked', async () => {
@@ -155,7 +155,7 @@ describe('the status of a RolloutGate', () => {
     expect(later.said).toEqual(['ApprovalExpired: The approval of 1.1.0 by alice has expired']);
     const without = await sync(gateOf(rule, { given: [] }, later.status), T('11:01:00'));
     expect(without.said).toEqual([
-      'ApprovalWithdrawn: The approval of 1.1.0 by bob no longer counts: it was taken back, revoked or forgotten',
+      'ApprovalWithdrawn: The approval of 1.1.0 by bob no longer counts: it was withdrawn, revoked or dropped',
     ]);
     expect(without.status?.approvals).not.toHaveProperty('versions');
   });
@@ -219,7 +219,7 @@ describe('the status of a RolloutGate', () => {
   it('tells of a change that the webhook has not seen, without a name', async () => {
     const { said } = await sync(gateOf({ required: 1 }, {}, { approvals: { required: 2 } }), T('10:00:00'));
     expect(said).toEqual([
-      'Warning ApprovalsChanged: spec.approvals.required changed from 2 to 1 while the webhook was away: by whom is not known',
+      'Warning ApprovalsChanged: spec.approvals.required changed from 2 to 1 while the webhook was down: user unknown',
     ]);
   });
 

@@ -262,7 +262,7 @@ describe('the Rollouts of a schedule', () => {
         status: 'False',
         reason: 'TooManyRollouts',
         message: expect.stringContaining(
-          'matches 1021 Rollouts, and at most 1000 have a gate (limit scheduledRollouts)',
+          'matches 1021 Rollouts, but at most 1000 get a gate (limit scheduledRollouts)',
         ),
       },
     ]);

@@ -108,7 +108,7 @@ describe('an approval', () => {
     const rule: Rule = { required: 2, notBy: ['requester'] };
     const rollout = app({ [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"alice"}' });
     const { warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { rule, old: gate({}, rule), rollout });
-    expect(warnings).toEqual(['you asked for 1.1.0: your approval does not count for it (spec.approvals.notBy)']);
+    expect(warnings).toEqual(['you requested 1.1.0, so your approval does not count (spec.approvals.notBy)']);
   });
 
   it('that stood there before the webhook was back is nobody’s, and the next writer is told', async () => {
@@ -116,7 +116,9 @@ describe('an approval', () => {
     const { stored, allowed, warnings } = await approve({}, { old, user: 'bob' });
     expect(recorded(stored).given).toEqual([]);
     expect(allowed).toBe(true);
-    expect(warnings).toEqual([`not approved: ${P}approve stood there before this write; taken off, write it again`]);
+    expect(warnings).toEqual([
+      `not approved: ${P}approve existed before this write. It is removed; set it again to approve`,
+    ]);
   });
 
   it('beyond the limit makes the oldest one go, with a word', async () => {
@@ -135,7 +137,7 @@ describe('an approval', () => {
 });
 
 describe('a forged record', () => {
-  const OURS = `${P}approvals is the webhook's record: what you write in it is dropped`;
+  const OURS = `${P}approvals is written by the webhook: your change of it is ignored`;
   const record = (...by: string[]) =>
     JSON.stringify({ given: by.map((each) => ({ version: '1.1.0', by: each, at: AT })) });
 
@@ -144,7 +146,7 @@ describe('a forged record', () => {
       'one more approval, in another’s name',
       record('alice', 'bob'),
       'mallory',
-      ['dropped: 1.1.0 approved by bob is your text, not their write', OURS],
+      ['ignored: you cannot record an approval for another user (1.1.0, bob)', OURS],
     ],
     ['an approval less', record(), 'mallory', [OURS]],
     ['no record at all', 'approved!', 'mallory', [OURS]],
@@ -153,10 +155,10 @@ describe('a forged record', () => {
       record('alice', 'b\u0007\no\nb'.padEnd(300, 'b'), 'c', 'd', 'e', 'f'),
       KUSTOMIZE_CONTROLLER,
       [
-        `dropped: 1.1.0 approved by b o ${'b'.repeat(27)} is your text, not their write`,
-        'dropped: 1.1.0 approved by c is your text, not their write',
-        'dropped: 1.1.0 approved by d is your text, not their write',
-        'dropped: 2 more approvals that nobody gave',
+        `ignored: you cannot record an approval for another user (1.1.0, b o ${'b'.repeat(27)})`,
+        'ignored: you cannot record an approval for another user (1.1.0, c)',
+        'ignored: you cannot record an approval for another user (1.1.0, d)',
+        'ignored: 2 more approvals that no user gave',
         OURS,
       ],
     ],

@@ -7,7 +7,7 @@ import { write } from './gate/call.ts';
 const CONTINUE = 'rollout.kuberik.com/continue';
 const RECORD = 'rollout.kuberik.com/continue-request';
 const AT = '2026-03-01T12:00:00Z';
-const OURS = `${RECORD} is the webhook's record of who asked: what you write in it is dropped`;
+const OURS = `${RECORD} is written by the webhook: your change of it is ignored`;
 
 const budget = (annotations: Record<string, string> = {}) => {
   const made = object('kuberik.com/v1alpha1', 'RolloutBudget', 'fleet', { selector: {}, maxConcurrent: 1 });

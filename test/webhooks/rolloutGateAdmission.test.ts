@@ -134,7 +134,7 @@ describe('validate/rolloutgate', () => {
       {
         message:
           "RolloutGate 'prod', which required 2 approvals, was deleted; there were 1/2 for 1.1.0 " +
-          '(by whom: see the audit log, callers of the webhook are not authenticated)',
+          '(user: see the audit log, because callers of the webhook are not authenticated)',
       },
     ]);
     expect(events[0]!.key).not.toContain('bob');

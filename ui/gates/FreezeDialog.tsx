@@ -109,7 +109,7 @@ function Form({ freeze, name, reason, setReason }: FormProps) {
           <Field
             label="For"
             value={lasts}
-            placeholder="until somebody opens it"
+            placeholder="until a user opens it"
             onInput={(text) => change({ lasts: text.trim() })}
           />
         )}

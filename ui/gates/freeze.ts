@@ -15,7 +15,7 @@ export interface Freeze {
   namespace: string;
   isOfAll: boolean;
   kinds: readonly string[];
-  /** `24h`; empty: until somebody opens it. */
+  /** `24h`; empty: until a user opens it. */
   lasts: string;
   /** Of a planned one: RFC 3339. */
   from: string;
@@ -113,7 +113,7 @@ export function lacking({ kinds, when, days, hours, lasts, from }: Freeze): stri
   if (when === 'weekly' && days.length === 0) return 'Choose at least one day.';
   if (when === 'weekly' && hours && !parseHours(hours)) return 'Between: hours such as 16:00-08:00; empty for all day.';
   if (when !== 'weekly' && lasts && parseDuration(lasts) === undefined)
-    return 'For: a time such as 90m, 4h or 24h; empty until somebody opens it.';
+    return 'For: a time such as 90m, 4h or 24h; empty until a user opens it.';
   if (when === 'planned' && !from) return 'Say when it begins.';
   return undefined;
 }

@@ -32,7 +32,7 @@ function Gate({ data: { gate, approvals, actions, rights } }: { data: Data }) {
   const tone = opened ? 'good' : 'held';
   const text = opened ? 'Open' : openFor ? `Open for ${openFor} only` : 'Closed';
   const next = {
-    text: until ? `${opened ? 'closes' : 'opens'} by itself` : 'nothing by itself',
+    text: until ? `${opened ? 'closes' : 'opens'} by itself` : 'no automatic change',
     ...(until && { at: until }),
   };
   return (

@@ -12,7 +12,7 @@ import { PromotionPage } from './PromotionPage.tsx';
 export function Page() {
   if (connection.value === 'refused') {
     return (
-      <Message icon="closed" tone="bad" title="This page is not let in">
+      <Message icon="closed" tone="bad" title="This page is not authorized">
         <p>{trouble}</p>
         <p>The key changes each time the server starts. In a terminal:</p>
         <pre class="inline-command">kubectl rollouts ui</pre>

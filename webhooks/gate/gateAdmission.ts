@@ -127,8 +127,8 @@ async function refuseReach(
   };
   if (await access.may(userInfo, { verb: SELECT_NAMESPACES, ...where })) return undefined;
   return (
-    `spec.selects.namespaceSelector: ${userInfo.username} may not hold objects of other namespaces: it takes the verb ` +
-    `${SELECT_NAMESPACES} on gates for the whole cluster (ClusterRole gate-selector, by a ClusterRoleBinding). ` +
+    `spec.selects.namespaceSelector: ${userInfo.username} needs the verb ${SELECT_NAMESPACES} on gates in the whole cluster ` +
+    'to hold objects of other namespaces: bind ClusterRole gate-selector by a ClusterRoleBinding. ' +
     'Without namespaceSelector a Gate selects in its own namespace.'
   );
 }
@@ -166,17 +166,17 @@ async function decideDeletion(
   const { holders, strangers } = await readRequirers(gate, ref.namespace, call);
   const held = holders.map(requirerText).sort();
   if (held.length === 0) {
-    const warning = `of other namespaces ${strangers} still name this Gate: closed until there is one of this name`;
+    const warning = `objects of other namespaces that name this Gate, and are held until a Gate of this name is open: ${strangers}`;
     return allowed(strangers === 0 ? [] : [warning]);
   }
   // Approvals let versions through, and open nothing else.
   const [first, commands] = gate.spec.approvals
-    ? ['It is opened by no request: let nothing require it any more.', []]
+    ? ['No request opens it: first remove every reference to it, and its spec.selects.', []]
     : ['Open it first.', [openCommand(ref)]];
   const text =
     `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, NAMED)}; ` +
     `without the Gate they would stay closed. ${first} ` +
-    `Whoever has the verb bypass on it may delete it within five minutes of giving a reason in ${BYPASS_REASON} on it.`;
+    `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and delete it within five minutes.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
 }
 

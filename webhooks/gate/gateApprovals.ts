@@ -57,7 +57,7 @@ export function refuseOpening(
   if (!opens || !gate.spec.approvals || isServiceAccount(userInfo.username)) return undefined;
   if (old && takesOpening({ ...old, spec: gate.spec }, now)) return undefined;
   return {
-    text: 'the Gate has spec.approvals and is opened by no request: approve a version of a Rollout that requires it.',
+    text: 'no request opens a Gate with spec.approvals: approve a version of a Rollout that requires it.',
     commands: [approveForCommand(gate)],
   };
 }
@@ -149,7 +149,7 @@ async function readAll(
 }
 
 function nameIt(why: string, version: string): string {
-  return `${why}: say which one is meant, as <namespace>/<rollout>:${version.slice(0, 128)}`;
+  return `${why}: name the Rollout too, as <namespace>/<rollout>:${version.slice(0, 128)}`;
 }
 
 function candidates(

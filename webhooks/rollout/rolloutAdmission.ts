@@ -77,9 +77,7 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const object = recordReason(passing, before, user, call.now, bypass.counts);
   const warnings = [
     ...bypass.warnings,
-    ...(calledOff === undefined
-      ? []
-      : [`the force-deploy of ${calledOff}, which was waiting, is called off by the new wantedVersion`]),
+    ...(calledOff === undefined ? [] : [`the new wantedVersion cancels the waiting force-deploy of ${calledOff}`]),
   ];
   if (object === withOwnStatus) return allowed(warnings);
   return {
@@ -213,7 +211,7 @@ async function missing(
   return refs
     .filter((ref) => !known.has(refKey(ref)))
     .map((ref) => {
-      const lacks = ref.namespace === home ? 'does not exist' : 'does not exist or may not be seen from here';
-      return `spec.after: Rollout '${upstreamName(ref, home)}' ${lacks}: every version waits until it does`;
+      const lacks = ref.namespace === home ? 'does not exist' : 'does not exist or has not consented';
+      return `spec.after: Rollout '${upstreamName(ref, home)}' ${lacks}: every version waits until that changes`;
     });
 }

@@ -55,14 +55,14 @@ export async function bypassOf(
     // A Git sync that brings a reason along is not denied: that would stop everything else in it.
     const isPerson = mayRequestBypass(request.userInfo.username, call.settings.bypassServiceAccounts);
     if (drops || !isPerson) return { ...none, counts: drops, warnings: [refused] };
-    const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates. ${refused}. In the way: `;
+    const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates. ${refused}. Closed: `;
     return { ...none, refusal: { reason: 'gate_closed', text, closed } };
   }
   const target = bypassTarget(rollout, before, request.userInfo.username, bypassFor);
   // The reason is for the Gates that the write drops: it lets no version past the others, and need not name one.
   if (target.is === 'refused' && !drops) {
     const { text: why, commands = [] } = target.why;
-    const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates: ${why}.`;
+    const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
     return { ...none, refusal: { reason: 'gate_closed', text, commands } };
   }
   const deployment = target.is === 'deployment' ? target.deployment : undefined;

@@ -38,7 +38,7 @@ function unpinned(rollout: Rollout, before: Rollout | undefined): string[] {
   const next = gatedReleaseCandidates[0]?.tag;
   if (next === undefined || next === pinned || !arePassing(gates)) return [];
   return [
-    `version ${next} is deployed next; if it is bad, pin again, and reject it first (rejectedVersions of a RolloutGate)`,
+    `version ${next} is deployed next. To prevent that, pin again and reject it (rejectedVersions of a RolloutGate) before you unpin`,
   ];
 }
 
@@ -102,7 +102,7 @@ async function absentGates(rollout: Rollout, before: Rollout | undefined, call: 
   );
   const absent = closed.filter(({ missing }) => missing).slice(0, MAX_NAMED);
   return absent.map(
-    ({ ref }) => `spec.gates: Gate '${refKey(ref)}' does not exist: it counts as closed until somebody creates it`,
+    ({ ref }) => `spec.gates: Gate '${refKey(ref)}' does not exist and counts as closed: create it, or remove the name`,
   );
 }
 
@@ -152,5 +152,5 @@ async function noHealthChecks(rollout: Rollout, before: Rollout | undefined, cal
   });
   return found.length > 0
     ? []
-    : ['spec.healthCheckSelector matches no HealthCheck: a bake watches nothing until one appears'];
+    : ['spec.healthCheckSelector matches no HealthCheck: bakes check no health until one appears'];
 }

@@ -288,7 +288,7 @@ function notesOf(
     ...(applier
       ? [
           {
-            text: `Kustomization ${applier} applies it from Git: put the annotation there too, and take ${where} out, so that Git and the Rollout cannot disagree`,
+            text: `Kustomization ${applier} applies it from Git: add the annotation in Git too and remove ${where} there, so that Git and the Rollout cannot disagree`,
           },
           {
             text: `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version also while admission is away: docs/take-over.md`,

@@ -78,7 +78,8 @@ export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
   const body = { ...patchMetadata(because(reason)), spec: { wantedVersion: null } };
   const next = nextOf(rollout);
   return request(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation resumes`, {
-    concerns: next === undefined || next === pinned ? [] : [`${next} is deployed next; if it is bad, reject it first`],
+    concerns:
+      next === undefined || next === pinned ? [] : [`${next} is deployed next. To prevent that, reject it first`],
   });
 }
 
@@ -174,7 +175,7 @@ export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite 
   const { forceDeploy: version } = requestsOf(rollout);
   if (version === undefined) {
     const pinned = rollout.spec?.wantedVersion;
-    const none = `Nobody has requested a version of ${nameOf(rollout)} that is not deployed yet.`;
+    const none = `${nameOf(rollout)} has no pending request for a version.`;
     if (!pinned) return nothing(none);
     return nothing(withCommands(`${none} It is pinned to ${pinned}.`, ['To unpin it', onRollout(rollout, 'unpin')]));
   }

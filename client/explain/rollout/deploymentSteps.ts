@@ -97,7 +97,7 @@ export function checkSteps(rollout: Rollout, around: RelatedObjects): Step[] {
       : { ...checkStep(countedFor(rollout, check)), ...defined({ metric: metricOf(check) }) },
   );
   if (isRead || !watchesElsewhere(rollout)) return steps;
-  const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not looked at here';
+  const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not read here';
   return [...steps, unreadChecks('HealthChecks of other namespaces', unread)];
 }
 

@@ -47,7 +47,7 @@ export function pinAnnotationsOf(object: Annotated): PinAnnotations {
   if (object.kind === 'Kustomization') claims = substituteClaims(annotations, problems);
   else if (object.kind === 'OCIRepository') claims = rolloutClaims(annotations);
   else if (ROLLOUT in annotations)
-    problems.push(`${ROLLOUT} has no effect on a ${object.kind}: a Rollout owns no field of it`);
+    problems.push(`${ROLLOUT} has no effect on a ${object.kind}: a Rollout manages no field of it`);
   const all = settle(claims, problems, 'spec.ref.tag');
   const pins = limit(all, problems);
   return { pins, problems: problems.slice(0, MAX_PROBLEMS), ...(pins.length < all.length && { tooMany: true }) };
@@ -131,7 +131,7 @@ function settle(claims: Claim[], problems: string[], unnamed: string): Pin[] {
     const illegal = names.filter((name) => !isObjectName(name));
     for (const name of illegal) problems.push(`${annotation}: '${cut(name)}' is not the name of a Rollout`);
     if (names.length === 0) {
-      problems.push(`${annotation} has more than ${LIMITS.namesInAnnotation} names: the field is left as it is`);
+      problems.push(`${annotation} has more than ${LIMITS.namesInAnnotation} names: the field is not changed`);
     }
     // An illegal claim is still a claim: the field is left alone, not given to the other claimant.
     const isIllegal = illegal.length > 0 || names.length === 0;
@@ -144,7 +144,7 @@ function settle(claims: Claim[], problems: string[], unnamed: string): Pin[] {
     if (others.length === 0) pins.push({ rollout: rollout!, ...(variable !== '' && { variable }) });
     else {
       const names = cut([rollout, ...others].join(' and '));
-      problems.push(`${variable || unnamed} is claimed by Rollouts ${names}: it is left as it is`);
+      problems.push(`${variable || unnamed} is claimed by Rollouts ${names}: none of them sets it`);
     }
   }
   return pins;
@@ -154,9 +154,9 @@ function limit(pins: Pin[], problems: string[]): Pin[] {
   const rollouts = new Set([...new Set(pins.map((pin) => pin.rollout))].slice(0, LIMITS.boundRollouts));
   const kept = pins.filter((pin) => rollouts.has(pin.rollout));
   if (kept.length < pins.length)
-    problems.unshift(`more than ${LIMITS.boundRollouts} Rollouts are named: the rest is left as it is`);
+    problems.unshift(`the object names more than ${LIMITS.boundRollouts} Rollouts: the others are ignored`);
   if (kept.length > LIMITS.pins)
-    problems.unshift(`more than ${LIMITS.pins} variables are pinned: the rest is left as it is`);
+    problems.unshift(`the object has more than ${LIMITS.pins} managed variables: the others are ignored`);
   return kept.slice(0, LIMITS.pins);
 }
 

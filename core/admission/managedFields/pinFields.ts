@@ -88,7 +88,7 @@ export function pinFields(write: PinWrite): PinOutcome {
     if (decision.byGit) byGit.add(pin.rollout);
     if (decision.byGit || (!decision.deployment && decision.held === undefined)) continue;
     const stronger = strongerRefs(written, pin);
-    if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref: it would override the tag`);
+    if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref, because it overrides the tag`);
     values.push([pin, decision.value]);
   }
   if (held.length > 0) warnings.unshift(held.join('; '));
@@ -241,7 +241,7 @@ function keep(pin: Pin, at: Case): Decision {
   if (old !== undefined && (value === undefined || at.isApply(pin))) {
     return { value: old, deployment: kept, held: `${shortName(pin)} stays ${old}: Rollout ${pin.rollout} ${why}` };
   }
-  const warning = `${shortName(pin)} is now ${value} and follows no Rollout: ${pin.rollout} ${why}`;
+  const warning = `${shortName(pin)} is now ${value} and no Rollout manages it: ${pin.rollout} ${why}`;
   // A Rollout created later adopts what the object carries, so the annotation says that and not what it was.
   return { value, deployment: { ...kept, version: value ?? kept.version }, warning };
 }
@@ -259,7 +259,7 @@ function shortName(pin: Pin): string {
 function denialOf(pin: Pin, live: DeploymentRef, value: string, { metadata }: FluxObject): Saying {
   return {
     text:
-      `${pinPath(pin).join('.')} cannot be set to '${value}': it is held by Rollout '${pin.rollout}', which has deployed ` +
+      `${pinPath(pin).join('.')} cannot be set to '${value}': Rollout '${pin.rollout}' manages it and has deployed ` +
       `'${live.version}'. To stay on another version, set spec.wantedVersion on that Rollout.`,
     commands: [['To deploy another version', deployCommand(metadata.namespace, pin.rollout, value)]],
   };

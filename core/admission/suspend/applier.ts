@@ -185,19 +185,19 @@ export function resumedAloneAt(awaits: Awaits | undefined): EpochMs | undefined 
   return awaits && from !== undefined ? waitEnds(awaits, from) : undefined;
 }
 
-/** `until Kustomization flux-system/apps applies it again; its last try failed: BuildFailed` */
+/** `until Kustomization flux-system/apps applies it again; its last attempt failed: BuildFailed` */
 export function awaitsText(awaits: Awaits): string {
   const { namespace, name, since, state, reason } = awaits;
   const text = `until Kustomization ${namespace}/${name} applies it again`;
   const end = resumedAloneAt(awaits);
   const alone = end === undefined ? '' : `resumed without it at ${formatTime(end)}`;
-  if (state === 'Failing') return `${text}; its last try failed: ${reason}`;
+  if (state === 'Failing') return `${text}; its last attempt failed: ${reason}`;
   if (state === 'Suspended') return `${text}, which is suspended; ${alone}`;
   if (reason === NOT_LISTED) return `${text}, which does not list it in its inventory; ${alone}`;
   if (state === 'Missing') return `${text}, which does not exist; ${alone}`;
   if (state === 'Deleting') return `${text}, which is being deleted; ${alone}`;
-  if (state === 'Done') return `${text}; it has applied everything since, but not this; ${alone}`;
-  return `${text}, as asked at ${since}`;
+  if (state === 'Done') return `${text}; it has applied everything since the opening, but not this object; ${alone}`;
+  return `${text}, as requested at ${since}`;
 }
 
 /**

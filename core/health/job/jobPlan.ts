@@ -30,7 +30,7 @@ type JobTarget = { head: HistoryEntry; wanted: CheckJob } | { problem: Verdict }
 
 export function jobTargetOf({ check, template, watching, jobs }: JobContext): JobTarget {
   if (!jobs) {
-    return unhealthy('this installation lacks the component health-jobs: no Job is run. See docs/install.md');
+    return unhealthy('no Job is run: the component health-jobs is not installed, see docs/install.md');
   }
   const problem = templateProblem(template);
   if (problem !== undefined) return unhealthy(`${problem}. No Job is run until it is corrected`);
@@ -39,7 +39,7 @@ export function jobTargetOf({ check, template, watching, jobs }: JobContext): Jo
   if (others.length > 0) {
     const names = watching.slice(0, 3).map(({ metadata }) => `'${metadata.name}'`);
     return pending(
-      `${watching.length} Rollouts select this HealthCheck, ${names.join(', ')}${watching.length > 3 ? ' and others' : ''}: a Job is run for one. Make a HealthCheck for each`,
+      `${watching.length} Rollouts select this HealthCheck (${names.join(', ')}${watching.length > 3 ? ' and others' : ''}), but its Job belongs to one: create a HealthCheck for each`,
     );
   }
   const [head] = rollout.status?.history ?? [];
@@ -96,9 +96,9 @@ function whyNot(
   const job = `Job '${wanted.metadata.namespace}/${wanted.metadata.name}'`;
   if (found) return `${job} is being deleted, and is run again after that`;
   if (!isBaking)
-    return `the deployment of version ${tag} is over, and no Job has ended for it: the next deployment runs one`;
+    return `the deployment of version ${tag} has ended without a finished Job: the next deployment runs one`;
   if (!isApplied) return `waits until version ${tag} is applied, and then runs ${job}`;
-  return `${job} is to be created for version ${tag}. If it does not appear, Kubernetes or an admission webhook refuses it, Metacontroller lacks the right to create Jobs in this namespace, or another Job has its name: see the Events of this HealthCheck, and docs/healthchecks.md`;
+  return `${job} is being created for version ${tag}. If it does not appear, the API server or an admission webhook rejects it, Metacontroller may not create Jobs in this namespace, or another Job has its name: see the Events of this HealthCheck, and docs/healthchecks.md`;
 }
 
 /** The status after a verdict. A report about another run, errors too, says nothing about this one. */

@@ -35,7 +35,7 @@ export function parseInventory(entries: unknown): Inventory {
     else resources.push(resource);
   }
   if (entries.length > MAX_RESOURCES) {
-    errors.push(`the inventory has ${entries.length} entries, only the first ${MAX_RESOURCES} are looked at`);
+    errors.push(`the inventory has ${entries.length} entries, only the first ${MAX_RESOURCES} are checked`);
   }
   return { resources, errors };
 }

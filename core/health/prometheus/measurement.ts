@@ -77,7 +77,7 @@ export function statusWithoutAnswer(
     return before?.status === 'Healthy' ? statusWithProblem(before, 'not measured yet', now) : before;
   }
   if (now - measuredAt <= Math.max(2 * intervalMs, OVERDUE_MS)) return before;
-  const why = 'the provider is slow, or other queries of this namespace have to be answered first';
+  const why = 'the provider is slow, or other queries of this namespace are answered first';
   return statusWithProblem(before, `not measured since ${formatTime(measuredAt)}: ${why}`, now);
 }
 

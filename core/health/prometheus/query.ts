@@ -77,7 +77,7 @@ function isVariable(name: string): name is Variable {
 
 function unknownVariable(name: string): string {
   const known = VARIABLES.map((each) => `{{ ${each} }}`).join(', ');
-  return `spec.prometheus.query has {{ ${name} }}, which is no variable: there are ${known}`;
+  return `spec.prometheus.query has the unknown variable {{ ${name} }}; known: ${known}`;
 }
 
 function unquoted(name: string): string {

@@ -8,11 +8,11 @@ export const NOTHING_BOUND = 'No bake time configured and no object is bound, de
 export const WAITING_TO_BE_APPLIED = 'Waiting for every bound object to apply it (no bake time configured).';
 export const APPLIED = 'No bake time configured, deployment completed once every bound object had applied it.';
 /** The text of `spec.initialVersion`. */
-export const RAN_BEFORE = 'Taken over without a bake: the version was running before this Rollout was created.';
+export const RAN_BEFORE = 'Adopted without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
 /** In place of that while a closed gate, or the suspension it left behind, holds it on its way. */
-export const HELD_ON_ITS_WAY = 'Held by a closed gate on its way; the bake starts once it is applied and healthy.';
-export const UNWATCHED_HELD = 'Held by a closed gate on its way.';
+export const HELD_ON_ITS_WAY = 'A closed gate holds the deployment; the bake starts once it is applied and healthy.';
+export const UNWATCHED_HELD = 'A closed gate holds the deployment.';
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
 export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
 /** In recovery mode, where errors were reported and did not count. */
@@ -57,7 +57,7 @@ export function givenMessage(text: string): string {
 /** `history[].message`. A message given with a manual deployment stands as it is. */
 export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
   if (kind.manual && given) return givenMessage(given);
-  if (kind.initial) return 'Taken over: spec.initialVersion';
+  if (kind.initial) return 'Adopted: spec.initialVersion';
   if (kind.rollbackFrom !== undefined) return `Automatic rollback from ${kind.rollbackFrom}`;
   return [
     kind.manual ? 'Manual deployment' : 'Automatic deployment',
@@ -116,7 +116,7 @@ export function bakeSummary(head: HistoryEntry | undefined, remaining?: string):
     case 'Deploying':
       return head.waitingSince === undefined
         ? 'Waiting for health checks to become healthy before starting bake'
-        : 'Held by a closed gate on its way';
+        : 'A closed gate holds the deployment';
     case 'InProgress':
       return remaining ? `Baking in progress, ${remaining} remaining` : 'Baking in progress, monitoring for errors';
     case 'Succeeded':

@@ -14,7 +14,7 @@ import { withoutCommands } from '../../text/commands.ts';
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
 
 /** The message for a check that was watched when the deployment began. */
-const GONE = 'it was watched when this deployment began, and is deleted or no longer selected';
+const GONE = 'it was deleted during this deployment, or is no longer selected';
 
 /** Anybody who reports health writes it; it stays in the history. */
 const MAX_MESSAGE = 4096;
@@ -107,7 +107,7 @@ export function healthChecksMissing(
 ): NewCondition | undefined {
   const isWatching = healthCheckLabels(spec?.healthCheckSelector) !== undefined;
   if (!isWatching || healthChecks.length + healthLeftOut > 0) return undefined;
-  const message = 'spec.healthCheckSelector matches no HealthCheck: a bake watches nothing until one appears';
+  const message = 'spec.healthCheckSelector matches no HealthCheck: bakes check no health until one appears';
   return { type: HEALTH_CHECKS_MISSING, status: 'True', reason: 'NoneSelected', message };
 }
 

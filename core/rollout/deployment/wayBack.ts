@@ -59,7 +59,7 @@ export function rollbackOf({
   if (config.onFailure !== 'Rollback' || head?.bakeStatus !== 'Failed') return undefined;
   const from = head.version.tag;
   if (head.rolledBackFrom !== undefined) {
-    const message = `The rollback from ${head.rolledBackFrom} to ${from} has failed too: a person must decide what comes next`;
+    const message = `The rollback from ${head.rolledBackFrom} to ${from} has failed too: deploy another version manually, or retry this one`;
     return { stays: { reason: 'RollbackFailed', message } };
   }
   const index = history.findIndex(({ bakeStatus, version }) => bakeStatus === 'Succeeded' && version.tag !== from);
@@ -77,7 +77,7 @@ export function rollbackOf({
   const unknown = history.slice(0, index).find(({ version }) => isBare(version) && awaited.includes(version.tag));
   if (unknown && now < until) {
     const { tag } = unknown.version;
-    const text = `the registry has not said yet whether ${tag} can be undone: it is waited for until ${formatTime(until)}`;
+    const text = `waiting until ${formatTime(until)} for the registry to answer whether ${tag} can be undone`;
     return { ...stays('MetadataUnknown', from, text), until };
   }
   const to = target.version;

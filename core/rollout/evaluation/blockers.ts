@@ -289,7 +289,7 @@ function times({ since, until }: { since?: EpochMs | undefined; until?: EpochMs 
 
 // What DeploymentBlocked says.
 
-const WAYS_ON = 'retry it, let the next version through with unblock-failed, or deploy by hand';
+const WAYS_ON = 'retry it, release the next version with unblock-failed, or deploy manually';
 
 /** Gates and RolloutGates that one message names. */
 const MAX_NAMED = 5;
@@ -319,5 +319,5 @@ function bakeText({ version, head, config: { bakeTime } }: SentenceInputs): stri
 
 function copyText({ version, by, evaluation: { copy } }: SentenceInputs): string {
   const message = copy && copy.progress.state !== 'Copied' ? copy.progress.message : '';
-  return `Version ${version}${by} waits until it is in ${copy?.url}: ${message}`;
+  return `Version ${version}${by} waits for its copy to ${copy?.url}: ${message}`;
 }

@@ -105,24 +105,24 @@ function otherText(rollout: Rollout, named: string, next: Deployment | undefined
   if (named === head?.version.tag) {
     const waiting = next?.version ?? pendingVersion;
     const isOther = waiting !== undefined && waiting !== named && isLegalTag(waiting);
-    const other = isOther ? `; ${waiting} is waiting: name that to let it past` : '';
+    const other = isOther ? `; ${waiting} is waiting: name that version to bypass the Gates for it` : '';
     return { text: `version ${named} is deployed already${other}` };
   }
   const commands: Saying['commands'] = [[`To deploy ${named}`, commandFor(rollout, named)]];
-  if (!next) return { text: `no version waits, and the write does not ask for ${named}`, commands };
+  if (!next) return { text: `no version waits, and the write does not request ${named}`, commands };
   const going = `${next.version}${byText(requestsFor(rollout, next)[0])}`;
   return { text: `the write names version ${named}, but ${going} would be deployed first`, commands };
 }
 
 function unnamedText(version: string, whose: string): string {
   return (
-    `the write names no version, and the one that waits is ${version}${whose}. To let it past, add ${BYPASS_FOR}=${version} ` +
-    'to the same write; to let another one past, ask for that in the same write'
+    `the write names no version; the one that waits is ${version}${whose}. To bypass the Gates for it, add ${BYPASS_FOR}=${version} ` +
+    'to the same write; for another version, request that one in the same write'
   );
 }
 
 function byText(request: VersionRequest | undefined): string {
-  return request ? `, which ${request.by ?? 'somebody'} asked for (${request.where})` : '';
+  return request ? `, which ${request.by ?? 'an unknown user'} requested (${request.where})` : '';
 }
 
 /** A pin goes before a force-deploy. */

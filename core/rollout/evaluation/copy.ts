@@ -53,7 +53,7 @@ export function copyState(
   const isStored = stored?.tag === tag && stored.url === url && (!digest || stored.digest === digest);
   if (stored && isStored) return { ...state, stored, progress: { state: 'Copied', copy: stored } };
   if (isFirst && !next && !copying?.jobs.length) return undefined;
-  const problem = copying?.problem ?? (copying?.source ? undefined : 'there is no ImageRepository to copy from');
+  const problem = copying?.problem ?? (copying?.source ? undefined : 'it has no ImageRepository to copy from');
   if (!copying?.source || problem) return { ...state, progress: { state: 'Failed', message: problem ?? '' } };
   const job = copyJob({
     allowLocalRegistries: copying.allowLocalRegistries,

@@ -32,7 +32,7 @@ interface Exclusions {
 
 const NONE: ReadonlySet<string> = new Set();
 const NEVER = () => undefined;
-const ROLLED_BACK = 'it failed and was rolled back: deploy it by hand to try it again';
+const ROLLED_BACK = 'it failed and was rolled back: to try it again, deploy it manually';
 
 /**
  * `available` is in the order of discovery, which decides where the policy ranks two tags alike or not at all. Without a

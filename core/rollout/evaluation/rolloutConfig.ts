@@ -71,13 +71,13 @@ export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKub
   if (initialVersion === before.spec?.initialVersion) {
     if (!gatesFirst(before.spec, likeKuberik) || gatesFirst(rollout.spec, likeKuberik)) return undefined;
     return (
-      `spec.gateFirstDeployment: false is set after the Rollout was created, and would let spec.initialVersion: ${JSON.stringify(initialVersion)} ` +
-      'past RolloutGates and their approvals: deploy that version by hand, or delete the Rollout and create it again'
+      `spec.gateFirstDeployment cannot become false after creation, because spec.initialVersion ${JSON.stringify(initialVersion)} would bypass ` +
+      'RolloutGates and their approvals: deploy that version manually, or delete the Rollout and create it again'
     );
   }
   return (
-    `spec.initialVersion: ${JSON.stringify(initialVersion)} is set after the Rollout was created, and neither stages nor a bake would hold it: ` +
-    'leave it out, or delete the Rollout and create it again with the version that runs'
+    `spec.initialVersion ${JSON.stringify(initialVersion)} can be set only at creation, because no upstream Rollout and no bake would hold it: ` +
+    'remove it, or delete the Rollout and create it again with the version that runs'
   );
 }
 
@@ -109,13 +109,13 @@ export function foreignRefs({ metadata, spec }: Rollout): string[] {
     .filter(({ namespace }) => isForeign(namespace || undefined))
     .map(
       ({ path, namespace }) =>
-        `${path}: ${JSON.stringify(namespace)} is another namespace, which this installation forbids`,
+        `${path}: references to another namespace (${JSON.stringify(namespace)}) are forbidden (NO_CROSS_NAMESPACE_REFS)`,
     );
   const { namespaceSelector } = spec?.healthCheckSelector ?? {};
   if (!namespaceSelector) return sentences;
   return [
     ...sentences,
-    'spec.healthCheckSelector.namespaceSelector selects other namespaces, which this installation forbids',
+    'spec.healthCheckSelector.namespaceSelector: references to other namespaces are forbidden (NO_CROSS_NAMESPACE_REFS)',
   ];
 }
 

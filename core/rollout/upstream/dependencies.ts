@@ -33,8 +33,8 @@ export function untrustedMatches({ spec }: Rollout): string[] {
     .flatMap(({ match }, index) =>
       match === 'revision'
         ? [
-            `spec.after[${index}].match: "revision" is text that anyone who pushes an image can write, and this installation does not trust publishers: ` +
-              'use match: digest, or set TRUST_PUBLISHERS=true where only your pipeline pushes',
+            `spec.after[${index}].match: "revision" is not allowed, because every user who pushes an image can write a revision: ` +
+              'use match: digest, or set TRUST_PUBLISHERS=true if only your pipeline pushes',
           ]
         : [],
     );
@@ -50,9 +50,7 @@ export function afterProblems(after: NonNullable<Rollout['spec']>['after']): str
   if (!after) return [];
   const tooMany =
     after.length > LIMITS.after
-      ? [
-          `spec.after names ${after.length} Rollouts, more than ${LIMITS.after} (limit after): let stages be after stages`,
-        ]
+      ? [`spec.after has ${after.length} Rollouts, more than ${LIMITS.after} (limit after): chain some of them`]
       : [];
   const items = after
     .slice(0, LIMITS.after)
@@ -89,7 +87,7 @@ export function unreadUpstream(rollout: Rollout, read: ReadRollouts): Namespaced
 export function orderProblem(rollout: Rollout, read: ReadRollouts): OrderProblem | undefined {
   const { reached, cycle } = walk(rollout, read);
   if (reached.size > LIMITS.stages) {
-    const message = `spec.after reaches more than ${LIMITS.stages} Rollouts (limit stages), its stages' own stages included`;
+    const message = `spec.after has more than ${LIMITS.stages} direct and indirect upstream Rollouts (limit stages)`;
     return { reason: 'TooManyStages', message };
   }
   if (!cycle) return undefined;

@@ -71,7 +71,7 @@ export function evaluateUpstream(
 
 function missing({ namespace }: UpstreamRef, home = ''): string {
   if (namespace === home) return 'does not exist';
-  return `does not exist, or may not be seen from here: ${howToAllow(home)}`;
+  return `does not exist, or has not consented: ${howToAllow(home)}`;
 }
 
 /** The newest version that a Rollout has Succeeded, as those after it see it: see `entries`. */
@@ -146,7 +146,7 @@ function outcomeOf(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: EpochMs)
       return bakedFor === 0 ? { passed: true } : bakedOutcome(bakeEndTime ?? timestamp, bakedFor, now);
     case 'Deploying':
       return {
-        ...waits(`on its way${since(lastRetryTimestamp ?? timestamp)}`),
+        ...waits(`rolling out${since(lastRetryTimestamp ?? timestamp)}`),
         ...underWay(lastRetryTimestamp ?? timestamp),
       };
     case 'InProgress':
@@ -156,14 +156,14 @@ function outcomeOf(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: EpochMs)
     case 'Cancelled':
       return waits('it failed there, and its retry was cancelled');
     default:
-      return waits('has not said that it succeeded');
+      return waits('has not reported that it succeeded');
   }
 }
 
 /** A clock that is set back makes it wait longer. */
 function bakedOutcome(ended: string, bakedFor: number, now: EpochMs): Outcome {
   const at = parseTime(ended);
-  if (at === undefined) return waits('has not said when it succeeded');
+  if (at === undefined) return waits('has not reported when it succeeded');
   const until = Math.min(at + bakedFor, LAST_INSTANT);
   if (now >= until) return { passed: true };
   return {

@@ -87,7 +87,7 @@ describe('the board', () => {
 
   it('lets nobody in with another key, and says what to do', async () => {
     const tab = await visitor.tab('/', { width: 1000, token: 'another-key-another-key-another' });
-    await tab.getByText('This page is not let in').waitFor();
+    await tab.getByText('This page is not authorized').waitFor();
     await tab.getByText('kubectl rollouts ui').first().waitFor();
   });
 

@@ -49,7 +49,7 @@ it('an object with more marked variables than the limit counts as behind a close
   const object = kustomization({ annotations });
   const context = { gates: gatesByName(), namespaceLabels: {}, now: NOW };
   expect(pinAnnotationsOf(object).pins).toHaveLength(LIMITS.pins);
-  expect(pinAnnotationsOf(object).problems[0]).toContain(`more than ${LIMITS.pins} variables`);
+  expect(pinAnnotationsOf(object).problems[0]).toContain(`more than ${LIMITS.pins} managed variables`);
   expect(objectGates(object, context).closed).toHaveLength(1);
   expect(refuseTooManyReferences(object, undefined)).toContain(`${LIMITS.pins} variables`);
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(100_000);

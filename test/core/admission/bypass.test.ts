@@ -23,7 +23,7 @@ describe('one write of a gated Kustomization past a closed gate', () => {
         substitute: { APP: '1.1.0' },
         deployed: deployment('my-app', 2, '1.1.0'),
       }),
-      warning: /^written, but still suspended/,
+      warning: /^stored, but still suspended/,
     },
     {
       says: 'with a bypass suspend may be lifted, and the state says so',
@@ -93,8 +93,8 @@ describe('one write of a gated Kustomization past a closed gate', () => {
       says: 'a bypass that is refused: the denial says why',
       old: frozen(),
       object: frozen({ annotations: { [REASON]: 'please' }, spec: { path: 'x' } }),
-      bypass: { granted: false, refused: 'developer has no verb bypass on shop/freeze' },
-      denial: /Bypass refused: developer has no verb bypass on shop\/freeze/,
+      bypass: { granted: false, refused: 'developer lacks the verb bypass on shop/freeze' },
+      denial: /Bypass refused: developer lacks the verb bypass on shop\/freeze/,
     },
   ]);
 });

@@ -21,13 +21,13 @@ const rows: { says: string; object: FluxObject; closed: NamespacedName[]; messag
     says: 'a sync whose gate is bypassed does not wait',
     object: kustomization(state('bypassed: shop/freeze')),
     closed: [freeze],
-    message: "Reconciliation goes on although gate 'shop/freeze' is closed: it was bypassed.",
+    message: "Reconciliation continues although gate 'shop/freeze' is closed: it was bypassed.",
   },
   {
     says: 'a source whose gate is bypassed is not blocked',
     object: ociRepository(null, state('bypassed: shop/freeze')),
     closed: [freeze],
-    message: "Reconciliation goes on although gate 'shop/freeze' is closed: it was bypassed.",
+    message: "Reconciliation continues although gate 'shop/freeze' is closed: it was bypassed.",
   },
   {
     says: 'another gate has closed since: that one is not bypassed',

@@ -25,7 +25,7 @@ describe('a Flux object is reported', () => {
       freeze,
       { ...named, 'x/a': 'y'.repeat(250_000) },
       'NotMarked',
-      'its annotations take 250029 bytes',
+      'its annotations have 250029 bytes',
     ],
   ])('%s', (_, gate, annotations, reason, message) => {
     expect(unheldOf(gate, [kustomization({ annotations })], labels)).toEqual([

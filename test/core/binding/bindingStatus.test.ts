@@ -199,7 +199,10 @@ const rows: Row[] = [
     }),
     applier: kustomization({ annotations: {} }),
     state: 'Waiting',
-    ready: ['False', /^suspended until Kustomization shop\/apps applies it again, as asked at 2026-03-04T09:59:00Z$/],
+    ready: [
+      'False',
+      /^suspended until Kustomization shop\/apps applies it again, as requested at 2026-03-04T09:59:00Z$/,
+    ],
   },
   {
     says: 'annotations that are wrong',
@@ -265,7 +268,7 @@ const followers: Row[] = [
     state: 'Waiting',
     ready: [
       'Unknown',
-      /apply my-app 1\.1\.0 \(2\): OCIRepository 'web' does not follow that Rollout: annotate it with rollout\.kuberik\.com\/rollout=my-app$/,
+      /apply my-app 1\.1\.0 \(2\): OCIRepository 'web' is not bound to that Rollout: annotate it with rollout\.kuberik\.com\/rollout=my-app$/,
     ],
   },
   {

@@ -50,7 +50,8 @@ describe('what does not parse', () => {
   });
 
   it('a ClusterRolloutBudget has to say which namespaces share it: labels of a Rollout are the choice of a tenant', () => {
-    const missing = 'spec.namespaceSelector is missing: it says which namespaces share the slots, and {} means all';
+    const missing =
+      'spec.namespaceSelector is missing (it selects the namespaces that share the slots, {} selects all)';
     expect(budgetProblems(clusterBudget({ namespaceSelector: undefined }))).toEqual([missing]);
     expect(budgetProblems(clusterBudget())).toEqual([]);
     expect(budgetProblems(clusterBudget({ namespaceSelector: {} }))).toEqual([]);

@@ -63,7 +63,7 @@ describe('slots', () => {
     };
     const { status } = plan(budget(), [other]);
     expect(granted(status)).toEqual([]);
-    expect(readyOf(status)).toMatchObject({ reason: 'Idle', message: '1 Rollout, and none asks for a slot' });
+    expect(readyOf(status)).toMatchObject({ reason: 'Idle', message: '1 Rollout, and none requests a slot' });
   });
 
   it('are nobody’s where nothing is selected, and none are granted beyond the limit', () => {

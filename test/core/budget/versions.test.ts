@@ -19,7 +19,11 @@ describe('failures', () => {
     expect(status.versions).toMatchObject([{ version: '1.0.1' }, { version: '1.1.0', failed: 2, held: true }]);
     expect(events).toMatchObject([
       // Which Rollouts these are, other namespaces are not told.
-      { type: 'Warning', reason: 'VersionHeld', forOthers: '1.1.0 has failed in 2 Rollouts: nobody else begins it' },
+      {
+        type: 'Warning',
+        reason: 'VersionHeld',
+        forOthers: '1.1.0 has failed in 2 Rollouts: no other Rollout begins it',
+      },
     ]);
     expect(events[0]!.commands?.map(([, line]) => line)).toEqual([
       'kubectl annotate -n team-a rolloutbudget/fleet rollout.kuberik.com/continue=1.1.0',
@@ -111,7 +115,7 @@ describe('failures', () => {
     expect(events.map(({ reason }) => reason)).toEqual(['SlotOverdue', 'VersionHeld']);
     expect(readyOf(status)).toMatchObject({
       reason: 'Overdue',
-      message: 'on the way for longer than spec.slotTimeout, and not counted: team-a/a (1.1.0)',
+      message: 'rolling out for longer than spec.slotTimeout, and not counted: team-a/a (1.1.0)',
     });
   });
 
@@ -129,7 +133,7 @@ describe('failures', () => {
     expect(said.status.versions![0]).not.toHaveProperty('held');
     expect(granted(said.status)).toEqual(['w 1.1.0']);
     expect(said.events).toMatchObject([
-      { reason: 'VersionContinued', message: 'alice lets version 1.1.0 go on: its failures so far are excused' },
+      { reason: 'VersionContinued', message: 'alice continued version 1.1.0: its failures so far are excused' },
     ]);
     const more = (...names: string[]) =>
       plan(budget(spec, said.status, annotations), [...['a', 'b', ...names].map((name) => failed(name)), waits]).status;

@@ -39,7 +39,7 @@ describe('inventory ids', () => {
     const { resources, errors } = parseInventory(entries);
     expect(resources).toHaveLength(MAX_RESOURCES);
     expect(errors).toEqual([
-      `the inventory has ${MAX_RESOURCES + 1} entries, only the first ${MAX_RESOURCES} are looked at`,
+      `the inventory has ${MAX_RESOURCES + 1} entries, only the first ${MAX_RESOURCES} are checked`,
     ]);
   });
 

@@ -142,7 +142,7 @@ describe('Q28: a deployment on its way', () => {
 
   it('is awaited by its source, and by the Kustomization itself', () => {
     const message = (kind: string) =>
-      `Kustomization pending: ${kind} web has web 1.0.0 (6), web 1.1.0 (7) is on its way`;
+      `Kustomization pending: ${kind} web has web 1.0.0 (6), web 1.1.0 (7) is rolling out`;
     expect(health('web=6/1.0.0/u1')).toMatchObject({ health: 'Pending', message: message('OCIRepository') });
     expect(health(undefined, 'web=6/1.0.0/u1')).toMatchObject({ health: 'Pending', message: message('Kustomization') });
     expect(health('web=7/1.1.0/u1').health).toBe('Healthy');

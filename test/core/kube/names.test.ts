@@ -34,7 +34,7 @@ describe('an annotation with more names than are read', () => {
     const annotations = { 'rollout.kuberik.com/substitute.APP.from': many(LIMIT + 1, 'my-app') };
     expect(pinAnnotationsOf(kustomization({ annotations }))).toMatchObject({
       pins: [],
-      problems: [`rollout.kuberik.com/substitute.APP.from has more than ${LIMIT} names: the field is left as it is`],
+      problems: [`rollout.kuberik.com/substitute.APP.from has more than ${LIMIT} names: the field is not changed`],
     });
   });
 });

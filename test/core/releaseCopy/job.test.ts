@@ -115,7 +115,7 @@ describe('its progress', () => {
   it('is a Job that is not there, runs, or has failed and goes on', () => {
     expect(progressOf(wanted, undefined, [])).toMatchObject({
       state: 'Copying',
-      message: expect.stringContaining('is not there yet'),
+      message: expect.stringContaining('does not exist yet'),
     });
     expect(progressOf(wanted, at({ active: 1 }), [])).toMatchObject({
       state: 'Copying',
@@ -133,7 +133,7 @@ describe('its progress', () => {
     const failed = at({ failed: 1, conditions: [condition('Failed')] });
     expect(progressOf(wanted, failed, [result({ outcome: 'Conflict', message: 'there already' })])).toEqual({
       state: 'Failed',
-      message: `there already. Job '${wanted.metadata.name}' is not started again by itself: delete it to try once more`,
+      message: `there already. Job '${wanted.metadata.name}' is not started again automatically: to retry, delete it`,
     });
     expect(progressOf(wanted, failed, [])).toMatchObject({ message: expect.stringMatching(/^Pod failed\. Job/) });
   });
@@ -200,7 +200,7 @@ describe('its progress', () => {
   ])('is none of a Job with that name, and %s', (_, edit, why) => {
     expect(progressOf(wanted, edited(edit), [result({ digest: DIGEST })])).toEqual({
       state: 'Failed',
-      message: `Job '${wanted.metadata.name}' was not made by this Rollout: ${why}. Delete it, so that the copy begins`,
+      message: `Job '${wanted.metadata.name}' does not belong to this Rollout: ${why}. To start the copy, delete it`,
     });
   });
 

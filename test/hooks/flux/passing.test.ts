@@ -66,7 +66,7 @@ describe('an object that a deployment lets past its Gate', () => {
       expect.objectContaining({
         type: 'Approved',
         status: 'False',
-        message: "Reconciliation goes on although gate 'shop/freeze' is closed: it was bypassed.",
+        message: "Reconciliation continues although gate 'shop/freeze' is closed: it was bypassed.",
       }),
     );
   });

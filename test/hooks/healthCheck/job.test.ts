@@ -79,7 +79,7 @@ const ROWS: Row[] = [
   {
     name: 'the version is applied: its Job is made',
     status: 'Pending',
-    message: /^Job 'team-a\/smoke-web-7-[0-9a-f]+' is to be created for version 1\.1\.0\. If it does not appear/,
+    message: /^Job 'team-a\/smoke-web-7-[0-9a-f]+' is being created for version 1\.1\.0\. If it does not appear/,
     jobs: [NAME],
     of_job: true,
   },
@@ -151,7 +151,7 @@ const ROWS: Row[] = [
     name: 'nothing is bound',
     world: { rollouts: [rollout(unapplied)], now: ms('11:00:10') },
     status: 'Pending',
-    message: /is to be created/,
+    message: /is being created/,
     jobs: [NAME],
     of_job: true,
   },
@@ -159,7 +159,7 @@ const ROWS: Row[] = [
     name: 'the Job was deleted while it ran',
     of: check({ status: 'Pending', message: 'runs', lastChangeTime: at('11:02:00'), job: run }),
     status: 'Pending',
-    message: /is to be created/,
+    message: /is being created/,
     jobs: [NAME],
     of_job: true,
   },
@@ -183,7 +183,7 @@ const ROWS: Row[] = [
     name: 'a failed Job was deleted while the version bakes on: it is run again',
     of: check({ status: 'Unhealthy', message: 'failed', lastChangeTime: at('11:05:00'), job: run }),
     status: 'Pending',
-    message: /is to be created/,
+    message: /is being created/,
     jobs: [NAME],
     of_job: true,
   },
@@ -204,7 +204,7 @@ const ROWS: Row[] = [
     ),
     world: { rollouts: [rollout(baked)], jobs: [job(NAME, COMPLETE)] },
     status: 'Pending',
-    message: 'the deployment of version 1.1.0 is over, and no Job has ended for it: the next deployment runs one',
+    message: 'the deployment of version 1.1.0 has ended without a finished Job: the next deployment runs one',
     jobs: [NAME],
   },
   {
@@ -253,7 +253,8 @@ const ROWS: Row[] = [
     name: 'two Rollouts select it: whichever Job has completed',
     world: { rollouts: [rollout(), rollout(HEAD, 'other')], jobs: [job(NAME, COMPLETE)] },
     status: 'Pending',
-    message: "2 Rollouts select this HealthCheck, 'other', 'web': a Job is run for one. Make a HealthCheck for each",
+    message:
+      "2 Rollouts select this HealthCheck ('other', 'web'), but its Job belongs to one: create a HealthCheck for each",
     jobs: [NAME],
   },
   {
@@ -275,7 +276,7 @@ const ROWS: Row[] = [
     name: 'the component is missing',
     world: { jobs: null },
     status: 'Unhealthy',
-    message: 'this installation lacks the component health-jobs: no Job is run. See docs/install.md',
+    message: 'no Job is run: the component health-jobs is not installed, see docs/install.md',
     jobs: [],
   },
 ];

@@ -295,13 +295,13 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     const reader = cluster([carrying, GOOD, at2]);
     expect((await syncOnce(healthCheck(), reader)).status).toMatchObject({
       status: 'Pending',
-      message: expect.stringContaining('has test-rollout 1.0.0 (1), test-rollout 1.1.0 (2) is on its way'),
+      message: expect.stringContaining('has test-rollout 1.0.0 (1), test-rollout 1.1.0 (2) is rolling out'),
     });
     expect(reader.requests).toContain('get rollouts demo/test-rollout');
     const known = cluster([carrying, GOOD]);
     const reset = healthCheck({ status: { status: 'Pending', lastChangeTime: at('11:30:00') } });
     expect((await syncOnce(reset, known, [at2])).status).toMatchObject({
-      message: expect.stringContaining('is on its way'),
+      message: expect.stringContaining('is rolling out'),
     });
     expect(known.requests).not.toContain('get rollouts demo/test-rollout');
     const broken = cluster([carrying, GOOD], { rollouts: 'timeout' });

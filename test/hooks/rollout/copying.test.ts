@@ -157,7 +157,7 @@ describe('BeforeDeployment', () => {
     expect(tags).toEqual(['1.0.0']);
     expect(condition('Copied')).toMatchObject({ reason: 'CopyFailed' });
     expect(condition('Copied')!.message).toContain(
-      'was not made by this Rollout: its spec.template.spec.containers[0]',
+      'does not belong to this Rollout: its spec.template.spec.containers[0]',
     );
   });
 
@@ -261,9 +261,7 @@ describe('BeforeDeployment', () => {
     expect(answer.children).toEqual([]);
     const copied = conditions!.find(({ type }) => type === 'Copied')!;
     expect(copied).toMatchObject({ status: 'False', reason: 'CopyFailed' });
-    expect(copied.message).toContain(
-      title === 'no image is set' ? 'lacks the component release-copies' : 'no ImageRepository',
-    );
+    expect(copied.message).toContain(title === 'no image is set' ? 'component release-copies' : 'no ImageRepository');
   });
 });
 

@@ -143,7 +143,7 @@ describe('what is of other namespaces', () => {
     const { message } = said(status, 'Ready')!;
     for (const path of ['releasesImagePolicy.namespace', 'gates[1].namespace', 'healthCheckSelector.namespaceSelector'])
       expect(message).toContain(`spec.${path}`);
-    expect(message).toContain('which this installation forbids');
+    expect(message).toContain('are forbidden (NO_CROSS_NAMESPACE_REFS)');
     const asked = await rules(foreign, { settings });
     expect(asked).not.toHaveProperty('imagepolicies');
     expect(asked.gates).toMatchObject({ namespace: 'team-a', names: ['own'] });
@@ -335,7 +335,7 @@ describe('sync', () => {
       expect(answer.status.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
         status: 'False',
         reason: 'RolloutFailed',
-        message: expect.stringContaining("ConfigMap 'release' was not made for this Rollout"),
+        message: expect.stringContaining("ConfigMap 'release' exists but does not belong to this Rollout"),
       });
       expect(answer.reasons).toContain('RolloutFailed');
       expect(answer.resyncAfterSeconds).toBe(30);
@@ -350,7 +350,7 @@ describe('sync', () => {
       expect(ready).toMatchObject({
         status: 'False',
         reason: 'RolloutFailed',
-        message: expect.stringContaining("ConfigMap 'release' is not written: this installation lacks the component"),
+        message: expect.stringContaining("ConfigMap 'release' is not written: the component"),
       });
       expect(reads).toEqual([]);
       const other = await rolloutHook.sync(

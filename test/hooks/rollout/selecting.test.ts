@@ -84,12 +84,12 @@ it.each([
   const objects = Array.from({ length: count }, (_, i) => selecting(`g-${i}`, 'opened', others));
   const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0')], { objects });
   expect(tags).toEqual(expected);
-  if (count > LIMITS.selectingGates) expect(blocked(status)?.message).toMatch(/counts as closed/);
+  if (count > LIMITS.selectingGates) expect(blocked(status)?.message).toMatch(/counts as held/);
 });
 
 it('more open Gates than one object may require count as one closed Gate', async () => {
   const objects = Array.from({ length: LIMITS.requiredGates + 1 }, (_, i) => selecting(`g-${i}`, 'opened'));
   const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), ...objects]);
   expect(tags).toEqual(['1.0.0']);
-  expect(blocked(status)?.message).toMatch(/more than 200 Gates \(those it names and those that select it\)/);
+  expect(blocked(status)?.message).toMatch(/more than 200 Gates \(named or selecting it\)/);
 });

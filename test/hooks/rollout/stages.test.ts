@@ -102,7 +102,7 @@ describe('a stage of another namespace', () => {
     const { tags, status, reads } = await sync(app(after), [policy, willing], around);
     expect(tags).toBeUndefined();
     expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(
-      'spec.after[0].namespace: "team-b" is another namespace, which this installation forbids',
+      'spec.after[0].namespace: references to another namespace ("team-b") are forbidden (NO_CROSS_NAMESPACE_REFS)',
     );
     expect(reads.filter((read) => read.includes('team-b'))).toEqual([]);
     expect(await rules({ after }, { settings: { noCrossNamespaceRefs: true } })).not.toHaveProperty('rollouts');

@@ -78,7 +78,7 @@ describe('spec.writeBack', () => {
       status: 'False',
       reason: 'RolloutFailed',
       message:
-        "ImagePolicy 'app-deployed' was not made for this Rollout and is left as it is: delete it, or give another name in spec.writeBack.imagePolicy",
+        "ImagePolicy 'app-deployed' exists but does not belong to this Rollout: delete it, or set another name in spec.writeBack.imagePolicy",
     });
     expect(answer.resyncAfterSeconds).toBeLessThanOrEqual(30);
   });
@@ -89,7 +89,7 @@ describe('spec.writeBack', () => {
     });
     expect(answer.children).toEqual([]);
     expect(answer.tags).toEqual(['1.0.0']);
-    expect(answer.ready?.message).toContain("ImagePolicy 'policy' was not made for this Rollout");
+    expect(answer.ready?.message).toContain("ImagePolicy 'policy' exists but does not belong to this Rollout");
   });
 
   it('deploys nothing where the installation has no such children, and Ready says so', async () => {
@@ -97,7 +97,7 @@ describe('spec.writeBack', () => {
     expect(answer.children).toEqual([]);
     expect(answer.tags).toEqual(['1.0.0']);
     expect(answer.ready?.message).toBe(
-      "ImagePolicy 'app-deployed' is not written: this installation lacks the component write-back, see docs/install.md",
+      "ImagePolicy 'app-deployed' is not written: the component write-back is not installed, see docs/install.md",
     );
   });
 

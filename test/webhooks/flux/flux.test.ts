@@ -58,7 +58,7 @@ describe('mutating', () => {
     });
     const answer = await send(mutateFlux, { object, oldObject: kustomization(at(2, '1.1.0')) }, context);
     expect(answer.response.status).toMatchObject({ code: 403, reason: 'Forbidden' });
-    expect(answer.message).toContain("held by Rollout 'my-app'");
+    expect(answer.message).toContain("Rollout 'my-app' manages it");
   });
 
   it('says more than fits in a warning in 120 characters', async () => {
@@ -247,7 +247,7 @@ describe('the denial of a pinned field', () => {
     const object = edit({ annotations });
     const { message } = await send(mutateFlux, { object, oldObject: frozen }, { objects: [app, gate('shop/freeze')] });
     expect(message).toContain("gate 'shop/freeze' is closed");
-    expect(message).toContain('Opening is not enough: spec.postBuild.substitute.APP is held by Rollout');
+    expect(message).toContain('Opening is not enough: spec.postBuild.substitute.APP is managed by Rollout');
     expect(message).toContain(`\n  ${command}\n`);
     expect(message.split('\n').at(-1)).toBe(`  ${command} gate.fluxcd.io/bypass-reason="<why>"`);
     expect(message).not.toContain('in the same write');

@@ -20,14 +20,14 @@ it.each<[says: string, oldObject: FluxObject, context: World, by: string | undef
     gated,
     { objects: [closed], mayBypass: ['sre shop/freeze'] },
     '2026-03-04T10:00:00Z sre',
-    [expect.stringContaining('written, but still suspended')],
+    [expect.stringContaining('stored, but still suspended')],
   ],
   [
     'by somebody who may not: none, and a Warning',
     gated,
     { objects: [closed] },
     undefined,
-    ['Bypass refused: sre has no verb bypass on shop/freeze'],
+    ['Bypass refused: sre lacks the verb bypass on shop/freeze'],
   ],
   [
     'where the Gate is open: none',

@@ -87,8 +87,8 @@ describe('an approval on a Gate', () => {
     const { stored, allowed, warnings } = await written({ [RECORD]: JSON.stringify(forged) });
     expect([allowed, given(stored)]).toEqual([true, []]);
     expect(warnings).toEqual([
-      'dropped: 2.0.0 approved by bob is your text, not their write',
-      `${RECORD} is the webhook's record: what you write in it is dropped`,
+      'ignored: you cannot record an approval for another user (2.0.0, bob)',
+      `${RECORD} is written by the webhook: your change of it is ignored`,
     ]);
   });
 
@@ -117,7 +117,7 @@ describe('an approval on a Gate', () => {
     const releases = { ...Object.fromEntries(many.map(([name, tags]) => [name, [...tags]])), web: ['1.0.0'] };
     const { allowed, message } = await written({ [APPROVE]: '1.0.0' }, { releases });
     expect(allowed).toBe(false);
-    expect(message).toContain('more than 2000 Rollouts (limit approvalRollouts): say which one is meant');
+    expect(message).toContain('more than 2000 Rollouts (limit approvalRollouts): name the Rollout too');
     expect(message).toContain('<namespace>/<rollout>:1.0.0');
     expect(given((await written({ [APPROVE]: 'shop/web:1.0.0' }, { releases })).stored)).toHaveLength(1);
   });
@@ -154,7 +154,7 @@ describe('a request to open a Gate with approvals', () => {
   it('opens nothing where a sync brings it, which is told and not stopped', async () => {
     const { allowed, stored, warnings } = await written({ [OPEN]: day('10:00:00') }, { user: SYNC });
     expect(allowed).toBe(true);
-    expect(warnings).toEqual(['the request opens nothing: the Gate has spec.approvals']);
+    expect(warnings).toEqual(['the request has no effect: a Gate with spec.approvals needs approvals']);
     expect(evaluateGate(stored, Date.parse(day('10:00:01')))).toMatchObject({ opened: false });
   });
 
@@ -172,7 +172,7 @@ it('a Gate with approvals that selects Flux objects is warned of what they do no
   const object = gate({ ...SPEC, selects: { kinds: ['Kustomization'] } });
   const { warnings } = await write({ validate: validateGate }, { object, at: day('10:00:00') });
   expect(warnings).toEqual([
-    'spec.approvals let versions of Rollouts through, and open the Gate for no Flux object that it selects',
+    'spec.approvals release versions of Rollouts only: for the selected Flux objects the Gate stays closed',
   ]);
 });
 

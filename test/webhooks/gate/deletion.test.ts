@@ -57,7 +57,7 @@ describe('DELETE of a Gate', () => {
     const answer = await remove(closed, { objects: [binding, namespace] });
     expect(answer).toMatchObject({ allowed: true });
     expect(answer.warnings).toEqual([
-      'of other namespaces 1 still name this Gate: closed until there is one of this name',
+      'objects of other namespaces that name this Gate, and are held until a Gate of this name is open: 1',
     ]);
     expect(answer.warnings[0]!.length).toBeLessThanOrEqual(120);
   });
@@ -86,7 +86,7 @@ describe('DELETE of a Gate', () => {
     // What only names it from elsewhere is told from the status.
     const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
     expect((await rollouts({ ...closed, status: { heldObjects } })).warnings).toEqual([
-      'of other namespaces 1 still name this Gate: closed until there is one of this name',
+      'objects of other namespaces that name this Gate, and are held until a Gate of this name is open: 1',
     ]);
   });
 

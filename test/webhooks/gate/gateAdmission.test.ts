@@ -194,7 +194,10 @@ describe('to select beyond its own namespace takes a right of its own', () => {
     const attempt = { object: of(selects), at, ...(before !== 'none' && { old: of(before) }) };
     const denied = await write({ validate: validateGate }, attempt);
     expect(denied.allowed).toBe(!asked);
-    if (asked) expect(denied.message).toMatch(/alice may not hold objects of other namespaces: .* select-namespaces/);
+    if (asked)
+      expect(denied.message).toMatch(
+        /alice needs the verb select-namespaces on gates in the whole cluster to hold objects of other namespaces/,
+      );
     expect(await write({ validate: validateGate }, { ...attempt, maySelect: ['alice'] })).toMatchObject({
       allowed: true,
     });
@@ -291,13 +294,13 @@ describe('what cannot be evaluated is denied with its field', () => {
       'a window of nothing',
       gate({ default: 'closed', window: '0s' }),
       undefined,
-      'spec.window is 0s: a request ends the moment it begins and has no effect',
+      'spec.window is 0s: a request ends immediately and has no effect',
     ],
     [
       'a time from before the last one',
       gate({ default: 'closed' }, { [OPEN]: day('09:00:00') }),
       gate({ default: 'closed' }, { [OPEN]: day('10:00:00') }),
-      `${OPEN} ${day('09:00:00')} was handled before and requests nothing`,
+      `${OPEN} ${day('09:00:00')} was handled before and has no effect; set a new time`,
     ],
   ])('%s gets a warning', async (_name, object, old, warning) => {
     const answer = await write({ validate: validateGate }, { object, old, at: day('10:00:00') });

@@ -76,8 +76,8 @@ describe('a reason is that of whoever gave it', () => {
       { object: next, old: before, at: day('10:05:00'), user: 'sre' },
     );
     expect(second.warnings).toEqual([
-      'no reason recorded: open.gate.fluxcd.io/reason is from an earlier request by somebody else',
-      'opens for 1.0.0 only: open.gate.fluxcd.io/for is still there from before; remove it to open for all',
+      'no reason recorded: open.gate.fluxcd.io/reason belongs to an earlier request of another user',
+      'opens for 1.0.0 only, because open.gate.fluxcd.io/for is still set; remove it to open for all',
     ]);
   });
 });

@@ -20,13 +20,13 @@ describe('a bypass is for the version that its write names', () => {
       'and not for a pin of somebody else, which goes first',
       annotated(BY_DEVELOPER, pinned, PENDING),
       annotated({ ...BY_DEVELOPER, ...HOTFIX }, pinned, PENDING),
-      ['names version 1.5.0, but 6.6.6, which developer asked for (spec.wantedVersion)', '"wantedVersion":"1.5.0"'],
+      ['names version 1.5.0, but 6.6.6, which developer requested (spec.wantedVersion)', '"wantedVersion":"1.5.0"'],
     ],
     [
       'and not for the pin, where it names another version in an annotation of its own',
       annotated(BY_DEVELOPER, pinned, PENDING),
       annotated({ ...BY_DEVELOPER, ...REASON, [BYPASS_FOR]: '1.5.0' }, pinned, PENDING),
-      ['6.6.6, which developer asked for'],
+      ['6.6.6, which developer requested'],
     ],
     [
       'and not, with a reason alone, for the pin of somebody else',
@@ -34,7 +34,7 @@ describe('a bypass is for the version that its write names', () => {
       annotated({ ...BY_DEVELOPER, ...REASON }, pinned, { ...AT_7, pendingVersion: '6.6.6' }),
       [
         'names no version',
-        '6.6.6, which developer asked for (spec.wantedVersion)',
+        '6.6.6, which developer requested (spec.wantedVersion)',
         'add gate.fluxcd.io/bypass-for=6.6.6',
       ],
     ],
@@ -42,13 +42,13 @@ describe('a bypass is for the version that its write names', () => {
       'and not, with a reason alone, for a force-deploy of somebody else',
       annotated(EVIL, own, PENDING),
       annotated({ ...EVIL, ...REASON }, own, PENDING),
-      ['0.9.0-evil, which developer asked for (rollout.kuberik.com/force-deploy)'],
+      ['0.9.0-evil, which developer requested (rollout.kuberik.com/force-deploy)'],
     ],
     [
       'and not, with a reason alone, for one of which nobody noted the requester',
       annotated({}, pinned, PENDING),
       annotated(REASON, pinned, PENDING),
-      ['6.6.6, which somebody asked for'],
+      ['6.6.6, which an unknown user requested'],
     ],
     [
       'and not, with a reason alone, for a candidate that somebody else lets past RolloutGates',
@@ -58,7 +58,7 @@ describe('a bypass is for the version that its write names', () => {
         own,
         PENDING,
       ),
-      ['1.5.0, which developer asked for (rollout.kuberik.com/bypass-gates)'],
+      ['1.5.0, which developer requested (rollout.kuberik.com/bypass-gates)'],
     ],
     [
       'and not, with a reason alone, for one that is pending and no release: somebody has just taken a request back',
@@ -70,7 +70,7 @@ describe('a bypass is for the version that its write names', () => {
       'and not, with a reason alone, for a deployment by hand of somebody else that a Gate has caught on its way',
       annotated({}, own, { history: [{ ...entry(7, '6.6.6', ''), requestedBy: 'developer' }] }),
       annotated(REASON, own, { history: [{ ...entry(7, '6.6.6', ''), requestedBy: 'developer' }] }),
-      ['6.6.6, which developer asked for'],
+      ['6.6.6, which developer requested'],
     ],
     [
       'and not for what waits, where the version that it names runs',
@@ -88,14 +88,14 @@ describe('a bypass is for the version that its write names', () => {
       'and for one only',
       rollout(own, AT_7),
       annotated(HOTFIX, { ...own, wantedVersion: '1.3.0' }, AT_7),
-      ['names version 1.5.0, but 1.3.0, which sre asked for (spec.wantedVersion)'],
+      ['names version 1.5.0, but 1.3.0, which sre requested (spec.wantedVersion)'],
     ],
     [
       'and for none that nobody asks for',
       rollout(own, AT_7),
       annotated({ [BYPASS_FOR]: '1.3.0', ...REASON }, own, AT_7),
       [
-        'does not ask for 1.3.0.\nTo deploy 1.3.0:\n  kubectl -n team-a annotate --overwrite rollout/app rollout.kuberik.com/force-deploy=1.3.0',
+        'does not request 1.3.0.\nTo deploy 1.3.0:\n  kubectl -n team-a annotate --overwrite rollout/app rollout.kuberik.com/force-deploy=1.3.0',
       ],
     ],
     [
@@ -144,7 +144,7 @@ describe('a bypass is for the version that its write names', () => {
   ])('lets past the version %s', async (_, before, next, passage) => {
     const answer = await ask({ next, before });
     expect(answer).toMatchObject({ allowed: true, passage, by: `${T} sre` });
-    expect(answer.warnings.join()).toContain(`version ${passage.split(' ')[0]} is let past 2 closed gates, once`);
+    expect(answer.warnings.join()).toContain(`version ${passage.split(' ')[0]} bypasses 2 closed gates, once`);
   });
 
   it('the annotation that names it is never stored: it is always of this write', async () => {

@@ -25,7 +25,7 @@ describe('spec.initialVersion', () => {
     // What the writer sends as status is dropped by the API server.
     const verdict = await validateRollout(write({ object: { ...of(to), status: ran }, old }), call().webhookCall);
     expect(verdict.allowed).toBe(isAllowed);
-    if (!verdict.allowed) expect(verdict.message).toContain('spec.initialVersion: "');
+    if (!verdict.allowed) expect(verdict.message).toContain('spec.initialVersion "');
   });
 
   it('may be set when the Rollout is created', async () => {
@@ -43,6 +43,6 @@ describe('spec.initialVersion', () => {
       rollout({ initialVersion: '1.0.0', ...(first !== undefined && { gateFirstDeployment: first }) });
     const verdict = await validateRollout(write({ object: of(after), old: of(before) }), call().webhookCall);
     expect(verdict.allowed).toBe(!refused);
-    if (!verdict.allowed) expect(verdict.message).toContain('spec.gateFirstDeployment: false');
+    if (!verdict.allowed) expect(verdict.message).toContain('spec.gateFirstDeployment cannot become false');
   });
 });

@@ -91,7 +91,7 @@ it('nobody else records what was seen', async () => {
 });
 
 describe('a write that names a Gate that does not exist', () => {
-  const says = "spec.gates: Gate 'team-a/freeze' does not exist: it counts as closed until somebody creates it";
+  const says = "spec.gates: Gate 'team-a/freeze' does not exist and counts as closed: create it, or remove the name";
 
   it('is told', async () => {
     expect((await decide(rollout({ gates }), rollout())).warnings).toEqual([says]);

@@ -55,7 +55,7 @@ describe('spec.after', () => {
       expect(await decided(withMatch('revision'), known, withMatch('digest'))).toMatchObject({
         allowed: false,
         message:
-          'Rollout \'app\' is not valid: spec.after[1].match: "revision" is text that anyone who pushes an image can write, and this installation does not trust publishers: use match: digest, or set TRUST_PUBLISHERS=true where only your pipeline pushes',
+          'Rollout \'app\' is not valid: spec.after[1].match: "revision" is not allowed, because every user who pushes an image can write a revision: use match: digest, or set TRUST_PUBLISHERS=true if only your pipeline pushes',
       });
       expect(await decided(withMatch('digest'), known)).toMatchObject({ allowed: true, warnings: [] });
     });
@@ -78,7 +78,7 @@ describe('spec.after', () => {
   it('that names what does not exist is allowed, with a Warning', async () => {
     const { allowed, warnings } = await decided(named('app', [{ name: 'staging' }]), []);
     expect(allowed).toBe(true);
-    expect(warnings).toEqual(["spec.after: Rollout 'staging' does not exist: every version waits until it does"]);
+    expect(warnings).toEqual(["spec.after: Rollout 'staging' does not exist: every version waits until that changes"]);
   });
 
   it.each([
@@ -98,7 +98,7 @@ describe('spec.after', () => {
         settings,
       );
       const warning =
-        "spec.after: Rollout 'team-b/staging' does not exist or may not be seen from here: every version waits until it does";
+        "spec.after: Rollout 'team-b/staging' does not exist or has not consented: every version waits until that changes";
       expect(warnings).toEqual(warns ? [warning] : []);
     },
   );
@@ -108,7 +108,7 @@ describe('spec.after', () => {
       noCrossNamespaceRefs: true,
     });
     expect(message).toContain(
-      'spec.after[0].namespace: "team-b" is another namespace, which this installation forbids',
+      'spec.after[0].namespace: references to another namespace ("team-b") are forbidden (NO_CROSS_NAMESPACE_REFS)',
     );
   });
 

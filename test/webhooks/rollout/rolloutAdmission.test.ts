@@ -200,7 +200,7 @@ describe('validate/rollout', () => {
     const waiting = { ...status, releaseCandidates: [newer, pinned], gatedReleaseCandidates: [newer, pinned] };
     const shut = { ...waiting, gates: [{ name: 'qa', passing: false }] };
     const says = [
-      'version 1.4.0 is deployed next; if it is bad, pin again, and reject it first (rejectedVersions of a RolloutGate)',
+      'version 1.4.0 is deployed next. To prevent that, pin again and reject it (rejectedVersions of a RolloutGate) before you unpin',
     ];
     it.each([
       ['says what is deployed next', rollout({}, waiting), rollout({ wantedVersion: '1.2.0' }, waiting), says],
@@ -377,7 +377,7 @@ describe('references to other namespaces, where they are forbidden', () => {
   ])('%s is refused at the write', async (path, spec) => {
     const verdict = await validate(rollout(spec));
     expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining(path) });
-    expect(verdict).toMatchObject({ message: expect.stringContaining('which this installation forbids') });
+    expect(verdict).toMatchObject({ message: expect.stringContaining('are forbidden (NO_CROSS_NAMESPACE_REFS)') });
   });
 
   it('one that got in once does not keep the rest of the Rollout from being changed', async () => {

@@ -41,7 +41,7 @@ describe('a new reason, by somebody who may bypass each closed Gate of the Rollo
 
   it('that names no version is told which one goes', async () => {
     const next = annotated(REASON, own, { ...AT_7, pendingVersion: '1.5.0' });
-    expect((await ask({ next })).warnings).toEqual(['version 1.5.0 is let past 2 closed gates, once']);
+    expect((await ask({ next })).warnings).toEqual(['version 1.5.0 bypasses 2 closed gates, once']);
   });
 
   it('counts the Gates of a bound object that has no FluxBinding', async () => {
@@ -58,7 +58,7 @@ describe('a new reason, by somebody who may bypass each closed Gate of the Rollo
     expect(await ask({ next: annotated(HOTFIX, own, AT_7) })).toMatchObject({
       audit: { bypass: message },
       events: [message],
-      warnings: ['version 1.5.0 is let past 2 closed gates, once'],
+      warnings: ['version 1.5.0 bypasses 2 closed gates, once'],
     });
   });
 
@@ -107,7 +107,7 @@ describe('a reason that lets nothing through has no record', () => {
   it('by somebody who may bypass one Gate of two is denied, and the denial names the other', async () => {
     const answer = await ask({ next: annotated(HOTFIX, own, AT_7), may: ['sre own'] });
     expect(answer).toMatchObject({ allowed: false, events: [] });
-    expect(answer.denial).toContain('sre has no verb bypass on team-a/bound.');
+    expect(answer.denial).toContain('sre lacks the verb bypass on team-a/bound.');
     expect(answer.denial).toContain("gate 'team-a/own' is closed");
   });
 

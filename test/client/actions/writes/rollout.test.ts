@@ -212,10 +212,12 @@ describe('a request that is withdrawn', () => {
   });
 
   it('leaves alone what is done, and says what to do about a pin', () => {
-    expect(said(withdrawRequest(rollout(), undefined))).toMatch(/^Nobody has requested/);
+    expect(said(withdrawRequest(rollout(), undefined))).toMatch(/has no pending request for a version/);
     const done = { 'rollout.kuberik.com/request': 'force-deploy=u', ...FORCE };
     const handled = { handledRequest: { 'force-deploy': 'u' } };
-    expect(said(withdrawRequest(rollout({ annotations: done, status: handled }), undefined))).toMatch(/^Nobody/);
+    expect(said(withdrawRequest(rollout({ annotations: done, status: handled }), undefined))).toMatch(
+      /no pending request/,
+    );
     expect(said(withdrawRequest(rollout({ spec: { wantedVersion: '1.4.0' } }), undefined))).toContain('unpin');
   });
 });

@@ -72,7 +72,7 @@ describe('marks of an OCIRepository', () => {
     const marks = pinAnnotationsOf(ociRepository(null, { annotations: { [ROLLOUT]: 'b,a' } }));
     expect(marks).toEqual({
       pins: [],
-      problems: ['spec.ref.tag is claimed by Rollouts a and b: it is left as it is'],
+      problems: ['spec.ref.tag is claimed by Rollouts a and b: none of them sets it'],
     });
   });
 });
@@ -92,7 +92,7 @@ describe('annotations of 256 kB', () => {
     const many = Array.from({ length: 3000 }, (_, i) => [from(`V${i}`), `app-${i}`]);
     const { pins, problems } = pinAnnotationsOf(kustomization({ annotations: Object.fromEntries(many) }));
     expect(pins).toHaveLength(64);
-    expect(problems).toEqual(['more than 64 Rollouts are named: the rest is left as it is']);
+    expect(problems).toEqual(['the object names more than 64 Rollouts: the others are ignored']);
   });
 });
 
@@ -105,7 +105,7 @@ describe('marks of a HelmRelease', () => {
 
   it('of two Rollouts are one too many', () => {
     const marks = pinAnnotationsOf(helmRelease({ annotations: { [ROLLOUT]: 'b,a' } }));
-    expect(marks).toEqual({ pins: [], problems: ['the chart is claimed by Rollouts a and b: it is left as it is'] });
+    expect(marks).toEqual({ pins: [], problems: ['the chart is claimed by Rollouts a and b: none of them sets it'] });
   });
 
   it.each([

@@ -53,7 +53,7 @@ const rows: Row[] = [
     says: 'a client-side apply of a new literal is denied',
     old: { ...at110, lastApplied: { APP: '1.0.0' } },
     object: { ...at110, substitute: { APP: '2.0.0' }, managedFields: edit, lastApplied: { APP: '2.0.0' } },
-    denial: /cannot be set to '2\.0\.0': it is held by Rollout 'my-app', which has deployed '1\.1\.0'/,
+    denial: /cannot be set to '2\.0\.0': Rollout 'my-app' manages it and has deployed '1\.1\.0'/,
   },
   {
     says: 'a direct edit that borrows the last-applied annotation is re-pinned at most',
@@ -172,7 +172,7 @@ const rows: Row[] = [
     rollouts: [],
     value: '1.2.0',
     deployed: deployment('my-app', 2, '1.2.0'),
-    warning: /^APP is now 1\.2\.0 and follows no Rollout: my-app does not exist/,
+    warning: /^APP is now 1\.2\.0 and no Rollout manages it: my-app does not exist/,
   },
   {
     says: 'no Rollout and no annotation of a deployment: not ours',

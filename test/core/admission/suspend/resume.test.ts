@@ -70,9 +70,12 @@ describe('an object that waits for its Kustomization', () => {
 });
 
 it.each([
-  [retrying, 'as asked at 2026-03-04T10:00:00Z'],
-  [failing, 'its last try failed: BuildFailed'],
-  [done, 'it has applied everything since, but not this; resumed without it at 2026-03-04T10:00:00Z'],
+  [retrying, 'as requested at 2026-03-04T10:00:00Z'],
+  [failing, 'its last attempt failed: BuildFailed'],
+  [
+    done,
+    'it has applied everything since the opening, but not this object; resumed without it at 2026-03-04T10:00:00Z',
+  ],
   [suspended, 'which is suspended; resumed without it at 2026-03-04T10:02:00Z'],
   [undefined, 'which does not exist; resumed without it at 2026-03-04T10:02:00Z'],
   [

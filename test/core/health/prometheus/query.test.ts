@@ -36,10 +36,10 @@ describe('variables', () => {
     ['in a raw string, which has no escapes', 'up{a=`{{ version }}`}', 'outside of quotes'],
     ['in a comment', 'up # "{{ version }}"', 'outside of quotes'],
     ['after the end of a string', 'up{a="\\\\"{{ version }}"}', 'outside of quotes'],
-    ['that is not known', 'up{a="{{ tag }}"}', '{{ tag }}, which is no variable: there are {{ namespace }}'],
-    ['that is a property of every object', 'up{a="{{ constructor }}"}', 'no variable'],
-    ['that does not end', 'up{a="{{ version"}', 'no variable'],
-    ['that is very long', `up{a="{{${' '.repeat(2000)}version}}"}`, 'no variable'],
+    ['that is not known', 'up{a="{{ tag }}"}', 'the unknown variable {{ tag }}; known: {{ namespace }}'],
+    ['that is a property of every object', 'up{a="{{ constructor }}"}', 'the unknown variable'],
+    ['that does not end', 'up{a="{{ version"}', 'the unknown variable'],
+    ['that is very long', `up{a="{{${' '.repeat(2000)}version}}"}`, 'the unknown variable'],
   ])('are refused: %s', (_, template, problem) => {
     expect(render(template)).toEqual({ problem: expect.stringContaining(problem) });
   });

@@ -69,7 +69,7 @@ describe('the order of Rollouts', () => {
     const beyond = read(chain(LIMITS.stages + 1));
     expect(beyond.problem).toEqual({
       reason: 'TooManyStages',
-      message: `spec.after reaches more than ${LIMITS.stages} Rollouts (limit stages), its stages' own stages included`,
+      message: `spec.after has more than ${LIMITS.stages} direct and indirect upstream Rollouts (limit stages)`,
     });
     expect(beyond.asked.length).toBeLessThanOrEqual(LIMITS.stages);
   });

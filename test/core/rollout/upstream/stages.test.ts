@@ -25,15 +25,15 @@ describe('the stages of a Rollout', () => {
   it('are at most as many as the limit; with more nothing is deployed, and the sentence says so', () => {
     expect(specProblems({ after: many(LIMITS.after) })).toEqual([]);
     expect(specProblems({ after: many(200) })).toEqual([
-      `spec.after names 200 Rollouts, more than ${LIMITS.after} (limit after): let stages be after stages`,
+      `spec.after has 200 Rollouts, more than ${LIMITS.after} (limit after): chain some of them`,
     ]);
     expect(upstreamRefs(rollout(many(200)))).toHaveLength(LIMITS.after);
   });
 
   it.each<[string, Partial<HistoryEntry>, string]>([
-    ['no bake status', { bakeStatus: undefined as never }, 'has not said that it succeeded'],
-    ['an unknown bake status', { bakeStatus: 'Fine' }, 'has not said that it succeeded'],
-    ['times that cannot be read', { timestamp: 'yesterday' }, 'has not said when it succeeded'],
+    ['no bake status', { bakeStatus: undefined as never }, 'has not reported that it succeeded'],
+    ['an unknown bake status', { bakeStatus: 'Fine' }, 'has not reported that it succeeded'],
+    ['times that cannot be read', { timestamp: 'yesterday' }, 'has not reported when it succeeded'],
     [
       'a far time',
       { bakeEndTime: '9999-12-31T23:59:59Z' },
@@ -42,7 +42,7 @@ describe('the stages of a Rollout', () => {
     [
       'a retry',
       { bakeStatus: 'Deploying', lastRetryTimestamp: '2026-03-01T11:30:00Z' },
-      'on its way since 2026-03-01T11:30:00Z',
+      'rolling out since 2026-03-01T11:30:00Z',
     ],
   ])('are closed for an entry with %s', (_title, fields, why) => {
     const found = [stage('staging', [{ ...succeeded('1.0.0'), ...fields }])];
