@@ -38,7 +38,7 @@ function unpinned(rollout: Rollout, before: Rollout | undefined): string[] {
   const next = gatedReleaseCandidates[0]?.tag;
   if (next === undefined || next === pinned || !arePassing(gates)) return [];
   return [
-    `version ${next} is deployed next. To prevent that, pin again and reject it (rejectedVersions of a RolloutGate) before you unpin`,
+    `version ${next} is deployed next. To prevent that, pin again and put it on rejectedVersions before you unpin`,
   ];
 }
 
