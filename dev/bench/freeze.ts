@@ -2,12 +2,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { User } from '../actors/user.ts';
 import type { AnyObject } from '../client/send.ts';
-import { hooksHost } from '../local/monitoring/prometheus.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
 import { watchArrivals } from './fleets/arrivals.ts';
 import { fleet } from './fleets/gated.ts';
-import { costFigures, costOf, hookCalls, memoryFigures } from './measure.ts';
+import { costFigures, costOf, countHookCalls, memoryFigures } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
 /** Of a thousand objects. */
@@ -46,8 +45,7 @@ export const freeze: ClusterScenario = {
       });
 
     const seconds = { close: [] as number[], open: [] as number[] };
-    const host = await hooksHost(new User(admin));
-    const callsBefore = await hookCalls(host);
+    const calls = await countHookCalls(new User(admin));
     const cost = await costOf(cluster, async () => {
       for (let round = 1; round <= rounds; round++) {
         for (const action of ['close', 'open'] as const) seconds[action].push(await turned(action));
@@ -55,12 +53,7 @@ export const freeze: ClusterScenario = {
         logToStderr(`Round ${round}: closed in ${close.toFixed(1)} s, opened in ${open.toFixed(1)} s`);
       }
     });
-    const calls = [...(await hookCalls(host))].map(([route, count]) => ({
-      group: 'calls of hooks in one closing and opening of one object',
-      name: route,
-      value: (count - (callsBefore.get(route) ?? 0)) / objects / rounds,
-      unit: 'calls',
-    }));
+    const callFigures = await calls('calls of hooks in one closing and opening of one object', objects * rounds);
 
     for (let flip = 0; flip < FLIPS; flip++) {
       await all.ask(flip % 2 === 0 ? 'close' : 'open');
@@ -81,7 +74,7 @@ export const freeze: ClusterScenario = {
       best('until all are restored', seconds.open, OPEN_SECONDS),
       { group, name: 'until all are restored after ten flips in fifteen seconds', value: afterFlips, unit: 's' },
       ...costFigures('one closing and opening of one object', cost, objects * rounds),
-      ...calls.filter(({ value }) => value >= 0.05),
+      ...callFigures,
       ...memoryFigures(cluster, 'at its peak', 'VmHWM'),
     ];
   },

@@ -4,6 +4,7 @@ import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { admission } from './admission.ts';
 import { compare } from './against.ts';
 import { bakes } from './bakes.ts';
+import { flux } from './flux.ts';
 import { freeze } from './freeze.ts';
 import { hostile } from './hostile.ts';
 import { idle } from './idle.ts';
@@ -17,6 +18,7 @@ const SCENARIOS: Readonly<Record<string, ClusterScenario | LocalScenario>> = {
   latency,
   bakes,
   idle,
+  flux,
   freeze,
   admission,
   hostile,

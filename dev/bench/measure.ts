@@ -1,7 +1,9 @@
 /** What processes take, from /proc, and what a piece of work costs; requests to the API server are counted by requests.ts. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { User } from '../actors/user.ts';
 import type { LocalCluster } from '../local/cluster.ts';
+import { hooksHost } from '../local/monitoring/prometheus.ts';
 import { endOf, ours, type RequestCount, requestsSince } from './requests.ts';
 import type { Figure } from './scenario.ts';
 
@@ -98,8 +100,19 @@ export function memoryFigures(cluster: LocalCluster, group: string, line: 'VmRSS
   });
 }
 
-/** Calls of each hook and webhook so far, by route: `/hooks/flux/sync`. */
-export async function hookCalls(host: string): Promise<Map<string, number>> {
+/** Counts calls of hooks and webhooks from now on; the function gives them by route, such as `/hooks/flux/sync`, for each of `count` objects. */
+export async function countHookCalls(admin: User): Promise<(group: string, count: number) => Promise<Figure[]>> {
+  const host = await hooksHost(admin);
+  const before = await hookCalls(host);
+  return async (group, count) => {
+    const figures = [...(await hookCalls(host))].map(([name, calls]) => {
+      return { group, name, value: (calls - (before.get(name) ?? 0)) / count, unit: 'calls' };
+    });
+    return figures.filter(({ value }) => value >= RARE);
+  };
+}
+
+async function hookCalls(host: string): Promise<Map<string, number>> {
   const text = await (await fetch(`http://${host}/metrics`)).text();
   const calls = new Map<string, number>();
   const lines = text.matchAll(/^rollout_hooks_request_duration_seconds_count\{route="([^"]+)"[^}]*\} (\d+)$/gm);

@@ -1,7 +1,18 @@
 /** How long a new version takes to reach every Kustomization, and what it costs. */
+
+import { User } from '../actors/user.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
-import { auditLog, type Cost, costFigures, costOf, memoryFigures, requestsOf, totalOf } from './measure.ts';
+import {
+  auditLog,
+  type Cost,
+  costFigures,
+  costOf,
+  countHookCalls,
+  memoryFigures,
+  requestsOf,
+  totalOf,
+} from './measure.ts';
 import { untilQuiet } from './requests.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
@@ -22,6 +33,7 @@ export const releases: ClusterScenario = {
       logToStderr(`Creating ${group}`);
       await fleet.growTo({ rollouts: count });
       const costs: Cost[] = [];
+      const calls = await countHookCalls(new User(cluster.accessOf('admin')));
       for (let round = 1; round <= rounds; round++) {
         await quiet();
         // Work after the last arrival counts too.
@@ -37,6 +49,7 @@ export const releases: ClusterScenario = {
         { group, name: 'processor time of a release', value: processor.at(-1)!, unit: 'ms' },
         { group, name: 'requests of a release', value: requestsOf(last) / count, unit: 'requests' },
         ...costFigures(`${group}: a release of the last round`, last, count),
+        ...(await calls(`${group}: calls of hooks in a release`, rounds * count)),
         ...memoryFigures(cluster, `${group}: at its peak`, 'VmHWM'),
       );
     }

@@ -11,8 +11,8 @@ export interface Arrivals {
   close(): void;
 }
 
-/** Watches a collection from now on, with what is there already. */
-export function watchArrivals(access: Access, path: string): Arrivals {
+/** Watches a collection from now on, with what is there already. `each` gets every state as it comes. */
+export function watchArrivals(access: Access, path: string, each: (object: AnyObject) => void = () => {}): Arrivals {
   const objects = new Map<string, AnyObject>();
   let changed = () => {};
   const end = new AbortController();
@@ -22,6 +22,7 @@ export function watchArrivals(access: Access, path: string): Arrivals {
       const { type, object } = JSON.parse(line) as { type: string; object: AnyObject };
       if (type !== 'ADDED' && type !== 'MODIFIED') continue;
       objects.set(`${object.metadata.namespace}/${object.metadata.name}`, object);
+      each(object);
       changed();
     }
   };

@@ -1,0 +1,269 @@
+/**
+ * What gating adds to the time until a new version runs: the real kustomize-controller applies it, once through Rollouts, once
+ * where the same Kustomizations are patched directly, on a control plane without hooks.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inParallel } from '../../hooks/inParallel.ts';
+import { conditionAt } from '../actors/fluxStandIn.ts';
+import { imagePolicy, kustomization, ref, rollout } from '../actors/objects.ts';
+import { User } from '../actors/user.ts';
+import { applyObject, pathOf } from '../client/resources.ts';
+import type { AnyObject } from '../client/send.ts';
+import { type LocalCluster, startCluster } from '../local/cluster.ts';
+import { startFlux } from '../local/flux/controllers.ts';
+import { logToStderr } from '../local/process/log.ts';
+import { watchArrivals } from './fleets/arrivals.ts';
+import { auditLog, costFigures, costOf, countHookCalls, quantile } from './measure.ts';
+import { untilQuiet } from './requests.ts';
+import type { ClusterScenario, Figure } from './scenario.ts';
+
+const NAMESPACE = 'fleet';
+const WIDTH = 32;
+const PATIENCE_MS = 600_000;
+/** Percent that gating may add to the mean, of 100 applications and of more. */
+const LIMITS = { few: 10, many: 15 };
+/** Releases of one application, each after the one before has arrived. */
+const ALONE = 20;
+/** What a small application has; a new version changes the Deployment alone. */
+const MANIFEST = `apiVersion: v1
+kind: ServiceAccount
+metadata: { name: "\${NAME}", namespace: fleet }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: "\${NAME}", namespace: fleet }
+data: { level: info }
+---
+apiVersion: v1
+kind: Service
+metadata: { name: "\${NAME}", namespace: fleet }
+spec: { selector: { app: "\${NAME}" }, ports: [{ port: 80 }] }
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: { name: "\${NAME}", namespace: fleet }
+spec: { maxUnavailable: 1, selector: { matchLabels: { app: "\${NAME}" } } }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: "\${NAME}", namespace: fleet }
+spec:
+  replicas: 0
+  selector: { matchLabels: { app: "\${NAME}" } }
+  template:
+    metadata: { labels: { app: "\${NAME}" } }
+    spec: { serviceAccountName: "\${NAME}", containers: [{ name: app, image: "registry.example/app:\${APP_VERSION}" }] }
+`;
+
+export const flux: ClusterScenario = {
+  about:
+    'a new version for all applications, applied by the real kustomize-controller, against patching their Kustomizations',
+  rollouts: [100, 500],
+  numbers: { rounds: 3 },
+  async measure({ cluster, rollouts, numbers: { rounds = 1 } }) {
+    const artifact = await serveArtifact();
+    const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-bench-direct-'));
+    const ends = [artifact.close, () => rmSync(dir, { recursive: true, force: true })];
+    try {
+      const plain = await startCluster({ dir, hooks: false, plain: true, log: logToStderr });
+      ends.push(plain.stop);
+      const open = async (name: Side['name'], on: LocalCluster) => {
+        const side = await openSide(name, on, artifact);
+        ends.push(side.close);
+        return side;
+      };
+      const sides = [await open('gated', cluster), await open('direct', plain)];
+      const figures: Figure[] = [];
+      for (const count of rollouts) figures.push(...(await compare(sides, count, rounds)));
+      return figures;
+    } finally {
+      for (const end of ends.toReversed()) await end();
+    }
+  },
+};
+
+/** In turn, so that whatever else the machine does falls on both. */
+async function compare(sides: readonly Side[], count: number, rounds: number): Promise<Figure[]> {
+  for (const side of sides) await side.growTo(count);
+  const seconds = { gated: [] as number[], direct: [] as number[] };
+  const alone = { gated: [] as number[], direct: [] as number[] };
+  const costs: Figure[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    for (const { name, cluster, release } of sides) {
+      const quiet = () => untilQuiet(auditLog(cluster));
+      await quiet();
+      const calls = name === 'gated' ? await countHookCalls(new User(cluster.accessOf('admin'))) : undefined;
+      let found: number[] = [];
+      const cost = await costOf(cluster, async () => (found = await release(count)), quiet);
+      logToStderr(`Round ${round} of ${count}, ${name}: mean ${mean(found).toFixed(2)} s`);
+      seconds[name].push(...found);
+      if (round === rounds) {
+        costs.push(...costFigures(`${count} applications, ${name}: a release of the last round`, cost, count));
+        if (calls) costs.push(...(await calls(`${count} applications: calls of hooks in a release`, count)));
+      }
+    }
+  }
+  for (let i = 0; i < ALONE; i++) for (const { name, release } of sides) alone[name].push(...(await release(1)));
+  return [
+    ...figuresOf(
+      `${count} applications at once`,
+      seconds.gated,
+      seconds.direct,
+      count <= 100 ? LIMITS.few : LIMITS.many,
+    ),
+    ...figuresOf(`one of ${count} at a time`, alone.gated, alone.direct),
+    ...costs,
+  ];
+}
+
+const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
+
+/** Of the seconds of each application. */
+function figuresOf(group: string, ours: readonly number[], theirs: readonly number[], limit?: number): Figure[] {
+  const both = (name: string, of: (values: readonly number[]) => number) => [
+    { group, name: `${name}, through Rollouts`, value: of(ours), unit: 's' },
+    { group, name: `${name}, directly`, value: of(theirs), unit: 's' },
+  ];
+  return [
+    {
+      group,
+      name: 'gating adds to the mean',
+      value: (mean(ours) / mean(theirs) - 1) * 100,
+      unit: '%',
+      ...(limit && { limit }),
+    },
+    ...both('mean', mean),
+    ...both('p50', (values) => quantile(values, 0.5)),
+    ...both('p95', (values) => quantile(values, 0.95)),
+    ...both('last', (values) => Math.max(...values)),
+  ];
+}
+
+interface Side {
+  name: 'gated' | 'direct';
+  cluster: LocalCluster;
+  growTo(count: number): Promise<void>;
+  /** The next version, to the first so many; seconds of each from the first write on, until its workload has it. */
+  release(count: number): Promise<number[]>;
+  close(): Promise<void>;
+}
+
+async function openSide(name: Side['name'], cluster: LocalCluster, artifact: Artifact): Promise<Side> {
+  const access = cluster.accessOf('admin');
+  const admin = new User(access);
+  const put = (object: AnyObject) => applyObject(access, object, { manager: 'bench', force: true });
+  const controllers = await startFlux(admin);
+  await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
+  await publishArtifact(admin, artifact);
+  let [size, version, start] = [0, 0, 0];
+  const arrived = new Map<string, number>();
+  const workloads = watchArrivals(
+    access,
+    await pathOf(access, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace: NAMESPACE } }),
+    (object) => {
+      const app = object.metadata.name!;
+      if (hasVersion(object) && !arrived.has(app)) arrived.set(app, (performance.now() - start) / 1000);
+    },
+  );
+  const hasVersion = ({ spec }: AnyObject) =>
+    spec.template.spec.containers[0].image === `registry.example/app:${tagOf()}`;
+
+  const tagOf = () => `1.${version}.0`;
+  const appsUntil = (count: number, from = 0) => Array.from({ length: count - from }, (_, i) => `app-${from + i}`);
+
+  async function create(app: string): Promise<void> {
+    const isGated = name === 'gated';
+    const substitute = { NAME: app, APP_VERSION: tagOf() };
+    const sourceRef = { kind: 'GitRepository', name: NAMESPACE };
+    const spec = { interval: '1h', sourceRef, path: './', prune: true, postBuild: { substitute } };
+    if (isGated) {
+      await put(imagePolicy(NAMESPACE, app));
+      await publish(app);
+      await put(rollout(NAMESPACE, app));
+    }
+    await put(kustomization(NAMESPACE, app, { ...(isGated && { variables: { APP_VERSION: app } }), spec }));
+  }
+
+  const publish = (app: string) => {
+    const latestRef = { name: `registry.example/${app}`, tag: tagOf() };
+    return admin.patchStatus(ref('imagePolicy', NAMESPACE, app), { latestRef });
+  };
+  const patch = (app: string) => {
+    const spec = { postBuild: { substitute: { APP_VERSION: tagOf() } } };
+    return admin.mergePatch(ref('kustomization', NAMESPACE, app), { spec });
+  };
+
+  /** Starts the clock for the version of now. */
+  const arrivals = (count: number) => {
+    arrived.clear();
+    start = performance.now();
+    return workloads.all(count, hasVersion, PATIENCE_MS);
+  };
+
+  return {
+    name,
+    cluster,
+    async growTo(count) {
+      const apps = appsUntil(count, size);
+      size = count;
+      version++;
+      const all = arrivals(apps.length);
+      await inParallel(apps, WIDTH, create);
+      await all;
+    },
+    async release(count) {
+      version++;
+      const all = arrivals(count);
+      await inParallel(appsUntil(count), WIDTH, name === 'gated' ? publish : patch);
+      await all;
+      return [...arrived.values()];
+    },
+    async close() {
+      workloads.close();
+      await controllers.stop();
+    },
+  };
+}
+
+interface Artifact {
+  url: string;
+  digest: string;
+  close(): void;
+}
+
+/** The manifest, as source-controller would serve it. */
+async function serveArtifact(): Promise<Artifact> {
+  const folder = mkdtempSync(join(tmpdir(), 'rollout-hooks-bench-artifact-'));
+  writeFileSync(join(folder, 'app.yaml'), MANIFEST);
+  const archive = execFileSync('tar', ['-C', folder, '-cz', 'app.yaml']);
+  rmSync(folder, { recursive: true });
+  const server = createServer((_, response) => response.end(archive));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/app.tar.gz`,
+    digest: `sha256:${createHash('sha256').update(archive).digest('hex')}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A GitRepository that source-controller leaves alone, so that fetching is no part of the time. */
+async function publishArtifact(admin: User, { url, digest }: Artifact): Promise<void> {
+  const metadata = { name: NAMESPACE, namespace: NAMESPACE };
+  const source = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'GitRepository', metadata };
+  await admin.create({ ...source, spec: { interval: '1h', url: 'https://git.example/fleet', suspend: true } });
+  const revision = `main@sha1:${'0'.repeat(40)}`;
+  await admin.patchStatus(source, {
+    observedGeneration: 1,
+    artifact: { revision, digest, url, path: 'fleet/app.tar.gz', lastUpdateTime: '2026-01-02T12:00:00Z' },
+    conditions: [conditionAt(Date, 'Ready', 1, 'True', 'Succeeded', 'stored artifact')],
+  });
+}
