@@ -17,7 +17,7 @@ export const LIMITS = {
   /** Rollouts whose managed fields one Flux object may carry. Each costs a live read in every write. */
   boundRollouts: 64,
   /** Managed fields of one Flux object. */
-  pins: 64,
+  managedFields: 64,
   /** Characters of a revision in a Flux object's status: a longer one is no proof that a version was applied. */
   revision: 1024,
   /**

@@ -37,7 +37,7 @@ export function decisionsOf(route: string, request: AdmissionRequest, decision: 
     return request.dryRun ? [] : [line('Denied', message, [message], { isCheap: true, againAfterMs: DENIED_AGAIN_MS })];
   }
   const stored = request.oldObject as AnyObject | null | undefined;
-  // Flux asks in a dry run first, at each of its syncs, and leaves it at that. A pin that stays is everyday where Git has a literal.
+  // Flux asks in a dry run first, at each of its syncs, and leaves it at that. A managed field that stays is normal where Git has a literal.
   if (decision.held === 'gate_closed') {
     const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;

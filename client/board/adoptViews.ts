@@ -5,7 +5,7 @@ import type { FluxObject, ImagePolicy, ImageRepository, SourceRef } from '../../
 import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { boundRollouts } from '../../core/admission/managedFields/annotations.ts';
+import { boundRollouts } from '../../core/admission/managedFields/managedFields.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { type Saying, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';

@@ -3,7 +3,7 @@ import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
-import type { Pin } from '../../api/types.ts';
+import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
 import { type GateResult, type Readable, requestText, reveal, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
@@ -11,8 +11,8 @@ import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
 import type { CommandLine, Saying } from '../text/commands.ts';
 import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
-import { pinPath } from './managedFields/annotations.ts';
 import { deployCommand } from './managedFields/deployment.ts';
+import { fieldPath } from './managedFields/managedFields.ts';
 
 /** The closed gates, each with why and until when it is closed, and the commands that open them; of many the first, and how many more. */
 export function closedGatesText(all: readonly GateResult[]): Saying {
@@ -86,15 +86,19 @@ export const HOTFIX_HINT: Saying = {
 };
 
 /** How to change a managed field behind a closed gate: neither an open gate nor a bypass of the object lets the edit through. */
-export function pinnedText({ metadata: { namespace } }: FluxObject, pin: Pin, value: string | undefined): Saying {
+export function managedFieldHint(
+  { metadata: { namespace } }: FluxObject,
+  field: ManagedField,
+  value: string | undefined,
+): Saying {
   const reason = { expanded: shell` ${BYPASS_REASON}=${WHY}` };
   return {
-    text: ` Opening is not enough: ${pinPath(pin).join('.')} is managed by Rollout '${pin.rollout}'.`,
+    text: ` Opening is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'.`,
     commands: [
-      ['To deploy another version once the gates are open', deployCommand(namespace, pin.rollout, value)],
+      ['To deploy another version once the gates are open', deployCommand(namespace, field.rollout, value)],
       [
         'To bypass them for this version only, with the verb bypass on each of them',
-        deployCommand(namespace, pin.rollout, value, reason),
+        deployCommand(namespace, field.rollout, value, reason),
       ],
     ],
   };

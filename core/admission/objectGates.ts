@@ -17,7 +17,7 @@ import { gateSelects } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
-import { pinAnnotationsOf } from './managedFields/annotations.ts';
+import { managedFieldsOf } from './managedFields/managedFields.ts';
 import { closingKey, INVALID_REFERENCE, MAX_LIST } from './suspend/stateAnnotation.ts';
 
 /** The setting NO_CROSS_NAMESPACE_REFS: a Gate of another namespace is not followed, which counts as a name of no Gate. */
@@ -120,7 +120,7 @@ function withSelecting(
 ): RequiredGates {
   const { refs: named, problems, tooMany: namesTooMany } = gatesInAnnotation(object, rules);
   const tooMany =
-    namesTooMany || isTruncated || pinAnnotationsOf(object).tooMany === true || isTooManyGates(named, selecting);
+    namesTooMany || isTruncated || managedFieldsOf(object).tooMany === true || isTooManyGates(named, selecting);
   return { named, selecting, problems, tooMany };
 }
 
@@ -217,9 +217,9 @@ export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObjec
       'Gates (limit requiredGates): change the annotation in several writes.'
     );
   }
-  if (!pinAnnotationsOf(object).tooMany || (oldObject && pinAnnotationsOf(oldObject).tooMany)) return undefined;
+  if (!managedFieldsOf(object).tooMany || (oldObject && managedFieldsOf(oldObject).tooMany)) return undefined;
   return (
-    `metadata.annotations: more than ${LIMITS.boundRollouts} Rollouts are named or ${LIMITS.pins} variables pinned, ` +
+    `metadata.annotations: names more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables, ` +
     'which are the limits of one object.'
   );
 }
@@ -253,9 +253,7 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
   if (!gatesInAnnotation(object).tooMany && !leavesClosed(object, oldObject, context)) {
     before = annotate(before, GATES, object.metadata.annotations?.[GATES]);
   }
-  return pinAnnotationsOf(oldObject).tooMany && !pinAnnotationsOf(object).tooMany
-    ? withRollouts(before, object)
-    : before;
+  return managedFieldsOf(oldObject).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
 }
 
 /** Which Gates an object that names too many would require is not known: its author could have named fewer before any of them closed. */
@@ -266,9 +264,9 @@ function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, .
 }
 
 function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject {
-  const isPinAnnotation = ([key]: [string, string]) =>
+  const bindsToRollout = ([key]: [string, string]) =>
     key.startsWith(ROLLOUT_PREFIX) && key !== DEPLOYED && key !== ARTIFACT && key !== AWAITS_ARTIFACT;
-  const theirs = Object.entries(before.metadata.annotations ?? {}).filter((entry) => !isPinAnnotation(entry));
-  const mine = Object.entries(metadata.annotations ?? {}).filter(isPinAnnotation);
+  const theirs = Object.entries(before.metadata.annotations ?? {}).filter((entry) => !bindsToRollout(entry));
+  const mine = Object.entries(metadata.annotations ?? {}).filter(bindsToRollout);
   return { ...before, metadata: { ...before.metadata, annotations: Object.fromEntries([...theirs, ...mine]) } };
 }

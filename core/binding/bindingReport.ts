@@ -110,7 +110,7 @@ export function closedClosings(gates: readonly GateEntry[] | undefined): string[
 
 /** Names of the Rollouts that the object follows, sorted. */
 export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
-  return [...new Set((spec?.pins ?? []).map((pin) => pin.rollout))].sort();
+  return [...new Set((spec?.pins ?? []).map((field) => field.rollout))].sort();
 }
 
 /** Each Gate's message is stored in the spec of the FluxBinding too. */

@@ -12,7 +12,7 @@ import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { withGateCondition } from '../../core/admission/gateConditions.ts';
 import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/hold.ts';
-import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
+import { managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
 import { recordedNames } from '../../core/admission/objectGates.ts';
 import {
   appliedOf,
@@ -41,7 +41,7 @@ export const fluxHook: DecoratorHook = {
   /** Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the FluxBinding until then. */
   async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;
-    const rollouts = [...new Set(pinAnnotationsOf(parent).pins.map(({ rollout }) => rollout))];
+    const rollouts = [...new Set(managedFieldsOf(parent).fields.map(({ rollout }) => rollout))];
     const relatedResources: RelatedResourceRule[] = namedRules(
       ROLLOUTS,
       rollouts.map((name) => ({ namespace, name })),

@@ -7,8 +7,8 @@ import {
   FLUX_BINDINGS,
   GATES,
   KINDS,
+  KINDS_WITH_MANAGED_FIELDS,
   NAMESPACES,
-  PINNABLE_KINDS,
   ROLLOUT_GATES,
   ROLLOUTS,
   resourceOf,
@@ -94,7 +94,7 @@ export async function configMapIsForeign(request: CompositeRequest, cluster: Clu
 
 /** Which deployments of the Rollout the Flux objects of its namespace carry. */
 export async function carriedDeployments({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedDeployment[]> {
-  const objects = await objectsOfKinds(PINNABLE_KINDS, metadata.namespace ?? '', cluster);
+  const objects = await objectsOfKinds(KINDS_WITH_MANAGED_FIELDS, metadata.namespace ?? '', cluster);
   return objects.flatMap((object) => carriedDeployment(object, object.kind, metadata.name ?? '') ?? []);
 }
 

@@ -14,14 +14,14 @@ import {
   willConflict,
 } from '../../core/admission/fluxWrite.ts';
 import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/admission/gateTexts.ts';
+import { deploymentOf } from '../../core/admission/managedFields/deployment.ts';
 import {
   boundRollouts,
-  pinAnnotationsOf,
-  readPin,
+  managedFieldsOf,
+  readManagedField,
   rolloutsLeft,
-} from '../../core/admission/managedFields/annotations.ts';
-import { deploymentOf } from '../../core/admission/managedFields/deployment.ts';
-import { isSettled } from '../../core/admission/managedFields/pinFields.ts';
+} from '../../core/admission/managedFields/managedFields.ts';
+import { isSettled } from '../../core/admission/managedFields/setManagedFields.ts';
 import { sourceOf } from '../../core/admission/managedFields/source.ts';
 import {
   type GateContext,
@@ -80,8 +80,8 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     reasonCounts: bypass === undefined && (await countsForDeletion(oldObject, reason, request, call)),
   });
   if (outcome.refusal) {
-    const isPinned = outcome.refusal.reason === 'pinned';
-    const refusal = isPinned ? await withWait(outcome.refusal, object, context, call) : outcome.refusal;
+    const isOfManagedField = outcome.refusal.reason === 'pinned';
+    const refusal = isOfManagedField ? await withWait(outcome.refusal, object, context, call) : outcome.refusal;
     return deny(refusal, request, call, outcome.warnings);
   }
   if (oldObject && !bypass?.granted) {
@@ -131,7 +131,7 @@ async function countsForDeletion(
   call: WebhookCall,
 ): Promise<boolean> {
   if (!oldObject || reason === undefined) return false;
-  const closed = await readClosedForPins(undefined, oldObject, namespaceOf(request), call);
+  const closed = await readClosedOnLeaving(undefined, oldObject, namespaceOf(request), call);
   return (await reviewBypass(closed, reason, request, call))?.granted ?? false;
 }
 
@@ -142,8 +142,8 @@ async function withWait(
   { rollouts }: WriteContext,
   call: WebhookCall,
 ): Promise<Refusal> {
-  const refused = pinAnnotationsOf(object).pins.filter(
-    (pin) => readPin(object, pin) !== deploymentOf(rollouts.get(pin.rollout))?.version,
+  const refused = managedFieldsOf(object).fields.filter(
+    (field) => readManagedField(object, field) !== deploymentOf(rollouts.get(field.rollout))?.version,
   );
   const names = new Set(refused.map(({ rollout }) => rollout));
   const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
@@ -230,24 +230,24 @@ async function readContext(
   const followed = object ? objects.flatMap(boundRollouts) : [];
   // A decorator marks an object by what it has been sent: any other write is decided by the Gates as they are now.
   const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);
-  const readLeft = async () => (again || !oldObject ? [] : readClosedForPins(object, oldObject, namespace, call));
+  const readLeft = async () => (again || !oldObject ? [] : readClosedOnLeaving(object, oldObject, namespace, call));
   const isHeld = (gates: GateContext) => object && oldObject && staysHeld(object, oldObject, gates);
   // How many Rollouts an object follows is up to the tenant whom its Gate holds: behind one they are not even read until the Gates are known.
   const first =
     oldObject && stateOf(oldObject) === 'closed' ? await readGates(objects, namespace, call, list) : undefined;
-  if (first && isHeld(first)) return { ...first, rollouts: new Map(), closedForPins: await readLeft() };
+  if (first && isHeld(first)) return { ...first, rollouts: new Map(), closedOnLeaving: await readLeft() };
   const left = readLeft();
   const reading = Promise.all([
-    readPinned(object, again ? 'settled' : oldObject, followed, namespace, call),
+    readFollowed(object, again ? 'settled' : oldObject, followed, namespace, call),
     left,
     !again && object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
   ]);
   // All are read at once, and what is not waited for may fail.
   reading.catch(() => {});
   const gates = first ?? (await readGates(objects, namespace, call, list));
-  if (isHeld(gates)) return { ...gates, rollouts: new Map(), closedForPins: await left };
-  const [pinned, closedForPins, applier] = await reading;
-  return { ...gates, ...pinned, closedForPins, applier };
+  if (isHeld(gates)) return { ...gates, rollouts: new Map(), closedOnLeaving: await left };
+  const [bound, closedOnLeaving, applier] = await reading;
+  return { ...gates, ...bound, closedOnLeaving, applier };
 }
 
 const stateOf = ({ metadata }: FluxObject) => parseState(metadata.annotations?.[GATE_STATE])?.is;
@@ -262,18 +262,18 @@ function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateContext
   return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }
 
-/** What the object's pins follow. `followed`: the Rollouts; `before`: as stored, or `settled` where the source has been read already. */
-async function readPinned(
+/** What the object's managed fields follow. `followed`: the Rollouts; `before`: as stored, or `settled` where the source has been read already. */
+async function readFollowed(
   object: FluxObject | undefined,
   before: FluxObject | 'settled' | undefined,
   followed: readonly string[],
   namespace: string,
   call: WebhookCall,
 ): Promise<Pick<WriteContext, 'rollouts' | 'source'>> {
-  const { pins } = object ? pinAnnotationsOf(object) : { pins: [] };
+  const { fields } = object ? managedFieldsOf(object) : { fields: [] };
   const rollouts = await readRollouts(followed, namespace, call);
-  const ref = object && pins.length > 0 ? sourceOf(object) : undefined;
-  // Of the kinds that a Kustomization applies, Rollouts pin this one only, in its own namespace.
+  const ref = object && fields.length > 0 ? sourceOf(object) : undefined;
+  // Of the kinds that a Kustomization applies, only this one has a managed field, in its own namespace.
   if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return { rollouts };
   if (before === 'settled' || (before && isSettled(object, before, rollouts))) return { rollouts, source: 'settled' };
   const { name } = ref;
@@ -285,7 +285,7 @@ async function readPinned(
  * The closed Gates of the Rollouts that the object leaves in this write, those of their other objects included; `object` is undefined where it is
  * deleted.
  */
-async function readClosedForPins(
+async function readClosedOnLeaving(
   object: FluxObject | undefined,
   oldObject: FluxObject,
   namespace: string,

@@ -6,7 +6,7 @@ import { FLUX_BINDINGS, KUSTOMIZATIONS } from '../../api/kinds.ts';
 import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { bypassWarning, type Refusal } from '../../core/admission/gateTexts.ts';
-import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
+import { managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
 import { sourceResource } from '../../core/admission/managedFields/source.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
@@ -91,7 +91,7 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
 
 // What else goes out with a deployment that passes closed Gates: a Kustomization that runs applies whatever its source has fetched since.
 
-/** A Warning for each, of the first few. Not where the Rollout pins the source: what that fetches is the deployment itself. */
+/** A Warning for each, of the first few. Not where the Rollout manages the source: what that fetches is the deployment itself. */
 async function newerSources(rollout: Rollout, call: WebhookCall): Promise<string[]> {
   const { namespace, name } = identityOf(rollout);
   const labelSelector = boundLabel(name);
@@ -116,12 +116,12 @@ async function newerSource(
     read({ apiVersion, resource, ...named }),
     read({ ...KUSTOMIZATIONS, namespace: metadata.namespace ?? '', name: target.name }),
   ]);
-  const isPinned =
+  const managesSource =
     named.namespace === metadata.namespace &&
     object !== undefined &&
-    pinAnnotationsOf(object).pins.some((pin) => pin.rollout === rollout.metadata.name);
+    managedFieldsOf(object).fields.some((field) => field.rollout === rollout.metadata.name);
   const revision = (object?.status?.artifact as Artifact | undefined)?.revision;
   const { lastAppliedRevision } = (sync?.status ?? {}) as { lastAppliedRevision?: string };
-  if (isPinned || revision === undefined || revision === lastAppliedRevision) return undefined;
+  if (managesSource || revision === undefined || revision === lastAppliedRevision) return undefined;
   return `Kustomization ${target.name} also applies what ${kind} ${named.name} has fetched since it last applied`;
 }

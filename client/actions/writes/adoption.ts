@@ -7,7 +7,7 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../../../api/flux
 import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
-import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
+import { managedFieldsOf } from '../../../core/admission/managedFields/managedFields.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
@@ -191,7 +191,7 @@ function holdingGate(namespace: string, rollout: string): RolloutGate {
 /** The fields that may hold the version, those that are bound already left out. */
 function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { problem: string } {
   const name = named(object.kind as 'Kustomization', identityOf(object));
-  const bound = pinAnnotationsOf(object).pins;
+  const bound = managedFieldsOf(object).fields;
   if (object.kind === 'OCIRepository') {
     if (bound.length > 0) return { problem: `${name} is bound to Rollout ${bound[0]!.rollout} already.` };
     const value = runs ?? runningTag(object);
@@ -203,7 +203,7 @@ function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { 
     (object.spec as { postBuild?: { substitute?: Record<string, string> } }).postBuild?.substitute ?? {};
   if (variable !== undefined) {
     const value = runs ?? substitute[variable];
-    if (bound.some((pin) => pin.variable === variable))
+    if (bound.some((field) => field.variable === variable))
       return { problem: `${variable} of ${name} is bound to a Rollout already.` };
     if (value === undefined)
       return {
@@ -213,7 +213,7 @@ function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { 
       ? [{ variable, value }]
       : { problem: `${variable} of ${name} is '${value}', which is no tag.` };
   }
-  const free = Object.entries(substitute).filter(([key]) => !bound.some((pin) => pin.variable === key));
+  const free = Object.entries(substitute).filter(([key]) => !bound.some((field) => field.variable === key));
   const fields = free.filter(([, value]) => isLegalTag(value)).map(([key, value]) => ({ variable: key, value }));
   if (fields.length > 0) return fields;
   const why =

@@ -19,7 +19,7 @@ import type { FluxBinding, FluxBindingSpec, FluxBindingStatus } from '../../../a
 import { findCondition } from '../../kube/conditions.ts';
 import { groupOf, labelValue } from '../../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../../kube/time.ts';
-import { pinAnnotationsOf } from '../managedFields/annotations.ts';
+import { managedFieldsOf } from '../managedFields/managedFields.ts';
 import { parseState } from './stateAnnotation.ts';
 
 export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
@@ -202,13 +202,13 @@ export function awaitsText(awaits: Awaits): string {
 
 /**
  * Whether a Kustomization relates the bindings that wait for it. Not all do: each change of any binding is matched against
- * every one that does. Its inventory says what it applies; without one that a Rollout pins is a leaf, as a rule. Where this
+ * every one that does. Its inventory says what it applies; without one that has a managed field is a leaf, as a rule. Where this
  * answer is wrong (it is cached by generation), the object waits for the applier's next apply without asking for it.
  */
 export function mayApplyFluxObjects(object: FluxObject): boolean {
   if (object.kind !== 'Kustomization') return false;
   const inventory = (object.status as KustomizationStatus | undefined)?.inventory?.entries ?? [];
-  if (inventory.length === 0) return pinAnnotationsOf(object).pins.length === 0;
+  if (inventory.length === 0) return managedFieldsOf(object).fields.length === 0;
   // `<namespace>_<name>_<group>_<kind>`
   return inventory.some(({ id }) => {
     const [, , group, kind] = id.split('_');

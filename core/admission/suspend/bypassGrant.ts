@@ -8,7 +8,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { parseTime } from '../../kube/time.ts';
-import { boundRollouts } from '../managedFields/annotations.ts';
+import { boundRollouts } from '../managedFields/managedFields.ts';
 import { closingKey } from './stateAnnotation.ts';
 
 export interface BypassGrant {

@@ -6,7 +6,7 @@ import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../../api/annotations
 import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import { annotate } from '../../kube/annotate.ts';
-import { isApplyBy } from '../../kube/managedFields.ts';
+import { isApplyBy } from '../../kube/fieldOwners.ts';
 import { appliedOf, applierOf, applierState, waitEnds } from './applier.ts';
 import { formatState, isBypassed, parseState, type StateAnnotation } from './stateAnnotation.ts';
 

@@ -5,8 +5,8 @@
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, HistoryEntry, VersionInfo } from '../../../api/types.ts';
-import { boundRollouts } from '../../admission/managedFields/annotations.ts';
 import { parseDeployments } from '../../admission/managedFields/deployment.ts';
+import { boundRollouts } from '../../admission/managedFields/managedFields.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime } from '../../kube/time.ts';
 import { withoutFirstSeen } from '../release/metadata.ts';

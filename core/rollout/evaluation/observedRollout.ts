@@ -14,7 +14,7 @@ export interface Observed {
   imagePolicy?: ImagePolicy | undefined;
   /** RolloutGates of other Rollouts are ignored. */
   rolloutGates: readonly RolloutGate[];
-  /** Bindings of objects that this Rollout does not pin are ignored. */
+  /** Bindings of objects that are not bound to this Rollout are ignored. */
   bindings: readonly FluxBinding[];
   /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
   healthChecks: readonly HealthCheck[];

@@ -1,7 +1,7 @@
 /** What a FluxBinding may grow to: an object whose binding cannot be written does not learn that its gate has closed. */
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
-import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
+import { managedFieldsOf } from '../../../core/admission/managedFields/managedFields.ts';
 import { objectGates, refuseTooManyReferences } from '../../../core/admission/objectGates.ts';
 import { hasArrived } from '../../../core/binding/arrival.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
@@ -48,9 +48,9 @@ it('an object with more marked variables than the limit counts as behind a close
   );
   const object = kustomization({ annotations });
   const context = { gates: gatesByName(), namespaceLabels: {}, now: NOW };
-  expect(pinAnnotationsOf(object).pins).toHaveLength(LIMITS.pins);
-  expect(pinAnnotationsOf(object).problems[0]).toContain(`more than ${LIMITS.pins} managed variables`);
+  expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
+  expect(managedFieldsOf(object).problems[0]).toContain(`more than ${LIMITS.managedFields} managed variables`);
   expect(objectGates(object, context).closed).toHaveLength(1);
-  expect(refuseTooManyReferences(object, undefined)).toContain(`${LIMITS.pins} variables`);
+  expect(refuseTooManyReferences(object, undefined)).toContain(`${LIMITS.managedFields} variables`);
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(100_000);
 });
