@@ -65,8 +65,8 @@ export interface EventRecord {
   /** For those who look at Events: nobody has to be told. */
   quiet?: true;
   /** What Alerts of Flux can select in the place of an object of ours: Flux objects, and Rollouts for the objects bound to them. */
-  standIns?: readonly ObjectName[];
-  /** What stand-ins in other namespaces than its own say, whose readers may not read it; without it nothing. */
+  involvedObjects?: readonly ObjectName[];
+  /** The text for involved objects in other namespaces, whose readers may not read `regarding`. Without it they get no notification. */
   forOthers?: string;
 }
 
@@ -178,7 +178,7 @@ export interface Question {
 /** Queries to MetricProviders. They run beside the sync that asks: a provider that hangs delays nobody's. */
 export interface Measurements {
   /** undefined: not yet, ask again in some seconds. Never rejects. */
-  take(question: Question): Promise<Measurement | undefined>;
+  measure(question: Question): Promise<Measurement | undefined>;
 }
 
 /** For operators: see api/metrics.ts. */

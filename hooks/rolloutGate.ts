@@ -61,9 +61,9 @@ function statusOf(
     rollout?.status?.pendingVersion,
     now,
   );
-  const standIns = rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [];
+  const involvedObjects = rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [];
   for (const event of approvalEvents(before?.approvals, approvals, record, now)) {
-    events.record({ ...eventRecord(event, gate, now), standIns });
+    events.record({ ...eventRecord(event, gate, now), involvedObjects });
   }
   const { approvals: _, ...others } = before ?? {};
   const { generation } = metadata;

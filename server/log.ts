@@ -85,18 +85,18 @@ function followLevel(
     if (inUse === undefined) return level;
     throw new Error(`${file} says ${JSON.stringify(text.slice(0, 40))}, which is none of ${LOG_LEVELS.join(', ')}`);
   };
-  const taken = (next: LogLevel) => {
+  const apply = (next: LogLevel) => {
     log.level = next;
   };
   const watched = watchFiles({
     what: 'log level',
     read,
     isSame: (a, b) => a === b,
-    taken,
+    onChange: apply,
     log,
     ...(pollMs !== undefined && { pollMs }),
   });
-  taken(watched.current());
+  apply(watched.current());
   return watched.stop;
 }
 

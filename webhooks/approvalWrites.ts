@@ -94,7 +94,7 @@ function answer(
 export async function recordDeletion<Stored extends Approvable>(
   uid: string | undefined,
   { ref, record }: { ref: ResourceRef & { name: string }; record: string },
-  about: (stored: Stored) => Promise<{ regarding: KubeObject<any, any>; standIns: readonly ObjectName[] }>,
+  about: (stored: Stored) => Promise<{ regarding: KubeObject<any, any>; involvedObjects: readonly ObjectName[] }>,
   { dryRun, userInfo }: AdmissionRequest,
   { cluster, events, now, settings }: WebhookCall,
 ): Promise<void> {
@@ -107,9 +107,9 @@ export async function recordDeletion<Stored extends Approvable>(
   const changes = ruleChangeEvents(before, before?.required, kept, now).map((event) => eventRecord(event, stored, now));
   if (!approvals && changes.length === 0) return;
   const by = settings.authenticatesCallers ? userInfo.username : undefined;
-  const { regarding, standIns } = await about(stored);
+  const { regarding, involvedObjects } = await about(stored);
   const what = `${stored.kind} '${stored.metadata.name}'`;
   const deletion = approvals && deletionEvent(what, uid, approvals, before, by);
   const records = deletion ? [...changes, eventRecord(deletion, regarding, now)] : changes;
-  for (const each of records) events.recordWhen({ ...each, standIns }, { object: ref, uid, gone: true });
+  for (const each of records) events.recordWhen({ ...each, involvedObjects }, { object: ref, uid, gone: true });
 }

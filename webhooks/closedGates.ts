@@ -246,9 +246,12 @@ export async function recordBypass(
     const key = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
     // Those of a Gate; other objects report for themselves, or by what is bound to them.
-    const standIns = involvedObjectsOf((regarding.status as GateStatus)?.heldObjects ?? [], fact.object.namespace);
+    const involvedObjects = involvedObjectsOf(
+      (regarding.status as GateStatus)?.heldObjects ?? [],
+      fact.object.namespace,
+    );
     const event = { type: 'Warning', reason: 'GateBypassed', message, key, at: call.now } as const;
-    call.events.recordWhen({ regarding, ...event, standIns }, fact);
+    call.events.recordWhen({ regarding, ...event, involvedObjects }, fact);
   }
   return { bypass: message };
 }

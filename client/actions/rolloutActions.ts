@@ -97,12 +97,12 @@ function gateStepActions(
 /** Removes a missing Gate from the Rollout; empty if only a bound object requires it. */
 function unrequired(rollout: Rollout, gate: NamespacedName, step: string): Action[] {
   if (!gateRefsOf(rollout).some((ref) => refKey(ref) === refKey(gate))) return [];
-  const isFree = neverSeen(rollout).has(refKey(gate));
+  const neverExisted = neverSeen(rollout).has(refKey(gate));
   const ref = { namespace: gate.namespace, name: gate.name };
   const object = { kind: 'Rollout' as const, ...identityOf(rollout) };
   return offer({ type: 'unrequire', object, gate: ref }, rollout, {
     step,
-    ...(isFree
+    ...(neverExisted
       ? { text: 'This Gate has never existed. The Rollout no longer requires it.' }
       : {
           text: 'This Gate has been deleted. Removing it is a bypass: your name and reason are recorded.',
@@ -137,7 +137,7 @@ function failureActions(
   const failed = rollout.status?.history?.[0]?.version.tag;
   return [
     ...(failed === undefined ? [] : on(rollout, 'retry', { version: failed }, step)),
-    ...(failure.wayBack === undefined ? [] : on(rollout, 'rollback', { version: failure.wayBack }, step)),
+    ...(failure.rollbackTo === undefined ? [] : on(rollout, 'rollback', { version: failure.rollbackTo }, step)),
     ...(failure.unblocks ? on(rollout, 'unblock', {}, step) : []),
   ];
 }

@@ -7,7 +7,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { boundRollouts } from '../../core/admission/managedFields/managedFields.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { type Saying, withCommands } from '../../core/text/commands.ts';
+import { type TextWithCommands, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adoption.ts';
 import { FIELD_MANAGER, named } from '../actions/writes/plannedWrite.ts';
@@ -44,7 +44,7 @@ export interface AdoptPlan {
   rollout: string;
   /** All changes, as text. The request to adopt sends it back: it is what the user has confirmed. */
   diff: string;
-  notes: Saying[];
+  notes: TextWithCommands[];
   command: string;
   kubectl: string;
   needs: Right[];

@@ -122,7 +122,7 @@ export interface FailureView {
   lastGood?: string;
   lastGoodId?: number;
   /** Where `rollback` goes; absent where it refuses. */
-  wayBack?: string;
+  rollbackTo?: string;
   /** A failure blocks the next version until a user unblocks it. */
   unblocks: boolean;
 }

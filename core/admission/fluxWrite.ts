@@ -42,7 +42,7 @@ import {
   selectedByText,
   selectingGates,
 } from './objectGates.ts';
-import { passingRollouts } from './suspend/bypassGrant.ts';
+import { bypassingRollouts } from './suspend/bypassGrant.ts';
 import { settleSuspension } from './suspend/suspension.ts';
 
 /** What is read of the cluster for one write, once and before anything is decided. */
@@ -102,7 +102,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     gates,
     fieldManager: write.fieldManager,
     bypass: bypass?.granted ?? false,
-    passing: passingRollouts(oldObject, gates.closings, context).size > 0,
+    bypassing: bypassingRollouts(oldObject, gates.closings, context).size > 0,
     applier: context.applier,
     now: context.now,
   });
@@ -164,29 +164,29 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
     (result, key) => annotate(result, key, oldObject.metadata.annotations?.[key]),
     evaluated.object,
   );
-  const passed = withPassing(kept, write);
-  if (evaluated.is !== 'held') return { object: passed, warnings: [] };
-  return { object: passed, warnings: [heldWarning(closed)], held: 'gate_closed' };
+  const stored = withBypassingFields(kept, write);
+  if (evaluated.is !== 'held') return { object: stored, warnings: [] };
+  return { object: stored, warnings: [heldWarning(closed)], held: 'gate_closed' };
 }
 
 /** The held object, with the managed fields of a deployment that bypasses the gates set, if the write leaves their annotations and source alone. */
-function withPassing(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
+function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
   const { object, oldObject, context } = write;
   // A Gate that begins to select the object in this very write counts too.
   const closings = [...objectGates(oldObject, context).closings, ...gatesOfResult(kept, write).closings];
-  const passing = passingRollouts(oldObject, closings, context);
+  const bypassing = bypassingRollouts(oldObject, closings, context);
   const isAboutTheSame =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
     sameJson(managedFieldsOf(object).fields, managedFieldsOf(oldObject).fields);
-  if (passing.size === 0 || !isAboutTheSame) return kept;
-  const moved = writeManagedFields(kept, valuesFromGit(object, passing));
-  return setManagedFields({ object: moved, oldObject, rollouts: passing, source: context.source }).object;
+  if (bypassing.size === 0 || !isAboutTheSame) return kept;
+  const moved = writeManagedFields(kept, valuesFromGit(object, bypassing));
+  return setManagedFields({ object: moved, oldObject, rollouts: bypassing, source: context.source }).object;
 }
 
-/** The values in this write, of fields that Git sets, that are the version of a deployment that passes. */
-function valuesFromGit(object: FluxObject, passing: ReadonlyMap<string, Rollout>): [ManagedField, string][] {
+/** The fields that Git sets in this write to the version of a deployment that bypasses the gates. */
+function valuesFromGit(object: FluxObject, bypassing: ReadonlyMap<string, Rollout>): [ManagedField, string][] {
   return managedFieldsOf(object).fields.flatMap((field): [ManagedField, string][] => {
-    const rollout = passing.get(field.rollout);
+    const rollout = bypassing.get(field.rollout);
     const version = writeBackName(rollout) && deploymentOf(rollout)?.version;
     return version && readManagedField(object, field) === version ? [[field, version]] : [];
   });

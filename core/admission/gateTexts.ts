@@ -9,13 +9,13 @@ import { type GateResult, type Readable, requestText, reveal, TOO_MANY_TEXT } fr
 import { isTooMany } from '../gate/gateRefs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
-import type { CommandLine, Saying } from '../text/commands.ts';
+import type { CommandLine, TextWithCommands } from '../text/commands.ts';
 import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
 import { deployCommand } from './managedFields/deployment.ts';
 import { fieldPath } from './managedFields/managedFields.ts';
 
 /** The closed gates, each with why and until when it is closed, and the commands that open them; of many the first, and how many more. */
-export function closedGatesText(all: readonly GateResult[]): Saying {
+export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
   const closed = all.slice(0, MAX_LISTED);
   const more = all.length > closed.length ? `; and ${all.length - closed.length} more gates are closed` : '';
   const gates = closed.map((gate) =>
@@ -74,14 +74,14 @@ const BYPASS_HOW = {
 };
 
 /** How to bypass a closed gate, or why the bypass was refused. */
-export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): Saying {
+export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): TextWithCommands {
   if (bypass && !bypass.granted) return { text: ` Bypass refused: ${bypass.refused}.` };
   const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
   return { text: ` To bypass the gate, which takes the verb bypass on it, ${how}.` };
 }
 
 /** How a version bypasses the closed gates of an application. */
-export const HOTFIX_HINT: Saying = {
+export const HOTFIX_HINT: TextWithCommands = {
   text: ` With the verb bypass on each of them, you can bypass them for this version only, with a reason in ${BYPASS_REASON} in the same write.`,
 };
 
@@ -90,7 +90,7 @@ export function managedFieldHint(
   { metadata: { namespace } }: FluxObject,
   field: ManagedField,
   value: string | undefined,
-): Saying {
+): TextWithCommands {
   const reason = { expanded: shell` ${BYPASS_REASON}=${WHY}` };
   return {
     text: ` Opening is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'.`,
@@ -110,7 +110,7 @@ export interface Refusal {
   reason: DenialReason;
   text: string;
   closed?: readonly GateResult[];
-  hint?: Saying;
+  hint?: TextWithCommands;
   commands?: readonly CommandLine[];
 }
 
@@ -119,7 +119,7 @@ export function refusalText(
   { text, closed, hint, commands = [] }: Refusal,
   namespace: string,
   readable?: Readable,
-): Saying {
+): TextWithCommands {
   const gates = closed ? closedGatesText(reveal([...closed], namespace, readable)) : undefined;
   return {
     text: `${text}${gates?.text ?? ''}${hint?.text ?? ''}`,

@@ -19,14 +19,14 @@ import {
   selectedByText,
 } from './objectGates.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from './suspend/applier.ts';
-import { isSeenPassing } from './suspend/bypassGrant.ts';
+import { isSeenBypassing } from './suspend/bypassGrant.ts';
 import { formatState, isBypassed, parseState, runsBehind } from './suspend/stateAnnotation.ts';
 
 export interface Hold {
   /** To be written. Each only triggers the webhook, which works out from live Gates what is stored. */
   annotations: Record<string, string | null>;
   /** The object runs behind its closed Gates for one deployment: only the webhook knows for how long. */
-  isPassing: boolean;
+  isBypassing: boolean;
   /** When a Gate opens or closes next by itself. */
   until?: EpochMs | undefined;
 }
@@ -36,17 +36,17 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const gates = objectGates(object, context);
   const { annotations: stored = {} } = object.metadata;
   const isMarked = isMarkedAsHeld(object, gates);
-  const isPassing = isMarked && parseState(stored[GATE_STATE])?.is === 'passing';
+  const isBypassing = isMarked && parseState(stored[GATE_STATE])?.is === 'passing';
   const annotations: Hold['annotations'] = {};
   const selectedBy = selectedByText(gates, context.truncated);
   if (stored[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
-  const state = gates.names.length > 0 ? heldState(gates, isMarked && !isPassing) : releasedState(object, gates);
+  const state = gates.names.length > 0 ? heldState(gates, isMarked && !isBypassing) : releasedState(object, gates);
   if (state !== undefined) annotations[GATE_STATE] = state;
   const edges = gates.all.flatMap(({ until }) => until ?? []);
-  return { annotations, isPassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
+  return { annotations, isBypassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
 }
 
-/** Behind closed Gates. An object that passes them is written too: once its deployment is applied, the webhook suspends it again. */
+/** Behind closed Gates. An object that bypasses them is written too: once its deployment is applied, the webhook suspends it again. */
 function heldState({ names }: ObjectGates, isHeld: boolean): string | undefined {
   return isHeld ? undefined : formatState({ is: 'closed', gates: names });
 }
@@ -130,8 +130,8 @@ export function stateByRollouts(
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
   }
   if (isBypassed(state, closings)) return undefined;
-  if (!isSeenPassing(object, observed, closings))
+  if (!isSeenBypassing(object, observed, closings))
     return state?.is === 'passing' ? formatState({ is: 'closed', gates: names }) : undefined;
-  const passing = formatState({ is: 'passing', gates: closings });
-  return text === passing ? undefined : passing;
+  const wanted = formatState({ is: 'passing', gates: closings });
+  return text === wanted ? undefined : wanted;
 }

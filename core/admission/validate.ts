@@ -16,18 +16,23 @@ import { deploymentOf, deploymentText, parseDeployments } from './managedFields/
 import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from './managedFields/managedFields.ts';
 import { objectGates } from './objectGates.ts';
 import { applierOf } from './suspend/applier.ts';
-import { passingRollouts } from './suspend/bypassGrant.ts';
+import { bypassingRollouts } from './suspend/bypassGrant.ts';
 import { parseState } from './suspend/stateAnnotation.ts';
 
 /** undefined when all is well. */
 export function verifyWrite(write: FluxWrite): Refusal | undefined {
   const { object, oldObject, context } = write;
   const { closed, closings } = objectGates(oldObject ?? object, context);
-  const passing = passingRollouts(oldObject, closings, context);
-  const held = verifySuspended(object) ?? verifyHeld(write, closed, passing);
+  const bypassing = bypassingRollouts(oldObject, closings, context);
+  const held = verifySuspended(object) ?? verifyHeld(write, closed, bypassing);
   if (held) return held;
   // Behind a closed gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment that bypasses the gate.
-  const problems = verifyManagedFields(object, oldObject, closed.length > 0 ? passing : context.rollouts, context.now);
+  const problems = verifyManagedFields(
+    object,
+    oldObject,
+    closed.length > 0 ? bypassing : context.rollouts,
+    context.now,
+  );
   return problems.length > 0 ? { reason: 'overwritten', text: `${problems.join('. ')}.` } : undefined;
 }
 
@@ -41,13 +46,15 @@ function verifySuspended(object: FluxObject): Refusal | undefined {
 function verifyHeld(
   { object, oldObject, user }: FluxWrite,
   closed: readonly GateResult[],
-  passing: ReadonlyMap<string, Rollout>,
+  bypassing: ReadonlyMap<string, Rollout>,
 ): Refusal | undefined {
   const state = parseState(object.metadata.annotations?.[GATE_STATE])?.is;
   // A gate that closed between the two calls of one request: the write came before it.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'passing') return undefined;
   if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
-  const moved = managedFieldsOf(oldObject).fields.filter((field) => state === 'passing' || passing.has(field.rollout));
+  const moved = managedFieldsOf(oldObject).fields.filter(
+    (field) => state === 'passing' || bypassing.has(field.rollout),
+  );
   const paths = moved.flatMap((field) => [
     fieldPath(field).join('.'),
     ...strongerRefs(oldObject, field).map((ref) => `spec.ref.${ref}`),

@@ -6,7 +6,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
 import { deploymentOf } from '../admission/managedFields/deployment.ts';
-import { bypassGrantEnds, isPassingGates } from '../admission/suspend/bypassGrant.ts';
+import { bypassesGates, bypassGrantEnds } from '../admission/suspend/bypassGrant.ts';
 import { closingKey } from '../admission/suspend/stateAnnotation.ts';
 import { evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
 import { gatesOf } from '../gate/gateRefs.ts';
@@ -63,7 +63,7 @@ export function reportWith(
 ): Report {
   const existing = rolloutsOf(spec).flatMap((name) => rollouts.get(name) ?? []);
   const closings = closedClosings(gates);
-  const passing = existing.filter((rollout) => isPassingGates(rollout, closings, now));
+  const bypassing = existing.filter((rollout) => bypassesGates(rollout, closings, now));
   return {
     ...(existing.length > 0 && {
       rollouts: existing.map((rollout) => {
@@ -72,7 +72,7 @@ export function reportWith(
       }),
     }),
     ...(gates.length > 0 && { gates: [...gates] }),
-    ...(passing.length > 0 && { passing: passing.map((rollout) => deploymentOf(rollout)!) }),
+    ...(bypassing.length > 0 && { passing: bypassing.map((rollout) => deploymentOf(rollout)!) }),
   };
 }
 

@@ -52,7 +52,7 @@ export function artifactTrigger(
   return wanted;
 }
 
-/** Nothing moves behind a gate, but a deployment that passes it. */
+/** Behind a closed gate nothing changes, except by a deployment that bypasses it. */
 export function isHeld(status: FluxBindingStatus | undefined): boolean {
   return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.passing?.length;
 }

@@ -54,9 +54,9 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
 
   const key = budgetKey(budget);
   const queue = queueOf(fleet, begun, key);
-  const said = pendingContinue(budget);
+  const continueRequest = pendingContinue(budget);
   const recall = (slots: readonly Slot[], requested: readonly ImageVersion[]) =>
-    recallVersions(before.versions ?? [], fleet, slots, requested, config.maxFailures, said);
+    recallVersions(before.versions ?? [], fleet, slots, requested, config.maxFailures, continueRequest);
   const recalled = recall(begun, firstChoices(queue));
   const held = begun.map((slot) => (recalled.isHeld(versionOf(slot)) ? revoking(slot, now) : slot));
 
@@ -87,7 +87,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     unknown: config.order ? unknownBefore(fleet, left) : [],
     held: versions.filter((each) => each.held && among(requested)(versionOf(each))),
   };
-  const handledRequest = said?.uid ?? before.handledRequest;
+  const handledRequest = continueRequest?.uid ?? before.handledRequest;
   const status = revised(budget, {
     ...(handledRequest && { handledRequest }),
     selected: outcome.selected,
@@ -102,7 +102,9 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     conditions: setCondition(before.conditions, readyOf(budget, outcome), now),
   });
   const changes = [
-    ...(said ? [continueEvent(said.version, said.by, recalled.hasContinued, said.uid)] : []),
+    ...(continueRequest
+      ? [continueEvent(continueRequest.version, continueRequest.by, recalled.hasContinued, continueRequest.uid)]
+      : []),
     ...evaluated.flatMap(({ before: slot, evaluated: each }) => slotEvents(slot, each)),
     ...heldEvents(budget, versions),
     ...(config.order ? versions.flatMap((version) => waveEvents(version, before.versions)) : []),
@@ -182,7 +184,7 @@ function firstChoices(queue: readonly Member[]): ImageVersion[] {
   return [...counted.values()].sort((a, b) => b.times - a.times).map(({ version }) => version);
 }
 
-/** Once it is done everywhere, and nobody asks for it, what is said of it stays. */
+/** Once it is done everywhere, and nobody asks for it, its entry stays. */
 function withWaves(
   version: BudgetVersion,
   known: BudgetVersion | undefined,

@@ -8,7 +8,7 @@ import { firstFew } from '../kube/firstFew.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { LIMITS } from '../limits.ts';
-import type { Saying } from '../text/commands.ts';
+import type { TextWithCommands } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
 import type { BudgetConfig } from './budgetConfig.ts';
 import { failedIn, versionOf } from './budgetVersions.ts';
@@ -91,11 +91,11 @@ export function rolloutCount(rollouts: number): string {
   return `${rollouts} Rollout${rollouts === 1 ? '' : 's'}`;
 }
 
-function messageOf({ text, commands }: Required<Saying>): Pick<NewEvent, 'message' | 'commands'> {
+function messageOf({ text, commands }: Required<TextWithCommands>): Pick<NewEvent, 'message' | 'commands'> {
   return { message: text, commands };
 }
 
-function heldSaying({ metadata }: Budget, version: BudgetVersion): Required<Saying> {
+function heldSaying({ metadata }: Budget, version: BudgetVersion): Required<TextWithCommands> {
   const [kind, name] = budgetKey({ metadata }).split('/');
   const where = { expanded: metadata.namespace ? shell`-n ${metadata.namespace} ` : '' };
   const target = `${kind?.toLowerCase()}/${name}`;

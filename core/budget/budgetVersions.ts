@@ -48,7 +48,7 @@ export function recallVersions(
   slots: readonly Slot[],
   requested: readonly ImageVersion[],
   maxFailures: number | undefined,
-  said: Continue | undefined,
+  continueRequest: Continue | undefined,
 ): Versions {
   const seen = failuresSeen(fleet, slots);
   const current = [...requested, ...slots.map(versionOf)];
@@ -62,9 +62,9 @@ export function recallVersions(
     const failures = union(known?.failures ?? [], seen.of(version));
     // Those beyond what is remembered by name may be seen no longer; the count does not fall.
     const failed = Math.max(failures.length, known?.failed ?? 0);
-    const excuses = said !== undefined && failed > 0 && isNamed(version, said.version);
+    const excuses = continueRequest !== undefined && failed > 0 && isNamed(version, continueRequest.version);
     hasContinued ||= excuses;
-    return entryOf(version, known, failures, failed, maxFailures, excuses ? said : undefined);
+    return entryOf(version, known, failures, failed, maxFailures, excuses ? continueRequest : undefined);
   });
   const isIn = among(current);
   const isCurrent = (entry: BudgetVersion) => isIn(versionOf(entry));
@@ -102,12 +102,12 @@ function entryOf(
   failures: readonly Failure[],
   failed: number,
   maxFailures: number | undefined,
-  said: Continue | undefined,
+  continueRequest: Continue | undefined,
 ): BudgetVersion {
-  const excused = said ? failed : (known?.failuresExcused ?? 0);
+  const excused = continueRequest ? failed : (known?.failuresExcused ?? 0);
   const held = maxFailures !== undefined && failed - excused >= maxFailures;
-  const continued = said
-    ? { continuedBy: said.by, continuedAt: formatTime(said.at) }
+  const continued = continueRequest
+    ? { continuedBy: continueRequest.by, continuedAt: formatTime(continueRequest.at) }
     : {
         ...(known?.continuedBy && { continuedBy: known.continuedBy }),
         ...(known?.continuedAt && { continuedAt: known.continuedAt }),

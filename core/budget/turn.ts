@@ -42,7 +42,7 @@ export function isGranted(release: VersionInfo, { version, digest }: Slot): bool
 }
 
 /** `offered`: what it could deploy now, newest first. `next`: which of it would be the next. */
-export function takeTurn(
+export function waitForSlots(
   rollout: Rollout,
   { selecting, problem }: Budgets,
   offered: readonly VersionInfo[],

@@ -85,19 +85,19 @@ export function isTemporary(condition: Condition | undefined): boolean {
 /** Ready as the deployment itself would have it. */
 function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly NewCondition[]): NewCondition {
   if (!head) {
-    const said = waits.map((wait) => (REPEATED.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
-    const wait = said.find(({ reason }) => UNTIL_IT_PASSES.includes(reason));
+    const shown = waits.map((wait) => (REPEATED.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
+    const wait = shown.find(({ reason }) => UNTIL_IT_PASSES.includes(reason));
     if (wait) return { ...wait, ...ready('False', wait.reason, wait.message) };
     return ready('False', 'RolloutSucceeded', 'No release candidates found');
   }
-  const said = head.bakeStatusMessage ?? '';
-  if (head.bakeStatus === 'Failed') return ready('False', 'BakeTimeFailed', said || bakeSummary(head));
+  const message = head.bakeStatusMessage ?? '';
+  if (head.bakeStatus === 'Failed') return ready('False', 'BakeTimeFailed', message || bakeSummary(head));
   if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {
     return ready('False', 'BakeTimeFailed', 'The deployment failed and is being retried.');
   }
   // The one text that is read: the Go controller's dashboard writes it, and nothing else that tells.
-  if (said.startsWith(MARKED_SUCCESSFUL)) return ready('True', 'DeploymentMarkedSuccessful', said);
-  if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return ready('True', 'BakeTimePassed', said);
+  if (message.startsWith(MARKED_SUCCESSFUL)) return ready('True', 'DeploymentMarkedSuccessful', message);
+  if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return ready('True', 'BakeTimePassed', message);
   return ready('True', 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
 }
 

@@ -14,7 +14,7 @@ import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
-import { sayingOf } from '../text/commands.ts';
+import { splitCommands } from '../text/commands.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
@@ -144,7 +144,7 @@ function blockEvents({ selection, blockers, unhealthy: [check] }: Evaluation, bl
 }
 
 function eventOf(type: NewEvent['type'], { reason, message }: Condition): NewEvent {
-  const { text, commands } = sayingOf(message);
+  const { text, commands } = splitCommands(message);
   return { type, reason, message: text, ...(commands.length > 0 && { commands }) };
 }
 

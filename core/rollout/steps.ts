@@ -28,7 +28,7 @@ const MAX_AUTHORS = 256;
 type History = readonly HistoryEntry[];
 
 /** A failed deployment that somebody asks for again begins again. */
-export function takeRetry(
+export function applyRetry(
   history: History,
   requests: Requests,
   healthChecks: readonly HealthCheck[],
@@ -56,7 +56,7 @@ interface Releases {
 }
 
 /** The releases from the ImagePolicy and the registry. `known`: what they have reported so far. */
-export function takeReleases(
+export function discoverReleases(
   observed: Observed,
   { minimumReleaseAge, onFailure }: RolloutConfig,
   history: History,
@@ -113,8 +113,8 @@ const UPDATED: NewCondition = {
 
 /** Once known they stay: the registry may be down at the next look. */
 function barriersOf(known: readonly string[], metadata: Observed['metadata']): string[] {
-  const said = Object.entries(metadata).flatMap(([tag, { rollbackBarrier }]) => (rollbackBarrier ? [tag] : []));
-  return [...new Set([...known, ...said])].sort();
+  const reported = Object.entries(metadata).flatMap(([tag, { rollbackBarrier }]) => (rollbackBarrier ? [tag] : []));
+  return [...new Set([...known, ...reported])].sort();
 }
 
 /** A tag that was moved may name others now: what the manifest says last counts. */
@@ -139,7 +139,7 @@ interface Progress {
 }
 
 /** Proof that the head has arrived, and its bake. `conditions` as they are stored. */
-export function takeProgress(
+export function advanceHead(
   { rollout, bindings, healthChecks, likeKuberik = false }: Observed,
   config: RolloutConfig,
   history: History,

@@ -62,10 +62,10 @@ export const holdHook: DecoratorHook = {
     ]);
     const gates = new Map([...sent, ...read].map((gate) => [refKey(identityOf(gate)), gate]));
     const context: GateContext = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
-    const { annotations, isPassing, until } = holdMarks(object, context);
+    const { annotations, isBypassing, until } = holdMarks(object, context);
     const isWritten = Object.keys(annotations).length > 0;
     const requeues = [
-      isWritten && !isPassing ? RETRY_SECONDS : undefined,
+      isWritten && !isBypassing ? RETRY_SECONDS : undefined,
       read.length > 0 ? UNRELATED_SECONDS : undefined,
       sent.length + unsent.length > 0 ? LONGEST_SECONDS : undefined,
       until === undefined ? undefined : secondsUntil(until + AFTER_EDGE_MS, now),

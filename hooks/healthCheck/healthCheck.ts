@@ -260,7 +260,12 @@ async function measure(
   const since = Math.max(due, now - check.intervalMs);
   const { namespace = '', name = '', uid = '' } = metadata;
   const { provider } = check;
-  const taken = await measurements.take({ check: { namespace, name, uid }, provider, query: rendered.query, since });
-  if (!taken) return { after: statusWithoutAnswer(status, check, now), requeueAfterMs: NOT_YET_MS };
-  return { after: statusAfterMeasurement(status, check, taken, now), requeueAfterMs: check.intervalMs };
+  const measurement = await measurements.measure({
+    check: { namespace, name, uid },
+    provider,
+    query: rendered.query,
+    since,
+  });
+  if (!measurement) return { after: statusWithoutAnswer(status, check, now), requeueAfterMs: NOT_YET_MS };
+  return { after: statusAfterMeasurement(status, check, measurement, now), requeueAfterMs: check.intervalMs };
 }

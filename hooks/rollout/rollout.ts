@@ -52,7 +52,7 @@ export const rolloutHook: CompositeHook = {
 
   async sync(request, call) {
     const observed = await observe(request, call);
-    const { plan, requeueAfterSeconds } = await decide(observed, request.related, call);
+    const { plan, requeueAfterSeconds } = await decidePlan(observed, request.related, call);
     const events = plan.events.map((event) => eventRecord(event, observed.rollout, call.now));
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
@@ -98,7 +98,7 @@ interface Decided {
   requeueAfterSeconds?: number;
 }
 
-async function decide(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
+async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const plan = planRollout(observed, call.now);
   const carried = await carriedBefore(observed, plan, call);
   if (!isReversible(plan) || carried.length > 0) return decideLive({ ...observed, carried }, related, call);
@@ -131,8 +131,8 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, observed.healthChecks, call),
   ]);
-  const said = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
-  const live = { ...observed, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks, ...said };
+  const releaseMetadata = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
+  const live = { ...observed, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks, ...releaseMetadata };
   const plan = planRollout(live, call.now);
   if (!isReversible(plan)) return decideBound(live, selectors, call);
   if (!plan.waitsForBudget) return { plan, requeueAfterSeconds: LIVE_REQUEUE_S };

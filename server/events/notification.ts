@@ -61,8 +61,8 @@ async function tell(record: EventRecord, options: NotificationOptions): Promise<
 /** The object itself, and what stands in for it. */
 async function speakersOf(record: EventRecord, options: NotificationOptions): Promise<ObjectName[]> {
   const own = itself(record);
-  const standIns = [...own.filter(isRollout), ...(record.standIns ?? [])];
-  const found = await Promise.all(standIns.map((each) => (isRollout(each) ? options.tellers(each) : [each])));
+  const involvedObjects = [...own.filter(isRollout), ...(record.involvedObjects ?? [])];
+  const found = await Promise.all(involvedObjects.map((each) => (isRollout(each) ? options.tellers(each) : [each])));
   return [...own, ...found.flat()];
 }
 
@@ -74,8 +74,8 @@ async function post(event: FluxEvent, options: NotificationOptions): Promise<voi
     const status = await statusOf(event, options);
     // 429: notification-controller has had this event already.
     if ((status >= 200 && status < 300) || status === 429) return;
-    const passing = status === 0 || status >= 500;
-    if (!passing || attempt === ATTEMPTS) {
+    const isTransient = status === 0 || status >= 500;
+    if (!isTransient || attempt === ATTEMPTS) {
       throw new Error(`notification-controller ${status === 0 ? 'does not answer' : `answered ${status}`}`);
     }
     await options.wait(1000 * 2 ** (attempt - 1));

@@ -136,11 +136,11 @@ async function createOnce(
 }
 
 function saysTheSame(there: CoreEvent, event: CoreEvent): boolean {
-  const said = ({ involvedObject, reason, message, type, source, reportingComponent }: CoreEvent) => {
+  const content = ({ involvedObject, reason, message, type, source, reportingComponent }: CoreEvent) => {
     const { kind, namespace, name, uid } = involvedObject ?? {};
     return JSON.stringify([kind, namespace, name, uid, reason, message, type, source?.component, reportingComponent]);
   };
-  return said(there) === said(event);
+  return content(there) === content(event);
 }
 
 async function withPatience(attempt: () => Promise<Outcome>, wait: EventsOptions['wait']): Promise<Outcome> {
@@ -152,8 +152,8 @@ async function withPatience(attempt: () => Promise<Outcome>, wait: EventsOptions
     } catch (error) {
       const code = codeOf(error);
       // An API server that has just started forbids what it will allow: it has not read the roles yet.
-      const passing = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
-      if (!passing || count === ATTEMPTS) throw error;
+      const isTransient = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
+      if (!isTransient || count === ATTEMPTS) throw error;
       await wait(1000 * 2 ** (count - 1));
     }
   }

@@ -285,15 +285,15 @@ function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promi
   return new Promise((resolve) => {
     let bytes = firstOf(chunks);
     const end = () => {
-      request.off('data', take);
+      request.off('data', onData);
       resolve(bytes.toString('utf8'));
     };
-    const take = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]).subarray(0, BEGINNING_BYTES);
       if (bytes.length === BEGINNING_BYTES) end();
     };
     if (bytes.length === BEGINNING_BYTES || request.destroyed) end();
-    else request.on('data', take).once('end', end).once('close', end);
+    else request.on('data', onData).once('end', end).once('close', end);
   });
 }
 

@@ -36,7 +36,7 @@ interface MeasurementOptions {
 
 interface Entry {
   question?: Question;
-  taken?: Measurement;
+  measured?: Measurement;
   /** When a query was sent last. */
   requestedAt: EpochMs;
   isQueued: boolean;
@@ -66,7 +66,7 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
     async work({ question, entry }) {
       const at = now();
       const requested = ask(question).then((reading) => {
-        Object.assign(entry, { question, taken: { at, reading }, isQueued: false });
+        Object.assign(entry, { question, measured: { at, reading }, isQueued: false });
         delete entry.underWay;
       });
       Object.assign(entry, { requestedAt: at, underWay: requested });
@@ -87,13 +87,16 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
     }
   }
 
-  function answerTo({ provider, query: text, since }: Question, { question, taken }: Entry): Measurement | undefined {
+  function answerTo(
+    { provider, query: text, since }: Question,
+    { question, measured }: Entry,
+  ): Measurement | undefined {
     const isSame = question?.provider === provider && question.query === text;
-    return isSame && taken && taken.at >= since ? taken : undefined;
+    return isSame && measured && measured.at >= since ? measured : undefined;
   }
 
   return {
-    async take(question) {
+    async measure(question) {
       const key = question.check.uid;
       const entry = entries.get(key) ?? { requestedAt: Number.NEGATIVE_INFINITY, isQueued: false };
       entries.set(key, entry);

@@ -257,8 +257,8 @@ const stateOf = ({ metadata }: FluxObject) => parseState(metadata.annotations?.[
  * large is up to the tenant whom the Gate holds.
  */
 function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateContext): boolean {
-  const passes = stateOf(object) === 'passing' || stateOf(oldObject) === 'passing';
-  if (passes || freshReason(object, oldObject) !== undefined) return false;
+  const isBypassing = stateOf(object) === 'passing' || stateOf(oldObject) === 'passing';
+  if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
   return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }
 

@@ -147,7 +147,7 @@ async function validateGateDelete(request: AdmissionRequest, call: WebhookCall):
   const decision = await decideDeletion(gate, ref, request, call);
   if (decision.allowed) {
     const about = async (regarding: Gate) => {
-      return { regarding, standIns: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
+      return { regarding, involvedObjects: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
     };
     const where = { ref: { ...GATES, ...ref }, record: GATE_APPROVALS };
     await recordDeletion(stored.metadata.uid, where, about, request, call);

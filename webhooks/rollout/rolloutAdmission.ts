@@ -73,8 +73,8 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   });
   const bypass = await bypassOf(requested, before, bypassFor, request, call);
   if (bypass.refusal) return deny(bypass.refusal, request, call);
-  const passing = label(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
-  const object = recordReason(passing, before, user, call.now, bypass.counts);
+  const granted = label(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
+  const object = recordReason(granted, before, user, call.now, bypass.counts);
   const warnings = [
     ...bypass.warnings,
     ...(calledOff === undefined ? [] : [`the new wantedVersion cancels the waiting force-deploy of ${calledOff}`]),

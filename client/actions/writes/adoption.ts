@@ -13,7 +13,7 @@ import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
-import { type CommandLine, type Saying, withCommands } from '../../../core/text/commands.ts';
+import { type CommandLine, type TextWithCommands, withCommands } from '../../../core/text/commands.ts';
 import { quoted, shell } from '../../../core/text/shell.ts';
 import { creating, named, OURS, PROGRAM, patching, type WriteRequest } from './plannedWrite.ts';
 
@@ -54,7 +54,7 @@ export interface Adoption {
   /** Annotations that bind the object. */
   annotations: Record<string, string>;
   /** Notes for the user. */
-  notes: Saying[];
+  notes: TextWithCommands[];
 }
 
 /** A field that holds a version. */
@@ -268,7 +268,7 @@ function notesOf(
   latest: string | undefined,
   isAhead: boolean,
   rollout: string,
-): Saying[] {
+): TextWithCommands[] {
   const where = variable === undefined ? 'spec.ref.tag' : `the value of ${variable}`;
   const applier = object.metadata.labels?.['kustomize.toolkit.fluxcd.io/name'];
   return [

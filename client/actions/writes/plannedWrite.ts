@@ -56,19 +56,23 @@ export interface JsonPatchOperation {
   value?: unknown;
 }
 
-interface Saying {
+interface WriteTexts {
   text: string;
   concerns?: readonly string[];
   brings?: { version?: string };
 }
 
-export function patching(kind: KindName, ref: NamespacedName, body: MergePatch, saying: Saying): WriteRequest {
+export function patching(kind: KindName, ref: NamespacedName, body: MergePatch, saying: WriteTexts): WriteRequest {
   const { text, concerns = [], brings } = saying;
   const apiVersion = apiVersionOf(KINDS[kind]);
   return { object: objectRef(kind, ref), apiVersion, text, body, concerns, ...(brings && { brings }) };
 }
 
-export function creating(kind: KindName, object: KubeObject<any, any>, { text, concerns = [] }: Saying): WriteRequest {
+export function creating(
+  kind: KindName,
+  object: KubeObject<any, any>,
+  { text, concerns = [] }: WriteTexts,
+): WriteRequest {
   const { namespace = '', name = '' } = object.metadata;
   const { apiVersion, metadata, spec } = object;
   const body = { apiVersion, kind: object.kind, metadata: { ...metadata }, spec } as MergePatch;

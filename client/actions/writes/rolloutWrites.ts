@@ -202,10 +202,10 @@ export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason
   const gates = all.filter((_, index) => refKey(refs[index]!) !== refKey(gate));
   const name = named('Gate', gate);
   if (gates.length === all.length) return nothing(`${nameOf(rollout)} does not require ${name}.`);
-  const isFree = neverSeen(rollout).has(refKey(gate));
-  if (!isFree && !reason) return wrong('A bypass needs a reason, which is recorded.');
+  const neverExisted = neverSeen(rollout).has(refKey(gate));
+  if (!neverExisted && !reason) return wrong('A bypass needs a reason, which is recorded.');
   const annotations: Record<string, string> =
-    isFree || !reason
+    neverExisted || !reason
       ? changeCause(`remove ${name} from spec.gates`, reason)
       : { [BYPASS_REASON]: newReason(rollout, reason, now) };
   const body = { ...patchMetadata(annotations, rollout), spec: { gates: gates.length > 0 ? gates : null } };

@@ -167,7 +167,7 @@ function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | unde
     ...defined({
       lastGood: good?.version.tag,
       lastGoodId: good?.id,
-      wayBack: isRequest(back) ? back.brings?.version : undefined,
+      rollbackTo: isRequest(back) ? back.brings?.version : undefined,
     }),
     unblocks: rollout.spec?.onFailure === 'Hold' || steps.some(({ kind }) => kind === 'failure'),
   };

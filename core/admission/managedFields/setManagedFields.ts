@@ -7,7 +7,7 @@ import { type Writers, writersOf } from '../../kube/fieldOwners.ts';
 import { newProblems } from '../../kube/fieldProblem.ts';
 import { sameJson } from '../../kube/json.ts';
 import { writeBackName } from '../../policy/derivedPolicy.ts';
-import type { Saying } from '../../text/commands.ts';
+import type { TextWithCommands } from '../../text/commands.ts';
 import {
   deployCommand,
   deploymentOf,
@@ -46,7 +46,7 @@ interface ManagedFieldsOutcome {
   /** Whether the writer wanted another value than what is stored now. */
   held: boolean;
   /** Not empty: the write is refused, for these reasons. */
-  denials: Saying[];
+  denials: TextWithCommands[];
 }
 
 /** Read by manifests/policies/whole-versions.yaml. */
@@ -58,7 +58,7 @@ interface Decision {
   /** Set back to the managed value: the warning for the writer. */
   held?: string;
   warning?: string;
-  denial?: Saying;
+  denial?: TextWithCommands;
   /** Git sets the field: it is left as it is written. */
   byGit?: true;
 }
@@ -81,7 +81,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   const before = oldObject && managedFieldsOf(oldObject);
   const at = caseOf(write, fields, before?.fields ?? []);
   const warnings = newProblems(problems, before?.problems);
-  const denials: Saying[] = [];
+  const denials: TextWithCommands[] = [];
   const held: string[] = [];
   const deployments = new Map<string, DeploymentRef>();
   const byGit = new Set<string>();
@@ -264,7 +264,7 @@ function shortName(field: ManagedField): string {
   return field.variable ?? 'spec.ref.tag';
 }
 
-function denialOf(field: ManagedField, live: DeploymentRef, value: string, { metadata }: FluxObject): Saying {
+function denialOf(field: ManagedField, live: DeploymentRef, value: string, { metadata }: FluxObject): TextWithCommands {
   return {
     text:
       `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +

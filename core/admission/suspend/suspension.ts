@@ -25,8 +25,8 @@ interface SuspensionCase {
   fieldManager: string | undefined;
   /** The writer bypasses the closed gates. */
   bypass: boolean;
-  /** A deployment of one of its Rollouts passes the closed gates: see bypassGrant.ts. */
-  passing: boolean;
+  /** A deployment of one of its Rollouts bypasses the closed gates: see bypassGrant.ts. */
+  bypassing: boolean;
   /** The Kustomization that applies the object, where it exists; read only where `asksToResume`. */
   applier?: FluxObject | undefined;
   now: EpochMs;
@@ -47,7 +47,7 @@ export function settleSuspension(write: SuspensionCase): FluxObject {
   if (isAwaiting(at.oldObject) && state?.is !== 'opening' && state?.is !== 'closed') {
     return finish(setSuspend(at.object, recall(memory)), undefined, open);
   }
-  // One that passes the gates when they open runs its spec already.
+  // An object that bypasses the gates when they open runs its spec already.
   if (state?.is === 'passing') return finish(at.object, undefined, open);
   const since = state?.is === 'opening' ? state.since : at.now;
   const suspend = resumed(at, memory, since);
@@ -105,7 +105,7 @@ function behindClosedGates(
   const staysResumed = isBypassed(state, at.gates.closings) && !(at.bypass && at.sent.spec?.suspend === true);
   if (resumesItself) return finish(at.object, undefined, { is: 'bypassed', gates: at.gates.closings });
   if (staysResumed && state) return finish(at.object, undefined, state);
-  if (at.passing) return pass(at, memory ?? remember(at), state);
+  if (at.bypassing) return pass(at, memory ?? remember(at), state);
   return finish(setSuspend(at.object, true), memory ?? remember(at), { is: 'closed', gates: at.gates.names });
 }
 

@@ -23,8 +23,8 @@ import {
   WAITING_TO_BE_APPLIED,
 } from './deploymentMessages.ts';
 import { endWait } from './progress.ts';
+import type { OnFailure } from './rollback.ts';
 import { isUnwatched } from './unwatched.ts';
-import type { OnFailure } from './wayBack.ts';
 
 /** The phase before a new deployment: its bake, the wait for Flux alone, or nothing, and why not. */
 export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';

@@ -2,7 +2,7 @@
 import { FLUX_BINDINGS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { isPassingGates } from '../../admission/suspend/bypassGrant.ts';
+import { bypassesGates } from '../../admission/suspend/bypassGrant.ts';
 import { closedClosings } from '../../binding/bindingReport.ts';
 import { isHeld } from '../../binding/trigger.ts';
 import { goneChecks, keyOf, knownHealth } from '../../health/known.ts';
@@ -70,7 +70,7 @@ export function withProgress(
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
   // Right after a bypassed deployment was made its bindings do not know of it yet.
   const waits = ({ status }: FluxBinding) =>
-    status?.awaits || (isHeld(status) && !isPassingGates(rollout, closedClosings(status?.gates), now));
+    status?.awaits || (isHeld(status) && !bypassesGates(rollout, closedClosings(status?.gates), now));
   const held = underWay && missing.some(waits);
   return held ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }

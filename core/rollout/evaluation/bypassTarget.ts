@@ -7,7 +7,7 @@ import type { Rollout } from '../../../api/types.ts';
 import { type BypassGrant, isUnderWay } from '../../admission/suspend/bypassGrant.ts';
 import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
-import type { Saying } from '../../text/commands.ts';
+import type { TextWithCommands } from '../../text/commands.ts';
 import { shell, WHY } from '../../text/shell.ts';
 import { requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
@@ -21,7 +21,7 @@ type BypassTarget =
       asks: boolean;
     }
   | { is: 'none' }
-  | { is: 'refused'; why: Saying };
+  | { is: 'refused'; why: TextWithCommands };
 
 /** @param bypassFor the annotation BYPASS_FOR of the write */
 export function bypassTarget(
@@ -98,7 +98,7 @@ function isReleased({ status }: Rollout, version: string): boolean {
   return known.some(({ tag }) => tag === version);
 }
 
-function otherText(rollout: Rollout, named: string, next: Deployment | undefined): Saying {
+function otherText(rollout: Rollout, named: string, next: Deployment | undefined): TextWithCommands {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   if (!isLegalTag(named))
     return { text: `the version ${JSON.stringify(named)} that the write names is not a legal tag` };
@@ -108,7 +108,7 @@ function otherText(rollout: Rollout, named: string, next: Deployment | undefined
     const other = isOther ? `; ${waiting} is waiting: name that version to bypass the Gates for it` : '';
     return { text: `version ${named} is deployed already${other}` };
   }
-  const commands: Saying['commands'] = [[`To deploy ${named}`, commandFor(rollout, named)]];
+  const commands: TextWithCommands['commands'] = [[`To deploy ${named}`, commandFor(rollout, named)]];
   if (!next) return { text: `no version waits, and the write does not request ${named}`, commands };
   const going = `${next.version}${byText(requestsFor(rollout, next)[0])}`;
   return { text: `the write names version ${named}, but ${going} would be deployed first`, commands };

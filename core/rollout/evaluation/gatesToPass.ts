@@ -6,7 +6,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HistoryEntry, Rollout, RolloutStatus } from '../../../api/types.ts';
 import { gatesInAnnotation, gatesInSelectedBy, type RefRules, requiredGates } from '../../admission/objectGates.ts';
-import { closingsPassed } from '../../admission/suspend/bypassGrant.ts';
+import { bypassedClosings } from '../../admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../admission/suspend/stateAnnotation.ts';
 import { type Approval, MAX_REASON } from '../../approval/record.ts';
 import { evaluateGates, type GateResult, reveal } from '../../gate/evaluateGates.ts';
@@ -207,7 +207,7 @@ export type StoredApproval = NonNullable<HistoryEntry['approvals']>[number];
 interface GatesInTheWay {
   closed: GateResult[];
   /** Closed Gates that the version may bypass. */
-  passed: GateResult[];
+  bypassed: GateResult[];
   /** The requests and approvals that opened the others. */
   approvals: StoredApproval[];
   /** When one of them changes by itself. */
@@ -222,7 +222,7 @@ export function evaluateGatesToPass(
   authors: readonly ReleaseAuthors[],
   now: EpochMs,
 ): GatesInTheWay {
-  if (version === undefined) return { closed: [], passed: [], approvals: [], requeueAt: [] };
+  if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
   const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
   const ofBound = new Set(boundGates(rollout, bindings).map(refKey));
   const { uid } = rollout.metadata;
@@ -232,16 +232,19 @@ export function evaluateGatesToPass(
     const deployment = ofBound.has(refKey(ref)) ? undefined : next;
     return evaluateGates([ref], (each) => byKey.get(refKey(each)), now, deployment);
   });
-  const passes = closingsPassed(rollout, head, version);
+  const bypassedBy = bypassedClosings(rollout, head, version);
   const all = reveal(
     evaluated.flatMap((each) => each.closed),
     rollout.metadata.namespace ?? '',
   );
-  const { true: passed = [], false: closed = [] } = Object.groupBy(all, (gate) => `${passes.has(closingKey(gate))}`);
+  const { true: bypassed = [], false: closed = [] } = Object.groupBy(
+    all,
+    (gate) => `${bypassedBy.has(closingKey(gate))}`,
+  );
   const gateResults = evaluated.flatMap((each) => each.all);
   return {
     closed,
-    passed,
+    bypassed,
     approvals: gateResults.slice(0, MAX_GATES).flatMap((gate) => approvalsOf(gate, rollout.metadata.namespace)),
     requeueAt: gateResults.flatMap(({ until, approvalsUntil }) => [until ?? [], approvalsUntil ?? []].flat()),
   };

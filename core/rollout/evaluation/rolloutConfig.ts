@@ -4,8 +4,8 @@ import { healthCheckLabels } from '../../health/association.ts';
 import { durationProblem, parseDuration } from '../../kube/duration.ts';
 import { selectorProblems } from '../../kube/selector.ts';
 import { LIMITS } from '../../limits.ts';
+import type { OnFailure } from '../deployment/rollback.ts';
 import { bakes } from '../deployment/unwatched.ts';
-import type { OnFailure } from '../deployment/wayBack.ts';
 import { afterProblems } from '../upstream/dependencies.ts';
 import type { Observed } from './observedRollout.ts';
 

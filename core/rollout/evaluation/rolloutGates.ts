@@ -21,7 +21,7 @@ import { type ApprovalEvaluator, approvalsText } from './versionApprovals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
-export interface GateVerdict {
+export interface RolloutGatesResult {
   summaries: GateSummary[];
   /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
   gated: VersionInfo[];
@@ -56,7 +56,7 @@ export function evaluateRolloutGates(
   bypass: string | undefined,
   upstream: readonly UpstreamVerdict[] = [],
   approvals: ApprovalEvaluator = NO_APPROVALS,
-): GateVerdict {
+): RolloutGatesResult {
   const isBypassed = bypass !== undefined && approvals.isApproved(bypass);
   if (isBypassed) return bypassed(gates, candidates, bypass, upstream);
   const passing = gates.every((gate) => gate.spec?.passing !== false);
@@ -214,7 +214,7 @@ function bypassed(
   candidates: readonly VersionInfo[],
   tag: string,
   upstream: readonly UpstreamVerdict[],
-): GateVerdict {
+): RolloutGatesResult {
   const shown = { message: `Gate bypassed for version ${tag}`, bypassGates: true };
   const summaries = gates.map(({ metadata, spec }) => ({
     name: metadata.name ?? '',

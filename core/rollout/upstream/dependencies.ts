@@ -134,9 +134,9 @@ function wayTo(
   cameFrom: ReadonlyMap<string, string>,
   reached: ReadonlyMap<string, NamespacedName>,
 ): NamespacedName[] {
-  const way: NamespacedName[] = [];
-  for (let key = end; key !== start; key = cameFrom.get(key)!) way.push(reached.get(key)!);
-  return way.reverse();
+  const path: NamespacedName[] = [];
+  for (let key = end; key !== start; key = cameFrom.get(key)!) path.push(reached.get(key)!);
+  return path.reverse();
 }
 
 // Whose order of versions a Rollout may see: that of its namespace, and elsewhere of whoever lets it watch, as with HealthChecks.
