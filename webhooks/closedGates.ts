@@ -24,16 +24,15 @@ import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { boundLabel, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
+import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
+import { closedToLeave } from '../core/rollout/evaluation/namedGates.ts';
 import {
   boundGates,
-  boundObjects,
-  closedToLeave,
-  currentBindings,
   droppedGates,
   type GateSelectors,
-  gatesToPass,
   mayDropGates,
-} from '../core/rollout/evaluation/gatesToPass.ts';
+  rolloutRequiredGates,
+} from '../core/rollout/evaluation/requiredGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
 /** The closed Gates among these, live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */
@@ -83,7 +82,7 @@ async function readRequired(
     readBindings(rollouts, namespace, call),
     readSelectors(namespace, call, SELECTS_ROLLOUTS_LABEL),
   ]);
-  const required = rollouts.flatMap((rollout, index) => gatesToPass(rollout, bindings[index]!, selectors));
+  const required = rollouts.flatMap((rollout, index) => rolloutRequiredGates(rollout, bindings[index]!, selectors));
   const refs = new Map(required.map((ref) => [refKey(ref), ref]));
   return { closed: await readClosed([...refs.values()], call), bindings: bindings.flat() };
 }

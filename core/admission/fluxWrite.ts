@@ -19,29 +19,20 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { HoldReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, recordReason } from '../gate/bypassReason.ts';
-import { evaluateGates, type GateResult, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { type GateResult, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
-import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
+import { gatesInAnnotation, selectedByText } from './gateAnnotations.ts';
 import { bypassText, heldWarning, managedFieldHint, type Refusal, subjectOf } from './gateTexts.ts';
 import { decideHeld } from './heldWrite.ts';
 import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from './managedFields/managedFields.ts';
 import { setManagedFields } from './managedFields/setManagedFields.ts';
-import {
-  candidatesOf,
-  type GateContext,
-  gatesInAnnotation,
-  type ObjectGates,
-  objectGates,
-  type RequiredGates,
-  selectedByText,
-  selectingGates,
-} from './objectGates.ts';
+import { type GateContext, leavesSelection, type ObjectGates, objectGates, type RequiredGates } from './objectGates.ts';
 import { bypassingRollouts } from './suspend/bypassGrant.ts';
 import { settleSuspension } from './suspend/suspension.ts';
 
@@ -130,13 +121,13 @@ export function closedToWrite(
   object: FluxObject | undefined,
   context: WriteContext,
 ): GateResult[] {
-  const candidates = candidatesOf(object ? [object, oldObject] : [oldObject], context);
-  return [...objectGates(oldObject, context, candidates).closed, ...(context.closedOnLeaving ?? [])];
+  const versions = object ? [object, oldObject] : [oldObject];
+  return [...objectGates(oldObject, context, versions).closed, ...(context.closedOnLeaving ?? [])];
 }
 
 /** The Gates that the object requires as it is to be stored. */
 function gatesOfResult(content: FluxObject, { object, oldObject, context }: FluxWrite): ObjectGates {
-  return objectGates(content, context, candidatesOf(oldObject ? [object, oldObject] : [object], context));
+  return objectGates(content, context, oldObject ? [object, oldObject] : [object]);
 }
 
 /** Behind a closed gate no field changes, except managed fields whose deployment bypasses the gate. */
@@ -202,16 +193,6 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
     return { refusal: { reason: 'pinned', text, commands }, warnings };
   }
   return { object: outcome.object, warnings, held: outcome.held ? 'pinned' : undefined };
-}
-
-/** Whether the write changes labels by which a closed Gate selects the object. */
-function leavesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
-  if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
-  if (context.truncated) return true;
-  const candidates = candidatesOf([oldObject], context);
-  const kept = new Set(selectingGates(object, candidates, context).map(refKey));
-  const left = selectingGates(oldObject, candidates, context).filter((ref) => !kept.has(refKey(ref)));
-  return !evaluateGates(left, (ref) => context.gates.get(refKey(ref)), context.now).open;
 }
 
 /**

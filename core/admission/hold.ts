@@ -10,14 +10,8 @@ import { changedAt, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
-import {
-  type GateContext,
-  type ObjectGates,
-  objectGates,
-  type RefRules,
-  recordedGates,
-  selectedByText,
-} from './objectGates.ts';
+import { type RefRules, selectedByText } from './gateAnnotations.ts';
+import { type GateContext, type ObjectGates, objectGates, recordedGates } from './objectGates.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from './suspend/applier.ts';
 import { isSeenBypassing } from './suspend/bypassGrant.ts';
 import { formatState, isBypassed, parseState, runsBehind } from './suspend/stateAnnotation.ts';
@@ -86,7 +80,7 @@ export interface Gating extends ObjectGates {
   isMarked: boolean;
 }
 
-/** @param byName by `namespace/name`: the Gates of `recordedNames` that exist */
+/** @param byName by `namespace/name`: the Gates of `recordedRefs` that exist */
 export function gatingOf(
   object: FluxObject,
   byName: ReadonlyMap<string, Gate>,

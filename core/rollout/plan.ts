@@ -38,9 +38,10 @@ import {
   type RolloutState,
   storedState,
 } from './evaluation/evaluation.ts';
-import { MAX_GATES, namedGateRecords } from './evaluation/gatesToPass.ts';
+import { namedGateRecords } from './evaluation/namedGates.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
+import { MAX_GATES } from './evaluation/requiredGates.ts';
 import { type RolloutConfig, readRolloutConfig } from './evaluation/rolloutConfig.ts';
 import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';

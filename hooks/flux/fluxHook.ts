@@ -10,10 +10,10 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { recordedRefs } from '../../core/admission/gateAnnotations.ts';
 import { withGateCondition } from '../../core/admission/gateConditions.ts';
 import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/hold.ts';
 import { managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
-import { recordedNames } from '../../core/admission/objectGates.ts';
 import {
   appliedOf,
   awaitedApply,
@@ -118,7 +118,7 @@ const DOUBTED_MS = 200;
 /** The object's Gates, which this decorator doesn't relate, at most a second old. */
 async function readGating(object: FluxObject, call: HookCall): Promise<{ gating: Gating; gates: Gate[] }> {
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
-  const refs = recordedNames(object, rules);
+  const { refs } = recordedRefs(object, rules);
   const read = async (maxAgeMs: number) => {
     const gates = await readGates(refs, maxAgeMs, call);
     const byName = new Map(gates.map((gate) => [refKey(identityOf(gate)), gate]));

@@ -24,7 +24,8 @@ import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { isForeign, releaseConfigMap } from '../../core/rollout/child.ts';
 import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adoptDeployment.ts';
-import { boundObjects, currentBindings, type GateSelectors } from '../../core/rollout/evaluation/gatesToPass.ts';
+import { boundObjects, currentBindings } from '../../core/rollout/evaluation/currentBindings.ts';
+import type { GateSelectors } from '../../core/rollout/evaluation/requiredGates.ts';
 import {
   consenting,
   namespacesToAsk,

@@ -16,8 +16,8 @@ import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
-import { gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
 import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import { rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { foreignRefs, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/rolloutConfig.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
@@ -63,7 +63,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     ...watched,
     healthChecks: watched.healthChecks.map((check) => countedFor(rollout, check)),
     problems: [...forbidden, ...untrusted, ...watched.problems, ...(writeBackProblem ? [writeBackProblem] : [])],
-    gateRefs: gatesToPass(reached, [], { gates, namespaceLabels }),
+    gateRefs: rolloutRequiredGates(reached, [], { gates, namespaceLabels }),
     gates,
     ...(upstream && { upstream }),
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),

@@ -9,8 +9,8 @@ import { eventRecord } from '../../core/kube/events.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
-import { type GateSelectors, gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
 import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import { type GateSelectors, rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {
   type IrreversiblePlan,
@@ -123,7 +123,7 @@ async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { clus
 async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const selectors = await liveSelectors(rollout, call.cluster);
-  const gateRefs = gatesToPass(rollout, observed.bindings, selectors);
+  const gateRefs = rolloutRequiredGates(rollout, observed.bindings, selectors);
   const [rolloutGates, gates, upstream, budgets, healthChecks] = await Promise.all([
     liveRolloutGates(rollout, call.cluster),
     liveGates(gateRefs, call.cluster),
@@ -143,7 +143,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const bindings = await withLiveGates(rollout, observed.bindings, call);
-  const gateRefs = gatesToPass(rollout, bindings, selectors);
+  const gateRefs = rolloutRequiredGates(rollout, bindings, selectors);
   const known = new Set(observed.gateRefs.map(refKey));
   const others = gateRefs.filter((ref) => !known.has(refKey(ref)));
   const gates = [...observed.gates, ...(await liveGates(others, call.cluster))];

@@ -13,6 +13,7 @@ import {
   type WriteContext,
   willConflict,
 } from '../../core/admission/fluxWrite.ts';
+import { gatesToRead, refuseForeign, refuseTooManyReferences } from '../../core/admission/gateAnnotations.ts';
 import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/admission/gateTexts.ts';
 import { deploymentOf } from '../../core/admission/managedFields/deployment.ts';
 import {
@@ -23,13 +24,7 @@ import {
 } from '../../core/admission/managedFields/managedFields.ts';
 import { isSettled } from '../../core/admission/managedFields/setManagedFields.ts';
 import { sourceOf } from '../../core/admission/managedFields/source.ts';
-import {
-  type GateContext,
-  gateReads,
-  refuseForeign,
-  refuseTooManyReferences,
-  withShrinkingEdits,
-} from '../../core/admission/objectGates.ts';
+import { type GateContext, withShrinkingEdits } from '../../core/admission/objectGates.ts';
 import { applierOf } from '../../core/admission/suspend/applier.ts';
 import { parseState } from '../../core/admission/suspend/stateAnnotation.ts';
 import { asksToResume } from '../../core/admission/suspend/suspension.ts';
@@ -303,7 +298,7 @@ async function readGates(
   list: boolean,
 ): Promise<GateContext> {
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
-  const reads = gateReads(objects, rules, list);
+  const reads = gatesToRead(objects, rules, list);
   const refs = new Map(reads.refs.map((ref) => [refKey(ref), ref]));
   const [gates, namespaceLabels, lists] = await Promise.all([
     readAll([...refs.keys()], (key) => call.cluster.get<Gate>({ ...GATES, ...refs.get(key)! })),

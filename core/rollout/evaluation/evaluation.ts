@@ -19,7 +19,6 @@ import { holdsAfterFailure, type Rollback, rollbackOf } from '../deployment/roll
 import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { blockersInOrder, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
-import { evaluateGatesToPass, type StoredApproval, storedApproval } from './gatesToPass.ts';
 import {
   choices,
   releasesAfter,
@@ -30,6 +29,7 @@ import {
   youngUntil,
 } from './nextVersion.ts';
 import type { Observed } from './observedRollout.ts';
+import { evaluateRequiredGates, type StoredApproval, storedApproval } from './requiredGates.ts';
 import type { RolloutConfig } from './rolloutConfig.ts';
 import {
   evaluateRolloutGates,
@@ -152,7 +152,7 @@ export function evaluate(
   });
   const requested = selection.initial ? rollout.spec?.initialVersion : wantedVersion || forceDeploy;
   const pending = pendingVersion(selection, candidates, requested);
-  const inTheWay = evaluateGatesToPass(observed, pending, head, state.authors, now);
+  const required = evaluateRequiredGates(observed, pending, head, state.authors, now);
   const unhealthy = checksInTheWay(observed, head, config).filter(isUnhealthy);
   const needsNoApprovals = selection.rollback || (selection.initial && !config.gateFirstDeployment);
   const requiredApprovals = pending === undefined || needsNoApprovals ? [] : approvals.of(pending);
@@ -170,7 +170,7 @@ export function evaluate(
       pending,
       rollback,
     },
-    ...{ unhealthy, closed: inTheWay.closed, requiredApprovals, young },
+    ...{ unhealthy, closed: required.closed, requiredApprovals, young },
   };
   const first = [...problemBlockers(inputs), ...blockersInOrder(inputs)];
   const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
@@ -188,16 +188,16 @@ export function evaluate(
     ...(copy && { copy }),
     unhealthy,
     blockers: [...first, ...copyBlockers(copy)],
-    closed: inTheWay.closed,
-    bypassed: inTheWay.bypassed,
-    approvals: [...inTheWay.approvals, ...requiredApprovals.flatMap(givenOn), ...listings(gates, pending)].slice(
+    closed: required.closed,
+    bypassed: required.bypassed,
+    approvals: [...required.approvals, ...requiredApprovals.flatMap(givenOn), ...listings(gates, pending)].slice(
       0,
       MAX_APPROVALS,
     ),
     requiredApprovals,
     requeueAt: [
       ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
-      ...inTheWay.requeueAt,
+      ...required.requeueAt,
       ...approvals.expiries(
         new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]),
       ),
@@ -224,7 +224,7 @@ export function offeredVersions(
   const all = choices({ head, gateFirst, rolloutGatesResult, isGranted: grantedOnly(observed) }).slice(0, OFFERED);
   // Only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
-  return all.filter(({ tag }) => evaluateGatesToPass(observed, tag, head, authors, now).closed.length === 0);
+  return all.filter(({ tag }) => evaluateRequiredGates(observed, tag, head, authors, now).closed.length === 0);
 }
 
 function grantedOnly({ rollout, budgets }: Observed): ((release: VersionInfo) => boolean) | undefined {

@@ -1,8 +1,9 @@
 /** What a FluxBinding may grow to: an object whose binding cannot be written does not learn that its gate has closed. */
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
+import { refuseTooManyReferences } from '../../../core/admission/gateAnnotations.ts';
 import { managedFieldsOf } from '../../../core/admission/managedFields/managedFields.ts';
-import { objectGates, refuseTooManyReferences } from '../../../core/admission/objectGates.ts';
+import { objectGates } from '../../../core/admission/objectGates.ts';
 import { hasArrived } from '../../../core/binding/arrival.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
