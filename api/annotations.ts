@@ -57,7 +57,7 @@ export const APPROVE = 'rollout.kuberik.com/approve';
 export const APPROVE_REASON = 'rollout.kuberik.com/approve-reason';
 /** On RolloutGates with `spec.approvals`: the version whose approval the writer withdraws. */
 export const UNAPPROVE = 'rollout.kuberik.com/unapprove';
-/** On RolloutGates, written by the webhook: the approvals, and who last changed the number needed. See core/approval/record.ts. */
+/** On RolloutGates, written by the webhook: the approvals, and who last changed the number needed. See core/approval/approvalRecord.ts. */
 export const APPROVALS = 'rollout.kuberik.com/approvals';
 
 /** Beside a change of `allowedVersions`, `rejectedVersions` or `passing` of a RolloutGate, the removal of `wantedVersion` of a Rollout, or a change of `spec.schedule` of a Gate: why. The webhook removes it and keeps 256 characters, with the authenticated user and the time, in `listed`, `pin` or `scheduled-by`. */

@@ -8,7 +8,7 @@ import type { DecoratorRequest, DecoratorResponse } from '../api/metacontroller.
 import type { HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
-import { parseApprovals } from '../core/approval/record.ts';
+import { parseApprovals } from '../core/approval/approvalRecord.ts';
 import { setCondition } from '../core/kube/conditions.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { sameJson } from '../core/kube/json.ts';

@@ -14,7 +14,7 @@ import {
 import { ruleProblem } from '../core/approval/approvalVerdict.ts';
 import { deletionEvent, type Ruled, ruleChangeEvents, withChange } from '../core/approval/change.ts';
 import { isServiceAccount } from '../core/approval/persons.ts';
-import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/record.ts';
+import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/approvalRecord.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
 

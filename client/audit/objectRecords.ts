@@ -4,7 +4,7 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
 import { parseListed } from '../../core/approval/listRecord.ts';
 import { pinRecordOf, scheduledBy } from '../../core/approval/pinRecord.ts';
-import { type FieldChange, parseApprovals } from '../../core/approval/record.ts';
+import { type FieldChange, parseApprovals } from '../../core/approval/approvalRecord.ts';
 import { givenReason } from '../../core/gate/bypassReason.ts';
 import { type GateRequest, parseAcceptedRequests } from '../../core/gate/gateRequests.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';

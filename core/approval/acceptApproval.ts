@@ -11,9 +11,11 @@ import { firstFew } from '../kube/firstFew.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { boundedLine } from '../text/oneLine.ts';
+import { type Approval, type ApprovalRecord, parseApprovals } from './approvalRecord.ts';
 import { isExpired } from './approvalVerdict.ts';
 import { notAPerson } from './persons.ts';
-import { type Approval, type ApprovalRecord, MAX_REASON, MAX_USER, oneLine, parseApprovals } from './record.ts';
+import { MAX_REASON, MAX_USER } from './signature.ts';
 
 /** The length of a quoted value in a message. */
 const MAX_VALUE = 128;
@@ -73,7 +75,7 @@ export function droppedText(
   const { given } = parseApprovals(stored);
   const forged = parseApprovals(text).given.filter((each) => !given.some((known) => isSame(known, each)));
   const named = forged.slice(0, NAMED).map(({ version, by }) => {
-    const [what, who] = [oneLine(version.slice(0, MAX_NAME)), oneLine(by.slice(0, MAX_NAME))];
+    const [what, who] = [boundedLine(version, MAX_NAME), boundedLine(by, MAX_NAME)];
     return `ignored: you cannot record an approval for another user (${what}, ${who})`;
   });
   const more = forged.length > NAMED ? [`ignored: ${forged.length - NAMED} more approvals that no user gave`] : [];
@@ -174,5 +176,5 @@ function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approva
 }
 
 function reasonOf(text: string | undefined): string {
-  return oneLine((text ?? '').slice(0, MAX_REASON));
+  return boundedLine(text ?? '', MAX_REASON);
 }

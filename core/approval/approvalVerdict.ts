@@ -5,8 +5,8 @@ import type { ApprovalRule } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { few } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
+import type { Approval } from './approvalRecord.ts';
 import { mayMean, notAPerson } from './persons.ts';
-import type { Approval } from './record.ts';
 
 /** The users behind one version of one Rollout. */
 export interface Background {

@@ -3,7 +3,9 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
-import { type ApprovalRecord, type FieldChange, MAX_USER, oneLine, type RuleChange } from './record.ts';
+import { boundedLine } from '../text/oneLine.ts';
+import type { ApprovalRecord, FieldChange, RuleChange } from './approvalRecord.ts';
+import { MAX_USER } from './signature.ts';
 
 /** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
 export interface Ruled {
@@ -39,7 +41,7 @@ export function withChange(
     by: by.slice(0, MAX_USER),
     at: wholeSeconds(now),
     fields,
-    ...(progress && { progress: oneLine(progress.slice(0, MAX_PROGRESS)) }),
+    ...(progress && { progress: boundedLine(progress, MAX_PROGRESS) }),
   };
   return { ...record, changes: [...record.changes, change].slice(-MAX_CHANGES) };
 }
@@ -68,7 +70,7 @@ function textOf(value: unknown): string {
 }
 
 function shown(text = ''): string {
-  const line = oneLine(text.slice(0, MAX_VALUE));
+  const line = boundedLine(text, MAX_VALUE);
   return text.length > MAX_VALUE ? `${line}…` : line;
 }
 
@@ -118,7 +120,7 @@ export function deletionEvent(
   by: string | undefined,
 ): NewEvent {
   const gate = `${what}, which required ${required === 1 ? '1 approval' : `${required} approvals`}`;
-  const waits = status?.progress ? `; there were ${oneLine(status.progress.slice(0, MAX_PROGRESS))}` : '';
+  const waits = status?.progress ? `; there were ${boundedLine(status.progress, MAX_PROGRESS)}` : '';
   return {
     ...CHANGED,
     message:

@@ -3,7 +3,7 @@ import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { countText, verdictText } from '../approval/approvalVerdict.ts';
-import type { Approval } from '../approval/record.ts';
+import type { Approval } from '../approval/approvalRecord.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';

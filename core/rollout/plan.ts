@@ -6,7 +6,7 @@
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
-import { MAX_REASON } from '../approval/record.ts';
+import { MAX_REASON } from '../approval/signature.ts';
 import { type Waiting, waitForSlots } from '../budget/turn.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';

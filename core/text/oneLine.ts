@@ -8,3 +8,11 @@ const RUNS = new RegExp(`[${UNSAFE}]+`, 'gu');
 export function oneLine(text: string): string {
   return text.replace(RUNS, ' ');
 }
+
+/** Text of others, before it is stored: the first `most` characters, without invisible ones, each run of spaces and line breaks as one space. */
+export function boundedLine(text: string, most: number): string {
+  return text
+    .slice(0, most)
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim();
+}

@@ -2,6 +2,7 @@
 import { APPROVALS, APPROVE, GATE_APPROVALS } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../../api/types.ts';
+import { type Approval, parseApprovals } from '../../approval/approvalRecord.ts';
 import {
   type ApprovalVerdict,
   type Background,
@@ -9,7 +10,6 @@ import {
   expiriesOf,
   verdictText,
 } from '../../approval/approvalVerdict.ts';
-import { type Approval, parseApprovals } from '../../approval/record.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
 import { type CommandLine, withCommands } from '../../text/commands.ts';
