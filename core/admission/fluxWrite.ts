@@ -196,8 +196,8 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
 }
 
 /**
- * The sentence that refuses a spec too deep to be compared field by field. What is stored already stays writable beside its spec:
- * else whoever nests deep enough could not be suspended.
+ * The sentence that refuses a spec too deep to be compared field by field. A stored spec that is too deep blocks no write that
+ * leaves it alone: otherwise the object could not be suspended.
  */
 function refuseNesting(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;

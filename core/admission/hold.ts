@@ -53,7 +53,7 @@ function releasedState(object: FluxObject, { all }: ObjectGates): string | null 
   return text === open || awaitedApply(object) ? undefined : open;
 }
 
-/** Whether the object's annotation GATE_STATE is what its Gates want: held by just these, past all of these, or not held. */
+/** Whether the object's annotation GATE_STATE is what its Gates want: held by exactly these, bypassing all of these, or not held. */
 function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGates): boolean {
   const text = object.metadata.annotations?.[GATE_STATE];
   const state = parseState(text);

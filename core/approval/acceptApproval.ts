@@ -42,7 +42,7 @@ export interface ApprovalAcceptance {
   warnings: string[];
 }
 
-/** The values that this write sets: one that is there as before, perhaps since the webhook was down, is nobody's request. */
+/** The values that this write sets. A value that was stored before, perhaps while the webhook was down, is not a request. */
 export function approvalRequestOf(
   annotations: Readonly<Record<string, string>> | undefined,
   before: Readonly<Record<string, string>> | undefined,
@@ -52,7 +52,7 @@ export function approvalRequestOf(
   return { approve: fresh(keys.approve), unapprove: fresh(keys.unapprove), reason: annotations?.[keys.reason] };
 }
 
-/** Forged approvals that are named, each in a sentence of its own. */
+/** At most this many forged approvals are named, one sentence each. */
 const NAMED = 3;
 
 /**

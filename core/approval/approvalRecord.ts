@@ -33,7 +33,7 @@ export interface RuleChange {
 }
 
 export interface ApprovalRecord {
-  /** In the order in which they arrived. */
+  /** Oldest first. */
   given: Approval[];
   /** The last ones, in their order. */
   changes: RuleChange[];

@@ -10,9 +10,9 @@ import { mayMean, notAPerson } from './persons.ts';
 
 /** The users behind one version of one Rollout. */
 export interface Background {
-  /** The authenticated users who have asked for its deployment by hand. */
+  /** The authenticated users who requested its deployment. */
   requesters: readonly string[];
-  /** For whom they say that they have asked, in their own words. */
+  /** The users for whom they claim to have requested it: free text. */
   onBehalfOf?: string | undefined;
   /** Whom its manifest names; undefined where that is not known. */
   authors: string | undefined;

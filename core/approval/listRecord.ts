@@ -24,7 +24,7 @@ const MAX_LENGTH = 65_536;
 /** The length of a tag. */
 const MAX_VERSION = 128;
 
-/** `write`: absent for a write of nobody's own, of which nothing is noted but what has ended. */
+/** `write`: absent for a write that no user made: only entries that no longer apply are removed. */
 export function notedLists(
   spec: Spec,
   old: Spec,
@@ -46,7 +46,7 @@ export function notedLists(
   return [...stands, ...added, ...turned].slice(-MAX_LISTED);
 }
 
-/** The newest note of it, where it still stands. */
+/** The newest entry for it, if it still applies. */
 export function listedOn(record: readonly Listed[], field: ListedField, version?: string): Signature | undefined {
   return record.findLast((each) => each.field === field && each.version === version);
 }

@@ -13,7 +13,7 @@ export interface Signature {
 
 /** The longest user name that may approve. */
 export const MAX_USER = 256;
-/** What is kept of a reason. */
+/** Characters of a reason; the rest is cut. */
 export const MAX_REASON = 256;
 
 export function signed(user: string, reason: string | undefined, now: EpochMs): Signature {
@@ -46,7 +46,7 @@ export function signatureOf(entry: Entry): Signature | undefined {
   return { by, at: time, ...textsOf(entry, 'reason') };
 }
 
-/** Those of the named fields that have text. */
+/** The listed fields that are strings. */
 export function textsOf<Name extends string>(entry: Entry, ...names: Name[]): Partial<Record<Name, string>> {
   const texts = names.filter((name) => typeof entry?.[name] === 'string').map((name) => [name, entry![name]]);
   return Object.fromEntries(texts) as Partial<Record<Name, string>>;

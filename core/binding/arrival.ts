@@ -86,7 +86,7 @@ export function whyNothingComes(
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const proof = proofOf(object);
-  // Nothing on it says which deployment it carries, to tell an old proof from a new one: a proof goes with what it proves.
+  // The object does not show which deployment it carries, so the proof stores the deployment that it proves.
   if (object.kind === TRACKING_KIND) return proof ?? {};
   const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
   // A binding of an earlier object of this name says nothing about this one.

@@ -113,7 +113,7 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
   });
 }
 
-/** "Written, not applied yet" is not a state of its own: it would cost a write for each release, and a sync of everything related. */
+/** There is no separate state "written, not applied yet": it would cost one write for each release, and a sync of everything related. */
 function fieldState(
   field: ManagedField,
   related: RelatedToBinding,
@@ -130,7 +130,7 @@ function fieldState(
   const isFollower = spec.target.kind === TRACKING_KIND;
   const writeBack = isFollower ? undefined : entry?.writeBack;
   const has = { ...field, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
-  // What Git sets may change after it has arrived.
+  // A field that Git sets may change after it was applied.
   const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);
   if (!awaitsGit && carries(applied, head)) return { ...has, state: 'Applied' };
   const why = isFollower

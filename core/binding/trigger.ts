@@ -64,7 +64,7 @@ function isNewer(wanted: DeploymentRef, carried: readonly DeploymentRef[]): bool
   return wanted.id > have.id || (wanted.id === have.id && wanted.version !== have.version);
 }
 
-/** The annotation is there without the value: written while the webhook was down. */
+/** The object has the annotation without the value: it was written while the webhook was down. */
 function hasDrifted(
   object: FluxObject,
   field: ManagedFieldState,

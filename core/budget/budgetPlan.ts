@@ -65,7 +65,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - taken);
   const granted = grant(queue, room, openWaves(fleet, held, recalled.excused), recalled.isHeld, now);
   const slots = [...held, ...granted];
-  // Of what has come of it: the same status leads to the same again.
+  // From the results: the same status leads to the same decision.
   const left = queueOf(fleet, slots, key);
   const requested = firstChoices(left);
   const after = recall(slots, requested);
@@ -164,7 +164,7 @@ function coolingNow(
   // Rounded up: it must not be over before its time.
   const freed = formatTime(Math.ceil(now / 1000) * 1000);
   const ended = evaluated.filter((each) => each.evaluated.freed === 'Ended' && counts(each.before)).map(() => freed);
-  // One that lies ahead was stored before the clock was set back: it cools from now on, not until the clock is there again.
+  // A time in the future was stored before the clock was set back: the cooldown starts now.
   const cooled = (before ?? []).map((at) => ((parseTime(at) ?? 0) > now + 1000 ? freed : at));
   const still = cooled.filter((at) => (parseTime(at) ?? now) + cooldown > now);
   return [...still, ...ended].slice(-LIMITS.rolloutsOfBudget);
@@ -184,7 +184,7 @@ function firstChoices(queue: readonly Member[]): ImageVersion[] {
   return [...counted.values()].sort((a, b) => b.times - a.times).map(({ version }) => version);
 }
 
-/** Once it is done everywhere, and nobody asks for it, its entry stays. */
+/** The entry stays after all Rollouts have deployed the version and none requests it. */
 function withWaves(
   version: BudgetVersion,
   known: BudgetVersion | undefined,
@@ -227,7 +227,7 @@ function grant(
   isHeld: (version: ImageVersion) => boolean,
   now: EpochMs,
 ): Slot[] {
-  // Each version is evaluated once, however many Rollouts offer it.
+  // Each version is evaluated once, even if many Rollouts offer it.
   const keyOf = (version: ImageVersion) => `${versionKey(version)}@${version.digest ?? ''}`;
   const open = once(openWave, keyOf);
   const held = once(isHeld, keyOf);

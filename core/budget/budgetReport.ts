@@ -21,10 +21,10 @@ import type { SlotResult } from './slots.ts';
 interface BudgetOutcome {
   config: BudgetConfig;
   selected: number;
-  /** Why nothing can be granted, of what it remembers. */
+  /** Why no slot can be granted, from the stored status. */
   problem: string | undefined;
   slots: readonly Slot[];
-  /** Slots that are taken. */
+  /** Slots in use. */
   taken: number;
   /** Rollouts that ask and have none. */
   waiting: number;
@@ -134,7 +134,7 @@ export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
   };
 }
 
-/** For what nobody expects: a slot whose holder is gone or does not answer, and one that is overdue. */
+/** Events for the unexpected: a slot whose holder is gone or does not respond, or that is overdue. */
 export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[] {
   const about = `${before.uid}/${before.request ?? before.grantedTime}`;
   const holder = `Rollout '${refKey(before)}'`;

@@ -10,7 +10,7 @@ import { LIMITS } from '../limits.ts';
 import type { Member } from './fleet.ts';
 import { among, ByVersion, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
 
-/** Who has failed is remembered by name, so many for each version. */
+/** Names of failed Rollouts stored for each version. */
 const REMEMBERED = 100;
 
 type Failure = NonNullable<BudgetVersion['failures']>[number];
@@ -26,11 +26,11 @@ interface Versions {
   list: BudgetVersion[];
   /** Whether failures keep a version from beginning anywhere. */
   isHeld: (version: ImageVersion) => boolean;
-  /** The Rollouts whose failures of it somebody has excused: those that were remembered first. */
+  /** The Rollouts whose failures of it a user has excused: those that were stored first. */
   excused: (version: ImageVersion) => ReadonlySet<string>;
   /** Why nothing can be granted. */
   problem?: string;
-  /** Whether anything was there to be excused. */
+  /** Whether there was a failure to excuse. */
   hasContinued: boolean;
 }
 
@@ -60,7 +60,7 @@ export function recallVersions(
   const all = wanted.map((version) => {
     const known = before.find((each) => isSameVersion(versionOf(each), version));
     const failures = union(known?.failures ?? [], seen.of(version));
-    // Those beyond what is remembered by name may be seen no longer; the count does not fall.
+    // Failures beyond the stored names may no longer be visible; the count does not fall.
     const failed = Math.max(failures.length, known?.failed ?? 0);
     const excuses = continueRequest !== undefined && failed > 0 && isNamed(version, continueRequest.version);
     hasContinued ||= excuses;

@@ -3,7 +3,7 @@
  *
  * Requests are in three places. The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and
  * the users who made them, so it comes first. The status is next: it survives where there is no webhook. The RFC's annotations
- * count on their own only when they are newer than both, which means that they were written while no webhook was there.
+ * count alone only when they are newer than both: then they were written while the webhook was down.
  */
 import {
   ACCEPTED_REQUEST,
@@ -25,7 +25,7 @@ const ACTIONS = ['open', 'close'] as const;
 
 export interface GateRequest {
   action: GateAction;
-  /** When it takes effect, as it was written: up to a minute after it arrived, and then it is in force already. Whole seconds. */
+  /** When it takes effect, as written; a time up to a minute ahead takes effect at once. Whole seconds. */
   at: EpochMs;
   by?: string;
   reason?: string;
@@ -51,13 +51,13 @@ type RequestTimes = Partial<Record<GateAction, EpochMs>>;
 export const REQUESTED_AT: Record<GateAction, string> = { open: OPEN_REQUESTED_AT, close: CLOSE_REQUESTED_AT };
 export const REASON: Record<GateAction, string> = { open: OPEN_REASON, close: CLOSE_REASON };
 
-/** Longer reasons are cut: record and status keep them for good. */
+/** Longer reasons are cut: record and status store them permanently. */
 const MAX_REASON = 1024;
 
 /** Clocks of laptops, API server and hooks differ: a timestamp at most this far ahead means now. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
-/** The requests as they stand at `now`. A planned one whose time has come is the current one. */
+/** The requests at `now`. A planned request whose time has come is the current one. */
 export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
   const known = due(storedRequests(gate), now);
   const { seen, handled } = known;
@@ -164,7 +164,7 @@ export function after(at: EpochMs, duration: number): EpochMs {
 /** Longer than any text of ours, with the longest reasons and user names. */
 const MAX_LENGTH = 65_536;
 
-/** The same requests give the same text. */
+/** The text of the record; equal requests give equal text. */
 export function formatAcceptedRequests({ current, planned, handled, seen = {}, reasonBy }: GateRequests): string {
   const formatted = (at: EpochMs | undefined) => (at === undefined ? undefined : formatTime(at));
   const times = ({ open, close }: RequestTimes) => ({ open: formatted(open), close: formatted(close) });

@@ -90,7 +90,7 @@ export interface GateEvaluation {
   openFor?: string | undefined;
 }
 
-/** The evaluation, kept as long as it cannot change. */
+/** The evaluation, cached until it can change. */
 export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   return remembered(gate, now, () => evaluateAfresh(gate, now));
 }

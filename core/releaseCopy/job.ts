@@ -9,7 +9,7 @@ export interface CopySource {
   /** The ImageRepository's image. */
   image: string;
   insecure?: boolean;
-  /** Secrets of the Rollout's namespace: to log in, and whom to trust. */
+  /** Secrets of the Rollout's namespace: credentials and certificate authorities. */
   secret?: string;
   certificates?: string;
 }
@@ -17,7 +17,7 @@ export interface CopySource {
 interface CopyTarget {
   url: string;
   insecure?: boolean;
-  /** Secrets of the Rollout's namespace: to log in, and whom to trust. */
+  /** Secrets of the Rollout's namespace: credentials and certificate authorities. */
   secret?: string;
   certificates?: string;
   overwrite?: boolean;
@@ -36,7 +36,7 @@ export interface CopyOrder {
 
 export type CopyJob = KubeObject<any, any>;
 
-/** The inputs of copies, beside the Rollout: read only where spec.targetRepository is set. */
+/** The further inputs of copies: read only if spec.targetRepository is set. */
 export interface Copying {
   /** Why nothing can be copied: a sentence. */
   problem?: string;
@@ -65,7 +65,7 @@ const USER = 65532;
 export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistries, ...order }: CopyOrder): CopyJob {
   const volumes = volumesOf(order);
   const spec = {
-    // The defaults, said so that a Job which ends without a Pod is not taken for this one.
+    // The defaults, written so that a Job that ends without a Pod does not count as this one.
     completions: 1,
     parallelism: 1,
     completionMode: 'NonIndexed',

@@ -7,7 +7,7 @@ export const OUTCOMES = {
   /** A mistake of ours. */
   Unexpected: 1,
   Usage: 2,
-  /** The tag is there, with another digest. */
+  /** The tag exists, with another digest. */
   Conflict: 3,
   /** 401 or 403, or no token. */
   Denied: 4,

@@ -4,7 +4,7 @@
 export const UNSAFE = String.raw`\p{Cc}\u2028-\u202e\u2066-\u2069`;
 const RUNS = new RegExp(`[${UNSAFE}]+`, 'gu');
 
-/** On one line: what is unsafe becomes a space, however much stands in a row. */
+/** The text on one line: each run of unsafe characters becomes one space. */
 export function oneLine(text: string): string {
   return text.replace(RUNS, ' ');
 }

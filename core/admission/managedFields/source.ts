@@ -46,7 +46,7 @@ export function fetchedRevision(source: FluxObject): string | undefined {
   return source.spec?.suspend === true || !isCurrent(source) ? undefined : storedRevision(source);
 }
 
-/** The artifact revision that a source offers, for whatever spec it was fetched. */
+/** The artifact revision that a source offers, even if it was fetched for an older spec. */
 function storedRevision(source: FluxObject): string | undefined {
   return boundedRevision((source.status?.artifact as Artifact | undefined)?.revision);
 }
@@ -74,7 +74,7 @@ export function boundedRevision(revision: unknown): string | undefined {
  *
  * - the variables change when the source has fetched the deployment, in one write (setManagedFields.ts);
  * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables (core/admission/suspend/suspension.ts),
- *   unless the source cannot fetch: then it goes on with what it has;
+ *   unless the source cannot fetch: then the Kustomization continues with its current artifact;
  * - the API server's policy refuses an attempt at any other artifact than the annotation ARTIFACT allows, whatever the order in
  *   which caches learn of it (manifests/policies/whole-versions.yaml), and any attempt by a controller that has not seen the suspension yet: with
  *   that comes a request to reconcile, which it echoes (setManagedFields.ts).
@@ -88,7 +88,7 @@ export interface AtomicUpdate {
   fetched?: DeploymentRef;
   /** What the source is fetching: the Kustomization is suspended until it has it. */
   awaits?: DeploymentRef;
-  /** Why the source does not fetch what the Rollout has deployed: the Kustomization goes on with what it has. */
+  /** Why the source does not fetch what the Rollout has deployed: the Kustomization continues with its current artifact. */
   stuck?: string;
   /** The tag whose artifact may be applied; undefined while the variables stay as they are: so does the tag. */
   artifact?: string;

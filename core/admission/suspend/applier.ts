@@ -106,7 +106,7 @@ export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | unde
 // Flux's annotation `reconcile.fluxcd.io/requestedAt`, and its echo `status.lastHandledReconcileAt`.
 
 /**
- * Whether a reconciliation that was requested at `since` or later has begun and ended, with whatever result: Flux echoes
+ * Whether a reconciliation that was requested at `since` or later has started and ended, successfully or not: Flux echoes
  * the request at the end, and the one it had seen at the beginning. It counts by its own time, and only up to `now`: the
  * requester's clock may be ahead.
  */
@@ -157,7 +157,7 @@ export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
   return state?.is === 'opening' && applier ? { ...applier, since: formatInstant(state.since) } : undefined;
 }
 
-/** The wait for the applier, for the binding's status. A try that is under way does not hide that the last one failed: a retry changes nothing. */
+/** The wait for the applier, for the binding's status. A running attempt does not hide that the last one failed: a retry changes nothing. */
 export function awaitsOf(
   awaited: FluxBindingSpec['awaits'],
   before: Awaits | undefined,

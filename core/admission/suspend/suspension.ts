@@ -1,5 +1,5 @@
 /**
- * A closed gate suspends its object; `gate.fluxcd.io/suspended` remembers what `spec.suspend` was, and the opening
+ * A closed gate suspends its object; `gate.fluxcd.io/suspended` stores the previous `spec.suspend`, and the opening
  * restores exactly that (docs/reference/writes.md, W15, W23 and W24).
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
@@ -109,7 +109,7 @@ function behindClosedGates(
   return finish(setSuspend(at.object, true), memory ?? remember(at), { is: 'closed', gates: at.gates.names });
 }
 
-/** It runs, and the memory stays: once the deployment has arrived it is held again. Whoever suspends it meanwhile is heard. */
+/** The object runs, and the stored previous value stays: once the deployment is applied, the object is held again. A user who suspends it meanwhile is obeyed. */
 function pass(at: SuspensionCase, memory: Memory, state: StateAnnotation | undefined): FluxObject {
   const isSuspended = at.oldObject?.spec?.suspend !== true && at.object.spec?.suspend === true;
   // Where we are called twice for one write, the first call has suspended it until its artifact is fetched.
