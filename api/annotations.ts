@@ -140,9 +140,9 @@ export const RECONCILE_REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 export const KUSTOMIZATION_NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';
 /** Flux's label: the namespace of the Kustomization that applied the object. */
 export const KUSTOMIZATION_NAMESPACE_LABEL = 'kustomize.toolkit.fluxcd.io/namespace';
-/** Kubernetes' annotation: what `kubectl rollouts` did and why, on objects without a record of their own. */
+/** Kubernetes' annotation: what `kubectl rollouts` did and why, on objects without their own record. */
 export const CHANGE_CAUSE = 'kubernetes.io/change-cause';
-/** kubectl's annotation: tells a repeated `kubectl apply` from an edit. */
+/** kubectl's annotation: distinguishes a repeated `kubectl apply` from an edit. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** On HealthChecks of class `kustomization`: the Kustomization, `name` or `namespace/name`. */

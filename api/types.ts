@@ -23,7 +23,7 @@ export type HistoryEntry = NonNullable<RolloutStatus['history']>[number];
 export type VersionInfo = HistoryEntry['version'];
 /** What a Rollout asks RolloutBudgets for. */
 export type SlotRequest = NonNullable<RolloutStatus['slotRequest']>;
-/** One thing in the way of a version. */
+/** One reason why a version waits. */
 export type Blocker = NonNullable<RolloutStatus['blockers']>[number];
 export type GateSummary = NonNullable<RolloutStatus['gates']>[number];
 export type FluxBindingSpec = NonNullable<FluxBinding['spec']>;

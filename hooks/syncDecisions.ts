@@ -1,4 +1,4 @@
-/** What the log says of a sync: what its answer changes and no Event tells, and, at level debug, why it is as it is. */
+/** Log lines of a sync: changes in its answer without an Event, and, at level debug, why nothing changes. */
 import { READY } from '../api/conditions.ts';
 import type { LoggedReason } from '../api/decisions.ts';
 import type { KubeObject } from '../api/kubernetes.ts';

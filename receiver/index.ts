@@ -161,7 +161,7 @@ function createIdTokenCallHandler(
     if (unready) return refuse(503, unready.problem);
     const verified = await ports.idTokens.verify(call.token, oidc.issuer, ports.now());
     if ('problem' in verified) return refuse(verified.isTemporary ? 503 : 400, verified.problem);
-    // Everybody with an account at the issuer gets this far: only whom the Gate names counts towards the limit.
+    // Any account at the issuer gets this far: only callers that the Gate lists count towards the limit.
     const wrong = claimProblem(oidc, verified.claims);
     if (wrong !== undefined) return refuse(400, wrong);
     if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };

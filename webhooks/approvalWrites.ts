@@ -11,10 +11,10 @@ import {
   approvalRequestOf,
   droppedText,
 } from '../core/approval/acceptApproval.ts';
+import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/approvalRecord.ts';
 import { ruleProblem } from '../core/approval/approvalVerdict.ts';
 import { deletionEvent, type Ruled, ruleChangeEvents, withChange } from '../core/approval/change.ts';
 import { isServiceAccount } from '../core/approval/persons.ts';
-import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/approvalRecord.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
 
@@ -88,7 +88,7 @@ function answer(
 
 /**
  * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may not have seen: Events
- * once it is seen to be gone. Not in a dry run. All of it is taken from the stored object: any client may send a request about any object.
+ * once it is seen to be gone. Not in a dry run. All values come from the stored object: any client may send a request about any object.
  * @param about the object of the deletion's Event, and those that report it, by the stored object
  */
 export async function recordDeletion<Stored extends Approvable>(

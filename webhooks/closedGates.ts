@@ -244,7 +244,7 @@ export async function recordBypass(
     const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
     const key = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
-    // Those of a Gate; other objects report for themselves, or by what is bound to them.
+    // The objects that a Gate holds; other objects report themselves, or by the objects bound to them.
     const involvedObjects = involvedObjectsOf(
       (regarding.status as GateStatus)?.heldObjects ?? [],
       fact.object.namespace,
@@ -278,7 +278,7 @@ function recordIn(object: AnyObject | undefined): Record<string, string | undefi
   return { [BYPASS_REASON]: reason, [BYPASSED_BY]: by };
 }
 
-/** In the version that we read, whatever the request has. */
+/** In the API version that we read, not the request's. */
 function refOf({ kind, metadata }: AnyObject, namespace = ''): (ResourceRef & { name: string }) | undefined {
   const known = [...GOVERNED_KINDS, KINDS.Gate, KINDS.Rollout].find((row) => row.kind === kind);
   return known && metadata.name

@@ -2,9 +2,9 @@
 import { ACCEPTED_REQUEST, APPROVALS, GATE_APPROVALS, LISTED } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
+import { type FieldChange, parseApprovals } from '../../core/approval/approvalRecord.ts';
 import { parseListed } from '../../core/approval/listRecord.ts';
 import { pinRecordOf, scheduledBy } from '../../core/approval/pinRecord.ts';
-import { type FieldChange, parseApprovals } from '../../core/approval/approvalRecord.ts';
 import { givenReason } from '../../core/gate/bypassReason.ts';
 import { type GateRequest, parseAcceptedRequests } from '../../core/gate/gateRequests.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';

@@ -2,8 +2,8 @@
 import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { countText, verdictText } from '../approval/approvalVerdict.ts';
 import type { Approval } from '../approval/approvalRecord.ts';
+import { countText, verdictText } from '../approval/approvalVerdict.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';

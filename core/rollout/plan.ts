@@ -73,7 +73,7 @@ export interface ReversiblePlan extends Planned {
   startsCopy: false;
 }
 
-/** A plan that cannot be taken back, and is carried out only once it was made from live reads. */
+/** A plan that cannot be undone. It is carried out only if it was made from live reads. */
 export interface IrreversiblePlan extends Planned {
   /** A new history head. */
   commits: boolean;
@@ -208,7 +208,7 @@ function decideDeployment(
   const requests = requestsAfter([]);
   const evaluation = evaluate(observed, before, config, requests, now);
   const { selection, rolloutGatesResult } = evaluation;
-  // Stored past the deployment: see shownBypass.
+  // Stored beyond the deployment: see shownBypass.
   const shown = rolloutGatesResult.condition.reason === 'GatesBypassed' ? [rolloutGatesResult.condition] : [];
   const state = { ...before, conditions: setConditions(before.conditions, shown, now) };
   const used = usedInVain(evaluation, requests);
@@ -280,7 +280,7 @@ function deployNext(
     rollbackFrom: rollback?.from,
     initial,
   };
-  // A force-deploy of another version goes on waiting, with the message and user that were given for it.
+  // A force-deploy of another version continues to wait, with the message and user that were given for it.
   const isOfAnother = requests.forceDeploy !== undefined && requests.forceDeploy !== tag;
   const ofForceDeploy: readonly RequestKey[] = ['force-deploy', 'deploy-message', 'deploy-user'];
   const text = (given: string | undefined) => (isOfAnother || !given ? undefined : oneLine(given));

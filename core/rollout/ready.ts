@@ -95,7 +95,7 @@ function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readon
   if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {
     return ready('False', 'BakeTimeFailed', 'The deployment failed and is being retried.');
   }
-  // The one text that is read: the Go controller's dashboard writes it, and nothing else that tells.
+  // The only text that is read: the Go controller's dashboard writes it, and no other field shows that.
   if (message.startsWith(MARKED_SUCCESSFUL)) return ready('True', 'DeploymentMarkedSuccessful', message);
   if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return ready('True', 'BakeTimePassed', message);
   return ready('True', 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
@@ -105,7 +105,7 @@ function ready(status: 'True' | 'False', reason: string, message: string): NewCo
   return { type: READY, status, reason, message };
 }
 
-/** Set when a deployment is made, Ready goes on with its way and its bake; how it came about stays in front. */
+/** Ready after a deployment: how the deployment came about, then its progress and its bake. */
 function deployedNow(head: HistoryEntry, rollout: Rollout, before: Condition): NewCondition | undefined {
   const origin = new Set(head.origin);
   const isApplied = head.bakeStatus === 'Succeeded' && isUnwatched(head, rollout);

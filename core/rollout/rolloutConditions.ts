@@ -1,4 +1,4 @@
-/** The conditions of a Rollout. Types and reasons are in docs/rollouts.md; one that comes and goes is there only while it says something. */
+/** The conditions of a Rollout. Types and reasons are in docs/rollouts.md; a transient condition exists only while it applies. */
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
@@ -136,7 +136,7 @@ function isReported({ type, effect }: Blocker): boolean {
   return type !== 'Failure' || effect === 'Blocks';
 }
 
-/** Whether the release of spec.targetRepository is there. */
+/** Whether spec.targetRepository has the release. */
 function copied({ copy }: Evaluation): NewCondition | undefined {
   if (!copy) return undefined;
   const { version, url, progress } = copy;
@@ -181,7 +181,7 @@ function waitingForGates(pending: string, names: string): NewCondition {
   return { type: WAITING_FOR_ROLLOUT_GATES, status: 'True', reason: 'RolloutGatesBlocking', message };
 }
 
-/** Who waits for whom, and why; a broken order is said even while no version waits. */
+/** Which upstream Rollouts are waited for, and why; a broken order is reported even while no version waits. */
 function waitingForRollouts(
   { upstream }: Observed,
   { selection, pending, rolloutGatesResult, upstream: verdicts }: Evaluation,

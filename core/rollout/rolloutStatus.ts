@@ -113,7 +113,7 @@ function hasRun({ appliedTime, bakeStatus }: HistoryEntry): boolean {
   return appliedTime !== undefined || bakeStatus === undefined || bakeStatus === 'Succeeded';
 }
 
-// `status.gates`: its RolloutGates as the Go controller's clients know them, and beside them the Gates that are closed.
+// `status.gates`: the RolloutGates, as clients of the Go controller expect them, and the closed Gates.
 
 /** How many closed Gates are shown. */
 const SHOWN = 20;
@@ -197,7 +197,7 @@ interface Step {
   shorten: (status: RolloutStatus) => RolloutStatus;
 }
 
-/** In this order, as many as it takes. None is read to decide anything: candidates, rejections and Gates are worked out anew each time. */
+/** Applied in this order until the status fits. No decision reads these fields: candidates, rejections and Gates are computed each time. */
 const STEPS: readonly Step[] = [
   {
     what: `candidates are the first ${FEW}, by tag`,

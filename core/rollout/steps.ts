@@ -27,7 +27,7 @@ const MAX_AUTHORS = 256;
 
 type History = readonly HistoryEntry[];
 
-/** A failed deployment that somebody asks for again begins again. */
+/** Restarts a failed deployment if a retry is requested. */
 export function applyRetry(
   history: History,
   requests: Requests,
@@ -42,7 +42,7 @@ export function applyRetry(
 }
 
 interface Releases {
-  /** With what the registry has said meanwhile of the deployed version. */
+  /** With metadata of the deployed version that the registry has returned meanwhile. */
   history: History;
   available: VersionInfo[];
   /** Tags of the releases that say that they cannot be undone. */
@@ -93,7 +93,7 @@ export function discoverReleases(
   };
 }
 
-/** The release with the time at which it was first seen: now, for one from before such times were kept. */
+/** The release with the time at which it was first seen: now, if it is older than such records. */
 function withFirstSeen(release: VersionInfo, now: EpochMs): VersionInfo {
   return parseTime(release.firstSeen) === undefined ? { ...release, firstSeen: formatTime(now) } : release;
 }
@@ -138,7 +138,7 @@ interface Progress {
   requeueAt: EpochMs[];
 }
 
-/** Proof that the head has arrived, and its bake. `conditions` as they are stored. */
+/** Updates the head: the proof that it is applied, and its bake. `conditions`: as stored. */
 export function advanceHead(
   { rollout, bindings, healthChecks, likeKuberik = false }: Observed,
   config: RolloutConfig,
@@ -232,7 +232,7 @@ function retagged(
   return { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
 }
 
-/** A last look that lies ahead was taken by a clock that has been set back since: it does not count. */
+/** A last check in the future comes from a clock that has been set back since: it does not count. */
 function nextLookup({ spec, status }: Rollout, now: EpochMs): EpochMs | undefined {
   const interval = parseDuration(spec?.releaseUpdateInterval);
   const last = parseTime(status?.lastReleaseUpdate);

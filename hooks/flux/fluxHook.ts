@@ -128,7 +128,7 @@ async function readGating(object: FluxObject, call: HookCall): Promise<{ gating:
   return known.gating.isMarked || refs.length === 0 ? known : read(DOUBTED_MS);
 }
 
-/** Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor of a Kustomization that does not apply it, whatever its labels say. */
+/** Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor from a Kustomization that does not apply it, even if its labels name that one. */
 async function mayRequest(
   applier: NamespacedName,
   object: FluxObject,

@@ -1,4 +1,4 @@
-/** Decorator of every governed Flux kind that suspends what a closed Gate holds, and resumes what its Gates let go. It is sent the object's Gates and Namespace, and nothing else. */
+/** Decorator of every governed Flux kind that suspends what a closed Gate holds, and resumes what its Gates release. Its requests have the object's Gates and Namespace, and nothing else. */
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';

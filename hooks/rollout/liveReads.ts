@@ -1,4 +1,4 @@
-/** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be taken back. */
+/** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be undone. */
 import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import {
@@ -82,7 +82,7 @@ export async function liveSelectors(
   return { gates, namespaceLabels: home?.metadata.labels ?? {}, truncated: isTruncated(lists) };
 }
 
-/** Children are ours only: one that is wanted and not among them has not been created yet, or its name is taken. */
+/** Children are only our own: a wanted child that is missing has not been created yet, or another object has its name. */
 export async function configMapIsForeign(request: CompositeRequest, cluster: ClusterReader): Promise<boolean> {
   const rollout = request.parent as unknown as Rollout;
   const wanted = rollout.metadata.deletionTimestamp ? undefined : releaseConfigMap(rollout)?.metadata;
@@ -151,7 +151,7 @@ async function objectsOfKinds(
 
 type Reads = Pick<HookCall, 'cluster' | 'settings'>;
 
-/** `cached`: related Rollouts. Their own upstream Rollouts are not related, and are read live: a change of them is to wake nobody. */
+/** `cached`: related Rollouts. Their own upstream Rollouts are not related, and are read live: a change of them must trigger no sync. */
 export async function upstreamOf(
   rollout: Rollout,
   cached: readonly Rollout[],
@@ -167,7 +167,7 @@ export function liveUpstream(rollout: Rollout, call: Reads): Promise<UpstreamRol
   return upstreamRefs(rollout).length === 0 ? Promise.resolve(undefined) : readUpstream(rollout, new Map(), call);
 }
 
-/** Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, wakes nobody. */
+/** Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, triggers none. */
 export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
   return problem !== undefined || upstreamRefs(rollout).length > found.length;
 }

@@ -40,7 +40,7 @@ import { relatedRules } from './relatedRules.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
 const POLICY_REQUEUE_S = 30;
-/** Nothing triggers a sync when a ConfigMap or ImagePolicy in its way is deleted. */
+/** Nothing triggers a sync when a ConfigMap or ImagePolicy that blocks it is deleted. */
 const FOREIGN_REQUEUE_S = 30;
 /** Nothing triggers a sync when the Namespace of an upstream Rollout begins to consent, or a cycle ends elsewhere. */
 const UPSTREAM_REQUEUE_S = 60;
@@ -76,7 +76,7 @@ export function answer(
   return { status, children, ...resyncAfter(requeues) };
 }
 
-// Decides a Rollout's plan: what cannot be taken back is planned a second time, from live reads.
+// Decides a Rollout's plan: an irreversible plan is made a second time, from live reads.
 
 /** Where live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
 const LIVE_REQUEUE_S = 15;
@@ -94,7 +94,7 @@ type DecidedPlan = ReversiblePlan | LiveDecided<IrreversiblePlan>;
 
 interface Decided {
   plan: DecidedPlan;
-  /** Seconds after which to look again. */
+  /** Seconds until the next sync. */
   requeueAfterSeconds?: number;
 }
 
@@ -117,7 +117,7 @@ async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { clus
 }
 
 /**
- * The one way to a new head of the history, whoever asked for it, and to the copy of a release: all that may be in its way is read live.
+ * The only function that may add a head to the history, or start the copy of a release: all possible blockers are read live.
  * The bound objects come last: for a Rollout that is held anyway, each of its syncs would list those of its namespace.
  */
 async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
@@ -182,7 +182,7 @@ function withRestingChecks(
   const cutoff = cutoffsOf([rollout], call.now).reached;
   return inParallel(healthChecks, AT_ONCE, async (healthCheck) => {
     const { uid, namespace, name } = healthCheck.metadata;
-    // One of another namespace is looked at all the time: its hook does not see who bakes on it.
+    // A HealthCheck of another namespace is evaluated all the time: its hook does not see which Rollouts bake on it.
     if (namespace !== rollout.metadata.namespace || !isAtRest(healthCheck, false)) return healthCheck;
     // Many Rollouts may watch one: a look as old as those at a check that is not at rest does for all of them.
     const look = () =>

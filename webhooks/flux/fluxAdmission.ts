@@ -118,7 +118,7 @@ async function validateDelete(
   return bypassOrDeny(oldObject, closed, (bypass) => refuseDeletion(oldObject, closed, bypass)!, request, call);
 }
 
-/** Without a Gate of its own an object may be written, but not deleted while a Rollout that it follows requires a closed one. */
+/** An object that requires no Gate may be written, but not deleted while a Rollout that it follows requires a closed one. */
 async function countsForDeletion(
   oldObject: FluxObject | undefined,
   reason: string | undefined,
@@ -227,7 +227,7 @@ async function readContext(
   const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);
   const readLeft = async () => (again || !oldObject ? [] : readClosedOnLeaving(object, oldObject, namespace, call));
   const isHeld = (gates: GateContext) => object && oldObject && staysHeld(object, oldObject, gates);
-  // How many Rollouts an object follows is up to the tenant whom its Gate holds: behind one they are not even read until the Gates are known.
+  // A tenant chooses how many Rollouts an object follows: they are not read before the Gates are known.
   const first =
     oldObject && stateOf(oldObject) === 'closed' ? await readGates(objects, namespace, call, list) : undefined;
   if (first && isHeld(first)) return { ...first, rollouts: new Map(), closedOnLeaving: await readLeft() };
@@ -312,7 +312,7 @@ async function readGates(
   return { ...context, gates: all, candidates: listed.map(identityOf), truncated: isTruncated(lists) };
 }
 
-/** The Kustomization that applies the object, where there is one. */
+/** The Kustomization that applies the object, if any. */
 async function readApplier(object: FluxObject, call: WebhookCall): Promise<FluxObject | undefined> {
   const applier = applierOf(object);
   return applier && call.cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });

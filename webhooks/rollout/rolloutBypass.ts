@@ -59,7 +59,7 @@ export async function bypassOf(
     return { ...none, refusal: { reason: 'gate_closed', text, closed } };
   }
   const target = bypassTarget(rollout, before, request.userInfo.username, bypassFor);
-  // The reason is for the Gates that the write drops: it lets no version past the others, and need not name one.
+  // The reason is for the Gates that the write drops: it bypasses no other Gate, and needs no version.
   if (target.is === 'refused' && !drops) {
     const { text: why, commands = [] } = target.why;
     const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
@@ -70,7 +70,7 @@ export async function bypassOf(
   const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
   if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
   const grant = formatBypassGrant({ ...deployment, closings: closed.map(closingKey) });
-  // Of a version that the write asks for, webhooks/rollout/rolloutWarnings.ts says so.
+  // For a version that the write requests, webhooks/rollout/rolloutWarnings.ts warns.
   const past = target.is === 'deployment' && !target.asks ? [bypassWarning(deployment.version, closed)] : [];
   return { grant, counts: true, audit, warnings: [...past, ...(await newerSources(rollout, call))] };
 }
@@ -89,7 +89,7 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
   return before && (hasReason || bypassGrantEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
 }
 
-// What else goes out with a deployment that passes closed Gates: a Kustomization that runs applies whatever its source has fetched since.
+// What else is applied with a deployment that bypasses closed Gates: a running Kustomization applies all that its source has fetched since.
 
 /** A Warning for each, of the first few. Not where the Rollout manages the source: what that fetches is the deployment itself. */
 async function newerSources(rollout: Rollout, call: WebhookCall): Promise<string[]> {

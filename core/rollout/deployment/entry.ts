@@ -40,7 +40,7 @@ const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatu
 interface Deployment extends DeploymentKind {
   /** The requests that opened the Gates it passed. */
   approvals: NonNullable<HistoryEntry['approvals']>;
-  /** Who let it past closed Gates; undefined where none was in the way. */
+  /** Who bypassed closed Gates for it; undefined if none blocked it. */
   bypass: HistoryEntry['bypass'];
   version: VersionInfo;
   begins: Beginning;
@@ -48,7 +48,7 @@ interface Deployment extends DeploymentKind {
   message: string | undefined;
   user: string | undefined;
   requestedBy: string | undefined;
-  /** What the watched HealthChecks have reported: nothing where there is none yet. undefined where only times tell what is newer. */
+  /** The reports of the watched HealthChecks; empty if there is none yet. undefined if only times show what is newer. */
   knownHealth: HistoryEntry['knownHealth'];
 }
 

@@ -68,14 +68,14 @@ export function withProgress(
   const proven = arrives ? { ...head, appliedTime: formatTime(now), ...healthAtArrival(head, checks) } : head;
   const underWay =
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
-  // Right after a bypassed deployment was made its bindings do not know of it yet.
+  // Right after a bypassed deployment is committed, its bindings do not have it yet.
   const waits = ({ status }: FluxBinding) =>
     status?.awaits || (isHeld(status) && !bypassesGates(rollout, closedClosings(status?.gates), now));
   const held = underWay && missing.some(waits);
   return held ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }
 
-/** Until then the version before ran. Only what tells versions apart may have reported an error of this one. */
+/** Until then the previous version ran. Only a check that distinguishes versions can have reported an error of this one. */
 function healthAtArrival({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
   if (!before) return {};
   const evaluated = new Set(checks.filter(checksRevision).map(({ metadata }) => keyOf(metadata)));

@@ -68,7 +68,7 @@ interface BlockerKind {
   type: Blocker['type'];
   /** The source of such blockers. Absent where they are found only once nothing else blocks. */
   find?(way: BlockerInputs): Blocker[];
-  /** The sentence in DeploymentBlocked. Absent where the wait has a condition of its own. */
+  /** The sentence in DeploymentBlocked. Absent if the wait has its own condition. */
   sentence?(inputs: SentenceInputs): string | TextWithCommands;
 }
 
@@ -119,7 +119,7 @@ export function problemBlockers({ observed, config, selection, pending }: Blocke
   ];
 }
 
-/** A copy that is under way ends by itself; one that has failed is tried again once somebody has put right why. */
+/** A running copy ends by itself; a failed copy is retried after a user has fixed its cause. */
 export function copyBlockers(copy: CopyState | undefined): Blocker[] {
   if (!copy?.isAwaited || copy.progress.state === 'Copied') return [];
   const effect = copy.progress.state === 'Copying' ? 'Waits' : 'Blocks';
@@ -153,7 +153,7 @@ function gates({ pending, closed }: BlockerInputs): Blocker[] {
   }));
 }
 
-/** A deployment that doesn't bake gives way to the next version before Flux has applied it. */
+/** A deployment that doesn't bake may be replaced by the next version before Flux has applied it. */
 function bake({ observed, selection, pending, head, config }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   if (!isBaking(head) || isUnwatched(head, observed.rollout)) return [];
@@ -190,7 +190,7 @@ function approvals({ observed, pending, requiredApprovals }: BlockerInputs): Blo
     }));
 }
 
-/** An upstream Rollout that does not exist, or an order without an end, holds whatever version comes. */
+/** An upstream Rollout that does not exist, or a cycle, holds every version. */
 function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: BlockerInputs): Blocker[] {
   const isHeld = pending !== undefined && !rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
   if (!isForward(selection) || (pending !== undefined && !isHeld)) return [];
@@ -206,7 +206,7 @@ function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: 
     }));
 }
 
-/** RolloutGates hold what ran before where they hold first deployments, and whatever automation deploys. */
+/** RolloutGates hold automatic deployments, and `initialVersion` if they hold first deployments. */
 function rolloutGates(inputs: BlockerInputs): Blocker[] {
   const { observed, config, selection, pending, young, head, gates: all, rolloutGatesResult } = inputs;
   const isGated = config.gateFirstDeployment || head !== undefined;

@@ -47,7 +47,7 @@ import { approvalEvaluator, type ReleaseAuthors, type RequiredApprovals } from '
 export interface RolloutState {
   history: readonly HistoryEntry[];
   available: readonly VersionInfo[];
-  /** Releases that were rolled back, and that nobody has deployed since. */
+  /** Releases that were rolled back and not deployed since. */
   rolledBack: readonly string[];
   /** Releases that say that they cannot be undone. */
   barriers: readonly string[];
@@ -249,7 +249,7 @@ function listings(gates: readonly RolloutGate[], version: string | undefined): S
 /** Requests and approvals that the history keeps. */
 const MAX_APPROVALS = 20;
 
-/** Where automation goes on after a failure, what the failed version has broken does not hold its successor. */
+/** If automation continues after a failure, health that the failed version has broken does not hold its successor. */
 function checksInTheWay({ healthChecks }: Observed, head: HistoryEntry | undefined, config: RolloutConfig) {
   const checks = sortedChecks(healthChecks);
   return head?.bakeStatus === 'Failed' && !holdsAfterFailure(head, config)

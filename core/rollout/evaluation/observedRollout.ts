@@ -37,7 +37,7 @@ export interface Observed {
   awaited?: readonly string[];
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
   carried?: readonly CarriedDeployment[];
-  /** The name of spec.releaseConfigMap is taken by a ConfigMap that is not this Rollout's. */
+  /** A ConfigMap that this Rollout doesn't own has the name of spec.releaseConfigMap. */
   configMapIsForeign?: boolean;
   /** This installation manages no ConfigMaps. */
   configMapUnsupported?: boolean;

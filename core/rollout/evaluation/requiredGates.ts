@@ -131,7 +131,7 @@ function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: 
   return given.map((each) => ({ gate: refKey(ref), ...storedApproval(each) }));
 }
 
-/** When, by whom and why, as the history keeps it. */
+/** Time, user and reason, as the history stores them. */
 export function storedApproval({ at, by, reason }: Pick<Approval, 'at' | 'reason'> & { by?: string }) {
   return { at: formatTime(at), ...(by && { by }), ...(reason && { reason: reason.slice(0, MAX_REASON) }) };
 }

@@ -91,7 +91,7 @@ interface Outcome {
   why?: string;
   /** When it passes by the clock alone. */
   at?: EpochMs;
-  /** Its deployment there goes on by itself. */
+  /** Its deployment there continues by itself. */
   isUnderWay?: true;
   since?: EpochMs | undefined;
 }
@@ -118,7 +118,7 @@ function outcomes(stage: Rollout, ref: UpstreamRef, now: EpochMs): (candidate: V
   };
 }
 
-/** A history tells of a version what its newest deployment tells, except one that was cancelled before it could tell anything. */
+/** The newest deployment of a version counts, unless it was cancelled before it had a result. */
 function entries(history: readonly HistoryEntry[], match: Match) {
   const newest = new Map<string, number>();
   history.forEach((entry, index) => {
