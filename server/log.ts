@@ -44,7 +44,7 @@ export function isLogLevel(text: string): text is LogLevel {
 
 function bounded(value: unknown): unknown {
   if (typeof value === 'string') return cut(value, MAX_VALUE);
-  // An error of a client may carry the whole answer of the API server: only what it says is kept.
+  // An error of a client may carry the whole answer of the API server: only its message is logged.
   if (value instanceof Error) {
     return { type: value.name, message: cut(value.message, MAX_VALUE), stack: cut(value.stack ?? '', MAX_STACK) };
   }

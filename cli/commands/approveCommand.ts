@@ -141,7 +141,7 @@ async function targetOf(context: Context, cluster: Cluster, text: string, reques
   ]);
   if (!rollout) {
     const choices = gates.flatMap((each) => (each ? [choiceOf(verb, each, version)] : []));
-    // Throws, with a hint where there is one of that name.
+    // Throws, with a hint if the name exists elsewhere.
     if (choices.length === 0) await readRollout(cluster, text);
     return choose(context, `There is more than one '${name}'.`, choices);
   }

@@ -96,7 +96,7 @@ export const closeCommand: CommandDefinition = {
   },
 };
 
-/** `close`, which creates the Gate without being told what it selects. */
+/** `close` with the usual kinds: it creates the Gate without further options. */
 export const freezeCommand: CommandDefinition = {
   ...closeCommand,
   description: `The same as close with --kinds ${FROZEN_KINDS.join(',')}: closes the Gate of that name, or creates it.`,

@@ -31,7 +31,7 @@ export interface PageServerOptions {
 }
 
 const MOST_BODY = 64 * 1024;
-/** For targets without a host, which is looked at in the header alone. */
+/** For targets without a host: the host is checked in the header only. */
 const BASE = 'http://page';
 const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
 
@@ -122,7 +122,7 @@ async function post(
   json(response, 400, { message: 'This is nothing that the page can ask for.' });
 }
 
-/** Nothing of it has been looked at. */
+/** Not checked yet. */
 type Posted = Partial<Record<'action' | 'requested' | 'dryRun' | 'basis' | 'agreed', unknown>>;
 
 /** undefined: it is nothing that the page can ask for. */

@@ -1,4 +1,4 @@
-/** The rows of the Board and the Gates, kept up to date: what an object's change makes stale is computed again, in batches. */
+/** The rows of the Board and the Gates: rows that an object's change makes stale are computed again, in batches. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../../api/types.ts';
 import { type BudgetView, budgetView } from '../../client/board/budgetView.ts';
@@ -22,7 +22,7 @@ export interface ViewChanges {
   budgets: Changed<BudgetView>;
 }
 
-/** Views beside the rows, one for each object. */
+/** Further views, one for each object. */
 interface Plans {
   gates: GateView;
   schedules: ScheduleView;

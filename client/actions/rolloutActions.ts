@@ -149,7 +149,7 @@ function isDeployable(rollout: Rollout, version: string, steps: readonly Step[])
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const isRequested = requestsOf(rollout).forceDeploy === version;
   const holds = blocking.some(({ kind }) => HOLD_AUTOMATION.includes(kind));
-  // These end by themselves, and a deployment by hand waits for neither.
+  // These end by themselves, and a manual deployment waits for neither.
   const waits = steps.some(({ kind, state }) => (kind === 'age' || kind === 'stage') && state === 'waits');
   return (
     !isRequested && (holds || waits) && !blocking.some(({ kind, asksApproval }) => kind === 'gate' || asksApproval)
@@ -199,7 +199,7 @@ function refOf({ kind, namespace, name }: ObjectRef) {
 
 type Known = Pick<Application, 'namespace' | 'name' | 'pinned' | 'runs' | 'history'>;
 
-/** What ran before is gone back to: deployed by hand, it would give way to the newer one at once. */
+/** A rollback for a version that ran before: deployed manually, it would be replaced by the newer one at once. */
 export function versionActions(application: Known, version: string): Action[] {
   const { namespace, name, runs, history } = application;
   const object = { kind: 'Rollout' as const, namespace, name };

@@ -103,7 +103,7 @@ export function ungovernedOf(objects: readonly FluxObject[], around: ClusterCont
   );
 }
 
-/** It has no version of its own: it follows the OCIRepository of its chart. */
+/** It has no version: it follows the OCIRepository of its chart. */
 function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject>): Ungoverned {
   const ref = identityOf(object);
   const chart = object.spec?.chartRef as SourceRef | undefined;

@@ -33,7 +33,7 @@ export interface Choices {
   rollout?: string | undefined;
   /** The version that runs. */
   runs?: string | undefined;
-  /** How long a version bakes, and how long it may take to arrive. */
+  /** How long a version bakes, and how long its apply may take. */
   bakeTime?: string | undefined;
   deployTimeout?: string | undefined;
   /** No bake. */

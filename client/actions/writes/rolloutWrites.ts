@@ -93,7 +93,7 @@ export function retry(rollout: Rollout, reason: Reason): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
   if (head?.bakeStatus !== 'Failed')
     return wrong(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.`);
-  // An empty value would be the same text as that of a request which is not taken off yet.
+  // An empty value would equal that of a request that is not removed yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
   return request(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to retry ${head.version.tag}`, {
     version: head.version.tag,
