@@ -13,7 +13,7 @@ import { gatesOf } from '../gate/gateRefs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
-import { TRACKING_KIND } from './arrival.ts';
+import { TRACKING_KIND } from './appliedDeployment.ts';
 
 /** The Rollouts and Gates that one hook has for an object. Others may exist. */
 export interface Inputs {

@@ -8,7 +8,7 @@ import { sourceOf } from '../admission/managedFields/source.ts';
 import { awaitedApply, resumeLabel } from '../admission/suspend/applier.ts';
 import type { RequiredGate } from '../gate/gateRefs.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
-import { observedOf } from './arrival.ts';
+import { observedOf } from './appliedDeployment.ts';
 
 interface BindingGates {
   gates: RequiredGate[];

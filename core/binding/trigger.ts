@@ -5,7 +5,7 @@ import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
 import { parseDeployments } from '../admission/managedFields/deployment.ts';
 import { readManagedField } from '../admission/managedFields/managedFields.ts';
 import { hasRun } from '../admission/suspend/bypassGrant.ts';
-import { carries } from './arrival.ts';
+import { carries } from './appliedDeployment.ts';
 import type { ManagedFieldState } from './bindingStatus.ts';
 
 /**

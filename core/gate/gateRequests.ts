@@ -244,7 +244,7 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
       ignored.push(request);
     } else {
       const { reason, ...bare } = request;
-      requests = arrive(requests, { ...(isForeign(request) ? bare : request), by }, now);
+      requests = addRequest(requests, { ...(isForeign(request) ? bare : request), by }, now);
       accepted.push(request);
     }
   }
@@ -296,7 +296,7 @@ function isHandled({ action, at }: GateRequest, { planned, handled }: GateReques
 }
 
 /** Adds a request, which then takes effect. */
-function arrive(requests: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
+function addRequest(requests: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
   const { current, handled, seen } = due(requests, now);
   if (request.at > now + CLOCK_TOLERANCE_MS) return { current, planned: request, handled, seen };
   return { current: request, handled: { ...handled, [request.action]: request.at }, seen };

@@ -153,16 +153,16 @@ export function advanceHead(
   const checks = sortedChecks(healthChecks);
   const proven = withProgress(head, bound, rollout, checks, now);
   // Whatever comes later relies on it: a bake that waits for health, and the retry of what has failed meanwhile.
-  const arrives = head.appliedTime === undefined && proven.appliedTime !== undefined;
+  const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
   if (!isBaking(proven) || config.problems.length > 0) {
-    return { history: withHead(history, proven), ...nothing, endsApply: arrives };
+    return { history: withHead(history, proven), ...nothing, endsApply: isNowApplied };
   }
   const recovery = findCondition(conditions, BAKE_FAILURE_DISABLED)?.status === 'True';
   const context = { rollout, times: config, healthChecks: checks, bound, recovery, likeKuberik };
   const step = bakeStep(proven, context, now);
   return {
     history: withHead(history, step.head),
-    endsApply: arrives || (proven.appliedTime === undefined && goesOn(proven, step.head, rollout)),
+    endsApply: isNowApplied || (proven.appliedTime === undefined && goesOn(proven, step.head, rollout)),
     conditions: step.ready ? [step.ready] : [],
     events: step.events,
     requeueAt: step.requeueAt === undefined ? [] : [step.requeueAt],

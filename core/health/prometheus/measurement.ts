@@ -32,10 +32,10 @@ export function dueAt(
 ): EpochMs {
   const last = parseTime(status?.prometheus?.measurements?.[0]?.time);
   // Stored times have whole seconds: a value measured in the second of the apply may be older than the apply.
-  const arrived = cutoff === undefined ? Number.NEGATIVE_INFINITY : cutoff + 1000;
+  const afterApply = cutoff === undefined ? Number.NEGATIVE_INFINITY : cutoff + 1000;
   // Whoever may write the status may write any time.
-  if (last === undefined || last > now) return arrived;
-  return Math.max(last + intervalMs, arrived);
+  if (last === undefined || last > now) return afterApply;
+  return Math.max(last + intervalMs, afterApply);
 }
 
 export function statusAfterMeasurement(

@@ -63,9 +63,9 @@ export function withProgress(
   now: EpochMs,
 ): HistoryEntry {
   const missing = bound.filter((binding) => !hasApplied(binding, rollout, head));
-  const arrived = bound.length > 0 && missing.length === 0;
-  const arrives = arrived && head.appliedTime === undefined;
-  const proven = arrives ? { ...head, appliedTime: formatTime(now), ...healthAtArrival(head, checks) } : head;
+  const allApplied = bound.length > 0 && missing.length === 0;
+  const isNowApplied = allApplied && head.appliedTime === undefined;
+  const proven = isNowApplied ? { ...head, appliedTime: formatTime(now), ...healthAtApply(head, checks) } : head;
   const underWay =
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
   // Right after a bypassed deployment is committed, its bindings do not have it yet.
@@ -76,7 +76,7 @@ export function withProgress(
 }
 
 /** Until then the previous version ran. Only a check that distinguishes versions can have reported an error of this one. */
-function healthAtArrival({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
+function healthAtApply({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
   if (!before) return {};
   const evaluated = new Set(checks.filter(checksRevision).map(({ metadata }) => keyOf(metadata)));
   const now = knownHealth(checks, before).map(({ lastErrorTime, ...known }) => {
