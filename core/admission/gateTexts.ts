@@ -11,7 +11,7 @@ import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
 import type { CommandLine, TextWithCommands } from '../text/commands.ts';
 import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
-import { deployCommand } from './managedFields/deployment.ts';
+import { forceDeployCommand } from './managedFields/deployment.ts';
 import { fieldPath } from './managedFields/managedFields.ts';
 
 /** The closed gates, each with why and until when it is closed, and the commands that open them; of many the first, and how many more. */
@@ -25,12 +25,12 @@ export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
   );
   const commands = closed
     .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))
-    .map(({ ref }) => openCommand(ref));
+    .map(({ ref }) => openGateCommand(ref));
   return { text: `${gates.join('; ')}${more}.`, commands };
 }
 
 /** The command that opens a Gate now. */
-export function openCommand({ namespace, name }: NamespacedName): CommandLine {
+export function openGateCommand({ namespace, name }: NamespacedName): CommandLine {
   const line = shell`kubectl -n ${nameWord(namespace)} annotate --overwrite gate/${nameWord(name)} ${OPEN_REQUESTED_AT}=${NOW}`;
   return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
@@ -95,10 +95,10 @@ export function managedFieldHint(
   return {
     text: ` Opening is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'.`,
     commands: [
-      ['To deploy another version once the gates are open', deployCommand(namespace, field.rollout, value)],
+      ['To deploy another version once the gates are open', forceDeployCommand(namespace, field.rollout, value)],
       [
         'To bypass them for this version only, with the verb bypass on each of them',
-        deployCommand(namespace, field.rollout, value, reason),
+        forceDeployCommand(namespace, field.rollout, value, reason),
       ],
     ],
   };

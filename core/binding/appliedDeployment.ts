@@ -28,7 +28,7 @@ export function carries(deployments: readonly DeploymentRef[] | undefined, deplo
  * A HelmRelease has released what its source has fetched of the deployment; a bound OCIRepository has fetched the tag; a bound Kustomization has applied its source's newest artifact, and where
  * the same Rollout manages that source too, this artifact is the deployment's.
  */
-export function hasApplied(
+export function provesApply(
   { metadata, spec }: FluxBinding,
   source: FluxObject | undefined,
   deployment: DeploymentRef,

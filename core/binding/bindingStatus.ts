@@ -18,7 +18,7 @@ import { isTooMany } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
-import { carries, hasApplied, TRACKING_KIND, whyNothingComes } from './appliedDeployment.ts';
+import { carries, provesApply, TRACKING_KIND, whyNothingComes } from './appliedDeployment.ts';
 import { type GateEntry, headOf, type Report, rolloutsOf } from './bindingReport.ts';
 
 export type ManagedFieldState = NonNullable<FluxBindingStatus['pins']>[number];
@@ -109,7 +109,7 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
     const latched = before.find((deployment) => deployment.rollout === name);
     if (!head) return latched ? [latched] : [];
     if (latched && isSameDeployment(latched, head)) return [latched];
-    return hasApplied(binding, related.source, head) ? [head] : [];
+    return provesApply(binding, related.source, head) ? [head] : [];
   });
 }
 

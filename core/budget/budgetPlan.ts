@@ -16,7 +16,7 @@ import { continueEvent, heldEvents, invalid, readyOf, slotEvents, waveEvent } fr
 import { recallVersions, versionOf } from './budgetVersions.ts';
 import { pendingContinue } from './continueRequest.ts';
 import { fleetOf, type Member } from './fleet.ts';
-import { among, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
+import { among, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
 import { budgetKey } from './selectingBudgets.ts';
 import {
   counts,
@@ -73,7 +73,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const isCurrent = among([...requested, ...slots.map(versionOf)]);
   const versions = after.list
     .map((version) => {
-      const known = before.versions?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
+      const known = before.versions?.find((each) => isSameImage(versionOf(each), versionOf(version)));
       return withWaves(version, known, isCurrent(versionOf(version)), waves);
     })
     .filter((version) => isCurrent(versionOf(version)) || version.failed > 0 || version.wave === 'done');
@@ -199,7 +199,7 @@ function withWaves(
 }
 
 function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | undefined): NewEvent[] {
-  const known = before?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
+  const known = before?.find((each) => isSameImage(versionOf(each), versionOf(version)));
   return finishedWaves(known, version.waves ?? []).map((wave) => waveEvent(version, wave));
 }
 

@@ -8,7 +8,7 @@ import { firstFew } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { Member } from './fleet.ts';
-import { among, ByVersion, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
+import { among, ByVersion, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
 
 /** Names of failed Rollouts stored for each version. */
 const REMEMBERED = 100;
@@ -58,7 +58,7 @@ export function recallVersions(
   const wanted = distinct([...current, ...failing, ...before.map(versionOf)]);
   let hasContinued = false;
   const all = wanted.map((version) => {
-    const known = before.find((each) => isSameVersion(versionOf(each), version));
+    const known = before.find((each) => isSameImage(versionOf(each), version));
     const failures = union(known?.failures ?? [], seen.of(version));
     // Failures beyond the stored names may no longer be visible; the count does not fall.
     const failed = Math.max(failures.length, known?.failed ?? 0);

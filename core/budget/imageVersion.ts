@@ -120,7 +120,7 @@ export function versionKey({ image, tag }: ImageVersion): string {
 }
 
 /** A tag that was moved is another version, where both know the digest. */
-export function isSameVersion(a: ImageVersion, b: ImageVersion): boolean {
+export function isSameImage(a: ImageVersion, b: ImageVersion): boolean {
   return a.image === b.image && a.tag === b.tag && isSameDigest(a, b);
 }
 

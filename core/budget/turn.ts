@@ -11,7 +11,7 @@ import { identityOf, shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { nextRevision } from '../status/revision.ts';
 import { rolloutCount } from './budgetReport.ts';
-import { imageOf, isSameDigest, isSameVersion } from './imageVersion.ts';
+import { imageOf, isSameDigest, isSameImage } from './imageVersion.ts';
 import { type Budgets, budgetKey, budgetTitle, kindOf } from './selectingBudgets.ts';
 
 /** How many versions a request offers. */
@@ -136,7 +136,7 @@ function blocker(rollout: Rollout, budget: Budget, version: string): Blocker {
 function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const image = imageOf(rollout);
   const isIt = (known: { image: string; version: string; digest?: string }) =>
-    isSameVersion({ image, tag }, { image: known.image, tag: known.version, digest: known.digest });
+    isSameImage({ image, tag }, { image: known.image, tag: known.version, digest: known.digest });
   const held = status?.versions?.find((known) => known.held && isIt(known));
   if (held) return { reason: 'VersionHeld', message: `it has failed in ${rolloutCount(held.failed)}` };
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');

@@ -2,7 +2,7 @@
 import type { BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import { versionOf } from './budgetVersions.ts';
 import { type Member, outcomeOf, type VersionOutcome } from './fleet.ts';
-import { ByVersion, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
+import { ByVersion, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
 
 /** Uids of the Rollouts whose failure of a version a user has excused. */
 type Excused = (version: ImageVersion) => ReadonlySet<string>;
@@ -24,7 +24,7 @@ export function wavesOf(
     failed: 0,
     excused: 0,
   }));
-  const ofVersion = slots.filter((slot) => isSameVersion(versionOf(slot), version));
+  const ofVersion = slots.filter((slot) => isSameImage(versionOf(slot), version));
   const onTheirWay = new Set(ofVersion.map(({ uid }) => uid));
   const overdue = overdueOf(slots);
   const excusedHere = excused(version);
@@ -52,7 +52,7 @@ const FIELDS: Partial<Record<VersionOutcome, 'done' | 'failed' | 'underWay'>> = 
 };
 
 function offers({ image, request }: Member, version: ImageVersion): boolean {
-  return (request?.versions ?? []).some((each) => isSameVersion({ image, ...each }, version));
+  return (request?.versions ?? []).some((each) => isSameImage({ image, ...each }, version));
 }
 
 function overdueOf(slots: readonly Slot[]): ReadonlySet<string> {

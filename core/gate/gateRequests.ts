@@ -48,8 +48,8 @@ export interface GateRequests {
 
 type RequestTimes = Partial<Record<GateAction, EpochMs>>;
 
-export const REQUESTED_AT: Record<GateAction, string> = { open: OPEN_REQUESTED_AT, close: CLOSE_REQUESTED_AT };
-export const REASON: Record<GateAction, string> = { open: OPEN_REASON, close: CLOSE_REASON };
+export const REQUESTED_AT_KEYS: Record<GateAction, string> = { open: OPEN_REQUESTED_AT, close: CLOSE_REQUESTED_AT };
+export const REASON_KEYS: Record<GateAction, string> = { open: OPEN_REASON, close: CLOSE_REASON };
 
 /** Longer reasons are cut: record and status store them permanently. */
 const MAX_REASON = 1024;
@@ -92,10 +92,10 @@ function annotatedRequests(gate: Gate): GateRequest[] {
 /** The request that the annotation of this action makes; undefined when there is none or its time does not parse. */
 export function annotated(gate: Gate, action: GateAction): GateRequest | undefined {
   const annotations = gate.metadata.annotations ?? {};
-  const at = parseRequestTime(annotations[REQUESTED_AT[action]]);
+  const at = parseRequestTime(annotations[REQUESTED_AT_KEYS[action]]);
   if (at === undefined) return undefined;
   const request: GateRequest = { action, at };
-  const reason = annotations[REASON[action]]?.slice(0, MAX_REASON);
+  const reason = annotations[REASON_KEYS[action]]?.slice(0, MAX_REASON);
   if (reason) request.reason = reason;
   if (action === 'open' && annotations[OPEN_FOR]) request.for = annotations[OPEN_FOR];
   return request;
@@ -239,7 +239,7 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
   const reasonBy = reasonsOf(gate, old, by, requests);
   const isForeign = ({ action, reason }: GateRequest) => reason !== undefined && reasonBy[action] !== by;
   const annotations = annotatedRequests(gate);
-  for (const request of annotations.filter(({ action }) => changed(REQUESTED_AT[action], gate, old))) {
+  for (const request of annotations.filter(({ action }) => changed(REQUESTED_AT_KEYS[action], gate, old))) {
     if (isHandled(request, requests)) {
       ignored.push(request);
     } else {
@@ -264,11 +264,11 @@ function reasonsOf(gate: Gate, old: Gate | undefined, by: string, { current, pla
   const known = parseAcceptedRequests(old?.metadata.annotations?.[ACCEPTED_REQUEST])?.reasonBy;
   const reasonBy: Partial<Record<GateAction, string>> = {};
   for (const action of ACTIONS) {
-    const reason = gate.metadata.annotations?.[REASON[action]];
+    const reason = gate.metadata.annotations?.[REASON_KEYS[action]];
     if (reason === undefined) continue;
     // Records from before such names were kept: the request with that reason has its user.
     const request = [current, planned].find((each) => each?.action === action && each.reason === reason);
-    const author = changed(REASON[action], gate, old) ? by : (known?.[action] ?? request?.by);
+    const author = changed(REASON_KEYS[action], gate, old) ? by : (known?.[action] ?? request?.by);
     if (author !== undefined) reasonBy[action] = author;
   }
   return reasonBy;

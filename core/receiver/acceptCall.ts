@@ -4,7 +4,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { takesOpening } from '../gate/approved.ts';
 import type { GateAction } from '../gate/gateRequests.ts';
-import { annotated, CLOCK_TOLERANCE_MS, isOpenFor, REASON, REQUESTED_AT } from '../gate/gateRequests.ts';
+import { annotated, CLOCK_TOLERANCE_MS, isOpenFor, REASON_KEYS, REQUESTED_AT_KEYS } from '../gate/gateRequests.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
@@ -46,8 +46,8 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
   }
   const reason = [by, body.reason].filter(Boolean).join(': ');
   const annotations: Record<string, string | null> = {
-    [REQUESTED_AT[action]]: formatTime(requestTime(gate, action, now)),
-    [REASON[action]]: reason || null,
+    [REQUESTED_AT_KEYS[action]]: formatTime(requestTime(gate, action, now)),
+    [REASON_KEYS[action]]: reason || null,
     [USED_CALLS]: formatUsedCalls([...used, { at: now, hashes }]),
   };
   // The version of an earlier opening must not narrow this one.

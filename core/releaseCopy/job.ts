@@ -3,7 +3,7 @@ import { COPY_LABEL } from '../../api/annotations.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
 import { labelValue, shortHash } from '../kube/names.ts';
-import { OUTCOMES, type Outcome } from './outcome.ts';
+import { COPY_OUTCOMES, type CopyOutcome } from './outcome.ts';
 
 export interface CopySource {
   /** The ImageRepository's image. */
@@ -58,7 +58,7 @@ const DEADLINE_S = 7200;
 const RETRIES = 4;
 const CONTAINER = 'copy';
 /** Another attempt ends no otherwise. */
-const FINAL: Outcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound', 'Invalid', 'Full'];
+const FINAL: CopyOutcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound', 'Invalid', 'Full'];
 /** The image's own user. */
 const USER = 65532;
 
@@ -75,7 +75,11 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
       rules: [
         {
           action: 'FailJob',
-          onExitCodes: { containerName: CONTAINER, operator: 'In', values: FINAL.map((outcome) => OUTCOMES[outcome]) },
+          onExitCodes: {
+            containerName: CONTAINER,
+            operator: 'In',
+            values: FINAL.map((outcome) => COPY_OUTCOMES[outcome]),
+          },
         },
         // A node that is drained is no failure of the copy.
         { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },

@@ -25,7 +25,7 @@ import { adopted } from './deployment/adoptDeployment.ts';
 import { isBaking } from './deployment/bake.ts';
 import { deploymentEvent } from './deployment/deploymentEvents.ts';
 import { readyMessage } from './deployment/deploymentMessages.ts';
-import { type Beginning, bakeFailureDisabled, deploy } from './deployment/entry.ts';
+import { addDeployment, type Beginning, bakeFailureDisabled } from './deployment/entry.ts';
 import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
 import { boundTo } from './deployment/progress.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
@@ -286,7 +286,7 @@ function deployNext(
   const text = (given: string | undefined) => (isOfAnother || !given ? undefined : oneLine(given));
   const known = state.available.find((release) => release.tag === tag);
   const remembersHealth = !likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
-  const { history, events } = deploy(
+  const { history, events } = addDeployment(
     rollout,
     state.history,
     {

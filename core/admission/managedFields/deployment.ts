@@ -57,7 +57,7 @@ export function deploymentWith(rollout: Rollout, version: string): DeploymentRef
 }
 
 /** Deploys this value; `more`: further annotations. */
-export function deployCommand(
+export function forceDeployCommand(
   namespace: string | undefined,
   rollout: string,
   value: string | undefined,

@@ -9,10 +9,10 @@ import { sameJson } from '../../kube/json.ts';
 import { writeBackName } from '../../policy/derivedPolicy.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import {
-  deployCommand,
   deploymentOf,
   deploymentText,
   deploymentWith,
+  forceDeployCommand,
   formatDeployments,
   isSameVersion,
   parseDeployments,
@@ -269,6 +269,6 @@ function denialOf(field: ManagedField, live: DeploymentRef, value: string, { met
     text:
       `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +
       `'${live.version}'. To stay on another version, set spec.wantedVersion on that Rollout.`,
-    commands: [['To deploy another version', deployCommand(metadata.namespace, field.rollout, value)]],
+    commands: [['To deploy another version', forceDeployCommand(metadata.namespace, field.rollout, value)]],
   };
 }

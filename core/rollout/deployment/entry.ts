@@ -53,7 +53,7 @@ interface Deployment extends DeploymentKind {
 }
 
 /** The whole history, newest first and not yet truncated, with the events of the change. */
-export function deploy(
+export function addDeployment(
   rollout: Rollout,
   history: readonly HistoryEntry[],
   deployment: Deployment,

@@ -4,7 +4,7 @@ import type { FluxBinding } from '../../../api/types.ts';
 import { refuseTooManyReferences } from '../../../core/admission/gateAnnotations.ts';
 import { managedFieldsOf } from '../../../core/admission/managedFields/managedFields.ts';
 import { objectGates } from '../../../core/admission/objectGates.ts';
-import { hasApplied } from '../../../core/binding/appliedDeployment.ts';
+import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { deployment, gatesByName, kustomization, NOW, ociRepository } from './objects.ts';
@@ -21,7 +21,7 @@ it('a revision beyond the limit is no proof, and is not copied', () => {
   expect(size(binding)).toBeLessThan(2000);
   expect(binding.spec?.observed?.fetched).toBeUndefined();
   const head = { rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' };
-  expect(hasApplied(binding, undefined, head)).toBe(false);
+  expect(provesApply(binding, undefined, head)).toBe(false);
 });
 
 it('nor is what a Kustomization says it has applied', () => {
