@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isLegalTag } from '../core/kube/tag.ts';
 import { isDigest } from '../core/releaseCopy/manifest.ts';
-import { CopyFailure, COPY_OUTCOMES, type CopyOutcome } from '../core/releaseCopy/outcome.ts';
+import { COPY_OUTCOMES, CopyFailure, type CopyOutcome } from '../core/releaseCopy/outcome.ts';
 import { COPY_LIMITS } from '../core/releaseCopy/release.ts';
 import { createBlobCopier } from '../server/copy/blob.ts';
 import { createSession, type Retries, type Side } from '../server/copy/registrySession.ts';

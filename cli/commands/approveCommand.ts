@@ -39,7 +39,7 @@ const ARGUMENTS = [
 
 const GATE = {
   flags: '--gate <name>',
-  help: 'which RolloutGate, where a Rollout is named',
+  help: 'the RolloutGate, if you name a Rollout',
   completes: 'gates',
 } as const;
 

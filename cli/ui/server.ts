@@ -119,7 +119,7 @@ async function post(
   if (!posted) return json(response, 400, { message: 'The body of this request is not JSON.' });
   const answered = await answerTo(pathname, posted, handlers, adopting);
   if (answered) return json(response, 200, answered);
-  json(response, 400, { message: 'This is nothing that the page can ask for.' });
+  json(response, 400, { message: "The page doesn't make such a request." });
 }
 
 /** Not checked yet. */

@@ -103,7 +103,7 @@ function unrequired(rollout: Rollout, gate: NamespacedName, step: string): Actio
   return offer({ type: 'unrequire', object, gate: ref }, rollout, {
     step,
     ...(neverExisted
-      ? { text: 'This Gate has never existed. The Rollout no longer requires it.' }
+      ? { text: 'This Gate has never existed. The Rollout stops requiring it.' }
       : {
           text: 'This Gate has been deleted. Removing it is a bypass: your name and reason are recorded.',
           rights: [rightOn('bypass', 'Gate', gate), rightOn('patch', 'Rollout', identityOf(rollout))],

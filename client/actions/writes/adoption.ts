@@ -275,7 +275,7 @@ function notesOf(
     ...(isAhead && latest !== undefined
       ? [
           {
-            text: `${latest} is out already: RolloutGate ${rollout}-take-over holds it until you open it`,
+            text: `${latest} is published already: RolloutGate ${rollout}-take-over holds it until you open it`,
             commands: [
               [
                 'To open it',

@@ -87,7 +87,12 @@ function gateStep(
   }
   const isUnseen = reported !== undefined && version !== undefined;
   if (isUnseen)
-    return { ...step, ...facts, state: 'waits', detail: `${facts.detail}; the Rollout has not noticed yet` };
+    return {
+      ...step,
+      ...facts,
+      state: 'waits',
+      detail: `${facts.detail}; the status of the Rollout doesn't show it yet`,
+    };
   return { ...step, ...facts, state: 'passed' };
 }
 
