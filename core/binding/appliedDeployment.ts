@@ -1,9 +1,9 @@
 /**
- * Whether Flux has fetched and applied a deployment, which is more than that it is written into the object; and the proof of it from the
- * object's status, which its FluxBinding reports.
+ * Whether Flux has fetched and applied a deployment, not only whether the object's spec has it; and the proof from the object's
+ * status, which its FluxBinding reports.
  *
- * A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, helm-controller releases whatever that
- * has fetched, and reports of which artifact (docs/facts.md, F14).
+ * A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, helm-controller releases what that
+ * one has fetched, and reports the artifact (docs/facts.md, F14).
  */
 import { AWAITS_ARTIFACT, DEPLOYED, ROLLOUT } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';

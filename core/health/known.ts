@@ -1,5 +1,5 @@
 /**
- * What HealthChecks had reported when a deployment began. What they report since is told by its being different, not by clocks: those of
+ * The reports of HealthChecks when a deployment started. Later reports are recognized by comparison, not by time: the clocks of
  * reporters may be wrong by hours, and an error that was known at the commit is not the new version's.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';

@@ -1,5 +1,5 @@
 /**
- * A Rollout that lost its history (re-created, restored from Git) takes over what the Flux objects carry, instead of
+ * A Rollout that lost its history (re-created, restored from Git) adopts the versions that the Flux objects carry, instead of
  * deploying the newest release in spite of its gates, as a first deployment.
  */
 import { DEPLOYED } from '../../../api/annotations.ts';

@@ -64,8 +64,8 @@ export function unhealthyChecks(checks: readonly HealthCheck[]): FailedCheck[] {
 }
 
 /**
- * The checks that may hold the version after `head`. Where that has failed and automation goes on, what it has broken is no
- * obstacle: only its successor can fix it. What was unhealthy before its deployment, which began at `since`, still holds.
+ * The checks that may hold the version after `head`. If `head` has failed and automation continues, health that it has broken
+ * blocks nothing: only its successor can fix it. What was unhealthy before its deployment, which began at `since`, still holds.
  */
 export function obstructing(checks: readonly HealthCheck[], head: HistoryEntry, since: EpochMs): HealthCheck[] {
   const failed = new Set(head.failedHealthChecks?.map(({ namespace, name }) => `${namespace}/${name}`));
