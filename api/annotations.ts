@@ -57,7 +57,7 @@ export const APPROVE = 'rollout.kuberik.com/approve';
 export const APPROVE_REASON = 'rollout.kuberik.com/approve-reason';
 /** On RolloutGates with `spec.approvals`: the version whose approval the writer withdraws. */
 export const UNAPPROVE = 'rollout.kuberik.com/unapprove';
-/** On RolloutGates, written by the webhook: the approvals, and who last changed the number needed. See core/approval/record.ts. */
+/** On RolloutGates, written by the webhook: the approvals, and who last changed the number needed. See core/approval/approvalRecord.ts. */
 export const APPROVALS = 'rollout.kuberik.com/approvals';
 
 /** Beside a change of `allowedVersions`, `rejectedVersions` or `passing` of a RolloutGate, the removal of `wantedVersion` of a Rollout, or a change of `spec.schedule` of a Gate: why. The webhook removes it and keeps 256 characters, with the authenticated user and the time, in `listed`, `pin` or `scheduled-by`. */
@@ -140,9 +140,9 @@ export const RECONCILE_REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 export const KUSTOMIZATION_NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';
 /** Flux's label: the namespace of the Kustomization that applied the object. */
 export const KUSTOMIZATION_NAMESPACE_LABEL = 'kustomize.toolkit.fluxcd.io/namespace';
-/** Kubernetes' annotation: what `kubectl rollouts` did and why, on objects without a record of their own. */
+/** Kubernetes' annotation: what `kubectl rollouts` did and why, on objects without their own record. */
 export const CHANGE_CAUSE = 'kubernetes.io/change-cause';
-/** kubectl's annotation: tells a repeated `kubectl apply` from an edit. */
+/** kubectl's annotation: distinguishes a repeated `kubectl apply` from an edit. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** On HealthChecks of class `kustomization`: the Kustomization, `name` or `namespace/name`. */

@@ -11,7 +11,7 @@ export const BAKE_FAILURE_DISABLED = 'BakeFailureDisabled';
 /** There only while the selector matches HealthChecks that may not be watched. */
 export const HEALTH_CHECKS_LEFT_OUT = 'HealthChecksLeftOut';
 export const ROLLED_BACK = 'RolledBack';
-/** There only while a deployment is on its way or bakes: what it waits for. */
+/** Only while a deployment is rolling out or baking: what it waits for. */
 export const PROGRESSING = 'Progressing';
 /** There only while a version waits for RolloutGates: which. */
 export const WAITING_FOR_ROLLOUT_GATES = 'WaitingForRolloutGates';
@@ -23,7 +23,7 @@ export const WAITING_FOR_BUDGET = 'WaitingForBudget';
 export const PINNED = 'Pinned';
 /** There only while the selector matches no HealthCheck at all. */
 export const HEALTH_CHECKS_MISSING = 'HealthChecksMissing';
-/** There only while the first deployment of a Rollout stands past RolloutGates that would hold any other. */
+/** Only while the newest deployment is a first one that RolloutGates would have held later. */
 export const FIRST_DEPLOYMENT_NOT_GATED = 'FirstDeploymentNotGated';
 
 /** There only while the status leaves something out so that it can be stored: what. */

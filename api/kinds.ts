@@ -13,8 +13,8 @@ interface KindRow<Name extends string> {
   resource: string;
   /** Gates can hold it. What is brought (a source) gets the condition Blocked, what is applied (a sync) Approved. */
   governed?: 'sync' | 'source';
-  /** A Rollout can own fields of it; which ones is in core/admission/managedFields/annotations.ts. */
-  pinnable?: true;
+  /** A Rollout can own fields of it; which ones is in core/admission/managedFields/managedFields.ts. */
+  hasManagedFields?: true;
   /** A Rollout can wait for it: it owns no field of it, and has its version applied by way of the OCIRepository that it names. */
   follows?: true;
   /** A Kustomization can apply its artifact. */
@@ -30,11 +30,11 @@ const KUBERIK = 'kuberik.com';
 
 // biome-ignore format: a table
 export const KINDS = {
-  Kustomization: { kind: 'Kustomization', group: KUSTOMIZE, versions: ['v1'], resource: 'kustomizations', governed: 'sync', pinnable: true },
+  Kustomization: { kind: 'Kustomization', group: KUSTOMIZE, versions: ['v1'], resource: 'kustomizations', governed: 'sync', hasManagedFields: true },
   HelmRelease: { kind: 'HelmRelease', group: HELM, versions: ['v2'], resource: 'helmreleases', governed: 'sync', follows: true },
   ImageUpdateAutomation: { kind: 'ImageUpdateAutomation', group: IMAGE, versions: ['v1'], resource: 'imageupdateautomations', governed: 'sync' },
   GitRepository: { kind: 'GitRepository', group: SOURCE, versions: ['v1'], resource: 'gitrepositories', governed: 'source', artifact: true },
-  OCIRepository: { kind: 'OCIRepository', group: SOURCE, versions: ['v1'], resource: 'ocirepositories', governed: 'source', pinnable: true, artifact: true },
+  OCIRepository: { kind: 'OCIRepository', group: SOURCE, versions: ['v1'], resource: 'ocirepositories', governed: 'source', hasManagedFields: true, artifact: true },
   HelmRepository: { kind: 'HelmRepository', group: SOURCE, versions: ['v1'], resource: 'helmrepositories', governed: 'source' },
   Bucket: { kind: 'Bucket', group: SOURCE, versions: ['v1'], resource: 'buckets', governed: 'source', artifact: true },
   // Has no spec.suspend, and no controller reconciles it (another one writes its status): it cannot be held, only what consumes it.
@@ -62,9 +62,9 @@ export type GovernedKind = { [K in KindName]: Table[K] extends { governed: strin
 const ROWS: readonly KindRow<KindName>[] = Object.values(KINDS);
 
 export const GOVERNED_KINDS = ROWS.filter((row): row is KindRow<GovernedKind> => row.governed !== undefined);
-export const PINNABLE_KINDS = ROWS.filter(({ pinnable }) => pinnable);
+export const KINDS_WITH_MANAGED_FIELDS = ROWS.filter(({ hasManagedFields }) => hasManagedFields);
 /** Kinds that annotations may bind to a Rollout. */
-export const BOUND_KINDS = ROWS.filter(({ pinnable, follows }) => pinnable || follows);
+export const BOUND_KINDS = ROWS.filter(({ hasManagedFields, follows }) => hasManagedFields || follows);
 export const ARTIFACT_KINDS = ROWS.filter(({ artifact }) => artifact);
 
 /** `group/version` of the newest version, in which objects are written too. */

@@ -1,5 +1,5 @@
 /**
- * The metrics of rollout-hooks that doors and core know of. To add one, or one of another type: docs/extending.md, *A metric*.
+ * The metrics of rollout-hooks that entry points and core count. To add one, or one of another type: docs/extending.md, *A metric*.
  * Labels have no other values than those named here: nothing that a tenant names makes a series.
  */
 export const COUNTERS = {
@@ -48,7 +48,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Durations in seconds, of things that happen to Rollouts: from a minute to months. They have no labels. */
+/** Durations in seconds of steps of a Rollout: from a minute to months. They have no labels. */
 export const DURATIONS = {
   rollout_hooks_lead_time_seconds: {
     help: 'From the build of a release (org.opencontainers.image.created) to the start of its bake, or without a bake until Flux has applied it everywhere. Only the first successful deployment of each version, no rollbacks. Unknown for a build time in the future or more than a year ago, and often without a bake, which may end before the registry has answered',

@@ -1,14 +1,14 @@
-/** `source.component` of our Events: the Go original's, so that dashboards go on. */
+/** `source.component` of our Events: the Go original's, so that dashboards continue to work. */
 export const EVENT_COMPONENT = 'rollout-controller';
 
 /**
- * Of which Events people are told by Flux's Alerts, and how loud: by reason, and with what severity. An Alert cannot filter by reason, so that
- * what needs nobody's attention (a bake that begins, a turn that is waited for) is not sent at all; it is an Event like the others.
+ * Which Events are forwarded to Flux's Alerts, by reason, and with which severity. An Alert cannot filter by reason, so
+ * an Event that needs no attention (a bake starts, a Rollout waits for a slot) is not forwarded.
  */
 export type Severity = 'info' | 'error';
 
 export const NOTIFIED: Readonly<Record<string, Severity>> = {
-  // Of a Rollout.
+  // Rollouts.
   DeploymentSucceeded: 'info',
   DeploymentAdopted: 'info',
   DeploymentApplied: 'info',
@@ -28,7 +28,7 @@ export const NOTIFIED: Readonly<Record<string, Severity>> = {
   ReleaseCopied: 'info',
   CopyFailed: 'error',
   RolloutFailed: 'error',
-  // Of a Gate, and of a Rollout whose next version waits for one.
+  // Gates, and Rollouts whose next version waits for one.
   GateClosed: 'info',
   GateOpened: 'info',
   OpenRequested: 'info',
@@ -36,12 +36,12 @@ export const NOTIFIED: Readonly<Record<string, Severity>> = {
   OpenPlanned: 'info',
   ClosePlanned: 'info',
   GateBypassed: 'error',
-  // Of a RolloutGate, and of a Gate that asks for approvals.
+  // RolloutGates, and Gates that require approvals.
   Approved: 'info',
   ApprovalExpired: 'info',
   ApprovalWithdrawn: 'info',
   ApprovalsChanged: 'error',
-  // Of a RolloutBudget.
+  // RolloutBudgets.
   VersionHeld: 'error',
   VersionContinued: 'info',
   WaveDone: 'info',

@@ -31,7 +31,7 @@ export interface ClusterReader {
   pages<T extends KubeObject<any, any> = KubeObject>(
     ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; metadataOnly?: true },
   ): AsyncIterable<T[]>;
-  /** Whether there is one, as it was at most a second ago: for what to watch, never for what to decide. A kind that is not served has none. */
+  /** Whether the object existed at most a second ago: to choose what to watch, never to decide. A kind that is not served has no objects. */
   hasAny(ref: ResourceRef & { labelSelector?: string }): Promise<boolean>;
   /** Whether the API server serves this resource, from discovery that is at most 30 s old. */
   serves(ref: Pick<ResourceRef, 'apiVersion' | 'resource'>): Promise<boolean>;
@@ -53,7 +53,7 @@ export interface EventRecord {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
-  /** Below the message, each on a line of its own: what for, and the line to run. */
+  /** Below the message, each on its own line: the purpose, and the command. */
   commands?: readonly (readonly [what: string, line: string])[];
   /** Makes a repeat of the same event harmless: the same key gives the same Event name. */
   key: string;
@@ -62,11 +62,11 @@ export interface EventRecord {
   order?: string;
   /** The version it is about, where it is about one deployment. */
   version?: string;
-  /** For those who look at Events: nobody has to be told. */
+  /** Recorded as an Event only: no notification is sent. */
   quiet?: true;
   /** What Alerts of Flux can select in the place of an object of ours: Flux objects, and Rollouts for the objects bound to them. */
-  standIns?: readonly ObjectName[];
-  /** What stand-ins in other namespaces than its own say, whose readers may not read it; without it nothing. */
+  involvedObjects?: readonly ObjectName[];
+  /** The text for involved objects in other namespaces, whose readers may not read `regarding`. Without it they get no notification. */
   forOthers?: string;
 }
 
@@ -105,7 +105,7 @@ export interface Decision extends Subject {
   key: string;
   /** After this time it is another decision; absent where it never is. */
   againAfterMs?: number;
-  /** Somebody should look at it. */
+  /** A user should read it. */
   warning?: boolean;
   /** Anybody may cause it as often as they like: so many of a reason are logged for each namespace and minute, and no more. */
   isCheap?: boolean;
@@ -175,10 +175,10 @@ export interface Question {
   since: EpochMs;
 }
 
-/** Queries to MetricProviders. They run beside the sync that asks: a provider that hangs delays nobody's. */
+/** Queries to MetricProviders. They run apart from the sync that asks: a provider that hangs delays no sync. */
 export interface Measurements {
   /** undefined: not yet, ask again in some seconds. Never rejects. */
-  take(question: Question): Promise<Measurement | undefined>;
+  measure(question: Question): Promise<Measurement | undefined>;
 }
 
 /** For operators: see api/metrics.ts. */
@@ -208,7 +208,7 @@ export interface GateRequirers {
   read(now: EpochMs, maxAgeMs: number): Promise<RequiringObjects>;
 }
 
-/** Answers that many ask for at about the same time. A failure is not remembered. */
+/** Answers shared by callers that ask at about the same time. A failure is not cached. */
 export interface Recent {
   /** The answer of this key that was asked for at most `maxAgeMs` ago, or a new one. */
   within<T>(maxAgeMs: number, key: string, ask: () => Promise<T>): Promise<T>;
@@ -220,13 +220,13 @@ export interface Recent {
 export interface Settings {
   /** For Rollouts without `spec.onFailure`. */
   onFailure: 'Continue' | 'Hold';
-  /** Deployments succeed by the rules of the Go controller: time alone ends a bake, only times tell what health is new, and a deleted object does not count. */
+  /** Deployments succeed by the rules of the Go controller: time alone ends a bake, only times show which health is new, and a deleted object does not count. */
   likeKuberik?: boolean;
   /** User name of Metacontroller's requests. */
   metacontrollerUser: string;
   /** Users that start with `system:serviceaccount:` and may still bypass Gates. */
   bypassServiceAccounts: string[];
-  /** Field managers of controllers that apply from Git: what they apply to an object behind a closed Gate is held, and everybody else is refused. */
+  /** Field managers of controllers that apply from Git: their applies to an object behind a closed Gate are held; other writes are refused. */
   syncFieldManagers: string[];
   /** As Flux's `--no-cross-namespace-refs`: a reference to another namespace is refused, and counts as one that cannot be followed. */
   noCrossNamespaceRefs: boolean;
@@ -242,7 +242,7 @@ export interface Settings {
   oidcIssuers?: string[];
   /** Whether only the API server can call the webhook: otherwise any Pod can name any user in a request that changes nothing. */
   authenticatesCallers?: boolean;
-  /** As Flux's `--default-service-account`: as whom a Kustomization is applied that names no ServiceAccount. */
+  /** Flux's `--default-service-account`: the account that applies a Kustomization without spec.serviceAccountName. */
   defaultServiceAccount?: string;
 }
 
@@ -263,7 +263,7 @@ export interface HookCall extends Call {
   measurements: Measurements;
   requirers: GateRequirers;
   recent: Recent;
-  /** `cluster` over connections of its own, for what reads much: inventories. */
+  /** `cluster` over separate connections, for large reads: inventories. */
   healthCluster: ClusterReader;
 }
 

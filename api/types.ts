@@ -23,12 +23,12 @@ export type HistoryEntry = NonNullable<RolloutStatus['history']>[number];
 export type VersionInfo = HistoryEntry['version'];
 /** What a Rollout asks RolloutBudgets for. */
 export type SlotRequest = NonNullable<RolloutStatus['slotRequest']>;
-/** One thing in the way of a version. */
+/** One reason why a version waits. */
 export type Blocker = NonNullable<RolloutStatus['blockers']>[number];
 export type GateSummary = NonNullable<RolloutStatus['gates']>[number];
 export type FluxBindingSpec = NonNullable<FluxBinding['spec']>;
 export type FluxBindingStatus = NonNullable<FluxBinding['status']>;
-export type Pin = NonNullable<FluxBindingSpec['pins']>[number];
+export type ManagedField = NonNullable<FluxBindingSpec['pins']>[number];
 /** Which deployment of which Rollout an object carries. */
 export type DeploymentRef = NonNullable<NonNullable<FluxBindingSpec['observed']>['deployed']>[number];
 export type GateStatus = NonNullable<Gate['status']>;

@@ -1,4 +1,4 @@
-/** The files that come with the program: inside of it where it is one executable, else beside the bundle. */
+/** The files that come with the program: inside a single executable, otherwise next to the bundle. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';

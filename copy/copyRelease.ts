@@ -1,4 +1,4 @@
-/** Copies a release: blobs, then manifests by digest, then what stands under tags, the release's own tag last. What is there already is left. */
+/** Copies a release: blobs, then manifests by digest, then tags, the release's own tag last. What the target has is skipped. */
 import type { Descriptor, Repositories, SourceRepository, StoredManifest, TargetRepository } from '../api/registry.ts';
 import {
   type Blob,
@@ -29,7 +29,7 @@ interface ReleaseOrder {
   tag: string;
   /** What the tag has to become; what the source has under it when absent. */
   digest?: string;
-  /** Whether a tag of the target may be moved that is there with another digest. */
+  /** Whether a tag of the target with another digest may be moved. */
   overwrite: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface Copied {
 
 /**
  * @param say takes a line for people at each step
- * @throws CopyFailure, or whatever a registry's failure is
+ * @throws CopyFailure, or the registry's failure
  */
 export async function copyRelease(
   { tag, digest, overwrite }: ReleaseOrder,
@@ -90,7 +90,7 @@ export async function copyRelease(
   };
 }
 
-/** `taken`: the tag is that digest already. @throws CopyFailure Conflict */
+/** `taken`: the tag has that digest already. @throws CopyFailure Conflict */
 async function placeOf(target: TargetRepository, tag: string, digest: string, overwrite: boolean) {
   const there = await target.digestOf(tag);
   if (there === digest) return 'taken';
@@ -129,7 +129,7 @@ async function copyBlobs(
   return sent;
 }
 
-/** By digest. One that tells what it is about is put again, to learn whether the registry lists it. */
+/** By digest. A manifest with a subject is always put, to learn whether the registry lists referrers. */
 async function putManifests(parts: ReleasePart[], target: TargetRepository): Promise<{ unlisted: boolean }> {
   let unlisted = false;
   for (const part of parts) {
@@ -143,7 +143,7 @@ async function putManifests(parts: ReleasePart[], target: TargetRepository): Pro
   return { unlisted };
 }
 
-/** Where the registry does not list referrers, whoever pushes one keeps a list under a tag: others' lines stay. */
+/** If the registry does not list referrers, clients keep a list under a tag: lines of other clients stay. */
 async function tellReferrers(release: Release, target: TargetRepository): Promise<void> {
   for (const [subject, parts] of partsWithSubject(release)) {
     const tag = referrersTag(subject);

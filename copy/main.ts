@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isLegalTag } from '../core/kube/tag.ts';
 import { isDigest } from '../core/releaseCopy/manifest.ts';
-import { CopyFailure, OUTCOMES, type Outcome } from '../core/releaseCopy/outcome.ts';
+import { COPY_OUTCOMES, CopyFailure, type CopyOutcome } from '../core/releaseCopy/outcome.ts';
 import { COPY_LIMITS } from '../core/releaseCopy/release.ts';
 import { createBlobCopier } from '../server/copy/blob.ts';
 import { createSession, type Retries, type Side } from '../server/copy/registrySession.ts';
@@ -33,7 +33,7 @@ refer to it. What the target has is left; TAG appears there last, after everythi
 With ALLOW_LOCAL_REGISTRIES=true in the environment registries may have loopback and link-local addresses.
 
 Progress goes to standard error, the result to standard output as one line of JSON. Exit codes:
-${Object.entries(OUTCOMES)
+${Object.entries(COPY_OUTCOMES)
   .map(([outcome, code]) => `  ${String(code).padStart(3)} ${outcome}`)
   .join('\n')}
 `;
@@ -124,17 +124,17 @@ function numberOf(options: Options, name: 'attempts' | 'timeout' | 'idle-timeout
 
 const usage = (message: string) => new CopyFailure('Usage', `${message}; see --help`);
 
-function failureOf(cause: unknown): { outcome: Outcome; message: string } {
+function failureOf(cause: unknown): { outcome: CopyOutcome; message: string } {
   if (cause instanceof CopyFailure) return { outcome: cause.outcome, message: cause.message };
   if (cause instanceof RegistryError) return { outcome: cause.failure, message: cause.message };
   return { outcome: 'Unexpected', message: cause instanceof Error ? cause.message : String(cause) };
 }
 
-function finish(result: { outcome: Outcome; message: string }, terminationLog: string): void {
+function finish(result: { outcome: CopyOutcome; message: string }, terminationLog: string): void {
   const line = `${JSON.stringify({ ...result, message: result.message.slice(0, MAX_MESSAGE) })}\n`;
   if (existsSync(terminationLog)) writeFileSync(terminationLog, line);
   if (result.outcome !== 'Copied') say(`${result.outcome}: ${result.message}`);
-  process.stdout.write(line, () => process.exit(OUTCOMES[result.outcome]));
+  process.stdout.write(line, () => process.exit(COPY_OUTCOMES[result.outcome]));
 }
 
 async function main(): Promise<void> {

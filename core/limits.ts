@@ -1,5 +1,5 @@
 /**
- * Every limit of what one decision looks at. What a tenant may write is hostile: beyond a limit everything counts as
+ * The limits of what one decision reads. What a tenant may write is hostile: beyond a limit everything counts as
  * closed, with a sentence that names the limit. docs/reference/limits.md is generated from this table.
  */
 export const LIMITS = {
@@ -17,7 +17,7 @@ export const LIMITS = {
   /** Rollouts whose managed fields one Flux object may carry. Each costs a live read in every write. */
   boundRollouts: 64,
   /** Managed fields of one Flux object. */
-  pins: 64,
+  managedFields: 64,
   /** Characters of a revision in a Flux object's status: a longer one is no proof that a version was applied. */
   revision: 1024,
   /**
@@ -27,10 +27,10 @@ export const LIMITS = {
   availableReleases: 1000,
   /** Bytes of `status.availableReleases`. */
   availableReleasesBytes: 262_144,
-  /** Entries of a Rollout's history, whatever `versionHistoryLimit` says. */
+  /** Entries of a Rollout's history, even with a larger `versionHistoryLimit`. */
   history: 200,
   /**
-   * Newest deployments that no write drops from the history, whatever `versionHistoryLimit` says.
+   * Newest deployments that no write drops from the history, even with a smaller `versionHistoryLimit`.
    * manifests/policies/rollout-history.yaml has it too.
    */
   historyKept: 10,
@@ -75,7 +75,7 @@ export const LIMITS = {
   listedHealthChecks: 5000,
   /** Namespaces listed separately for a Rollout that watches more than `listedHealthChecks`. */
   watchedNamespaces: 64,
-  /** HealthChecks whose reports a deployment records when it begins; of others only the times tell what is new. */
+  /** HealthChecks whose reports a deployment records when it begins; for others only the times show what is new. */
   knownHealth: 100,
   /** Characters of the JSON of `spec.job.template` of a HealthCheck. */
   jobTemplate: 32_768,

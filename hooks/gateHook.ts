@@ -37,9 +37,9 @@ export const gateHook: CompositeHook = {
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
     const status = gateStatus(gate, evaluation, { requirers, unheld, unresumed, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
-    const standIns = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
+    const involvedObjects = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
     for (const event of [...gateEvents(gate, status, evaluation.message), ...given]) {
-      call.events.record({ ...eventRecord(event, gate, call.now), standIns });
+      call.events.record({ ...eventRecord(event, gate, call.now), involvedObjects });
     }
     const resync = resyncSeconds(gate, evaluation, call.now, until);
     // Nothing triggers a sync of the Gate when its Secret appears, or the right to read it.

@@ -23,7 +23,7 @@ import { rolloutRequestsHook } from './rollout/usedRequests.ts';
 import { budgetSlotsHook, clusterRolloutBudgetHook, rolloutBudgetHook } from './rolloutBudget.ts';
 import { rolloutGateHook } from './rolloutGate.ts';
 import { clusterRolloutScheduleHook, rolloutScheduleHook } from './rolloutSchedule.ts';
-import { considerationOf, decisionsOf, type Sync } from './syncDecisions.ts';
+import { type Sync, syncConsideration, syncDecisions } from './syncDecisions.ts';
 
 type Entry =
   | { name: string; subject: 'parent'; kinds: readonly string[]; hook: CompositeHook }
@@ -108,8 +108,8 @@ function askedOf(body: unknown, subject: Entry['subject']): Pick<Sync, 'subject'
 }
 
 function tell(log: DecisionLog, sync: Sync): void {
-  for (const decision of decisionsOf(sync)) log.decided(decision);
-  log.considered(() => considerationOf(sync));
+  for (const decision of syncDecisions(sync)) log.decided(decision);
+  log.considered(() => syncConsideration(sync));
 }
 
 /** An unexpected error is blamed on a request that Metacontroller could not have sent; otherwise it is ours. */

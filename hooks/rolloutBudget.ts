@@ -35,9 +35,9 @@ const budgetHook: CompositeHook = {
     const others = await othersOf(budget, rollouts, found, cluster);
     const plan = planBudget(budget, { rollouts, others }, now);
     const names = rollouts.map((rollout) => ({ kind: KINDS.Rollout.kind, ...identityOf(rollout) }));
-    const standIns = involvedObjectsOf(names, budget.metadata.namespace);
+    const involvedObjects = involvedObjectsOf(names, budget.metadata.namespace);
     for (const event of plan.events) {
-      events.record({ ...eventRecord(event, budget, now, `revision-${plan.status.revision ?? 0}`), standIns });
+      events.record({ ...eventRecord(event, budget, now, `revision-${plan.status.revision ?? 0}`), involvedObjects });
     }
     const requeues = plan.requeueAt.map((at) => (at - now) / 1000);
     if (others.size > 0 || namespacesOf(budget)) requeues.push(UNSEEN_REQUEUE_S);

@@ -7,8 +7,8 @@ import { KINDS, ROLLOUTS } from '../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../api/metacontroller.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
+import { parseApprovals } from '../core/approval/approvalRecord.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
-import { parseApprovals } from '../core/approval/record.ts';
 import { setCondition } from '../core/kube/conditions.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { sameJson } from '../core/kube/json.ts';
@@ -61,9 +61,9 @@ function statusOf(
     rollout?.status?.pendingVersion,
     now,
   );
-  const standIns = rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [];
+  const involvedObjects = rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [];
   for (const event of approvalEvents(before?.approvals, approvals, record, now)) {
-    events.record({ ...eventRecord(event, gate, now), standIns });
+    events.record({ ...eventRecord(event, gate, now), involvedObjects });
   }
   const { approvals: _, ...others } = before ?? {};
   const { generation } = metadata;

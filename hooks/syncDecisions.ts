@@ -1,4 +1,4 @@
-/** What the log says of a sync: what its answer changes and no Event tells, and, at level debug, why it is as it is. */
+/** Log lines of a sync: changes in its answer without an Event, and, at level debug, why nothing changes. */
 import { READY } from '../api/conditions.ts';
 import type { LoggedReason } from '../api/decisions.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
@@ -24,7 +24,7 @@ export interface Sync {
 const subjectOf = (object: AnyObject): Subject => ({ kind: object.kind, ...identityOf(object) });
 
 /** Nothing for a sync that changes nothing. What Rollouts, Gates, budgets and approvals come to has Events, which are logged as such. */
-export function decisionsOf(sync: Sync): Decision[] {
+export function syncDecisions(sync: Sync): Decision[] {
   const changes = SYNC_DECISIONS[sync.hook]?.(sync) ?? [];
   const { uid = '', resourceVersion = '' } = sync.subject.metadata;
   return changes.map(({ reason, message }) => ({
@@ -73,7 +73,7 @@ function scheduleTurned({ subject, answer }: Sync): LoggedChange[] {
 }
 
 /** The line at level debug. Equal inputs give equal answers: a sync that changes nothing says why in its conditions. */
-export function considerationOf({ hook, subject, observed, answer }: Sync): Consideration {
+export function syncConsideration({ hook, subject, observed, answer }: Sync): Consideration {
   const { labels = {}, annotations = {}, status, resyncAfterSeconds } = answer as DecoratorResponse<any>;
   const objects = 'children' in answer ? answer.children : answer.attachments;
   const isStatusNew = status !== undefined && status !== null && !sameJson(status, subject.status ?? {});

@@ -20,7 +20,7 @@ import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
 import { claimProblem, decideIdTokenCall, type IdTokenCall, oidcProblem } from '../core/receiver/idToken.ts';
 import { checkCall, decideCall, type SignedCall } from '../core/receiver/signedCall.ts';
 import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
-import { type CallOutcome, createLimits, refOf, take } from './take.ts';
+import { answerCall, type CallOutcome, createLimits, refOf } from './answerCall.ts';
 
 /** docs/reference/limits.md is generated from this table. */
 export const RECEIVER_LIMITS = {
@@ -161,12 +161,12 @@ function createIdTokenCallHandler(
     if (unready) return refuse(503, unready.problem);
     const verified = await ports.idTokens.verify(call.token, oidc.issuer, ports.now());
     if ('problem' in verified) return refuse(verified.isTemporary ? 503 : 400, verified.problem);
-    // Everybody with an account at the issuer gets this far: only whom the Gate names counts towards the limit.
+    // Any account at the issuer gets this far: only callers that the Gate lists count towards the limit.
     const wrong = claimProblem(oidc, verified.claims);
     if (wrong !== undefined) return refuse(400, wrong);
     if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };
     const decide = async (gate: Gate) => decideIdTokenCall(gate, call, verified.claims, ports.now());
-    return logged(path, ref, await take(found, decide, ports));
+    return logged(path, ref, await answerCall(found, decide, ports));
   };
 }
 
@@ -192,7 +192,7 @@ function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCal
     if (!found) return { status: 404 };
     if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };
     const ref = refOf(found);
-    const outcome = await take(
+    const outcome = await answerCall(
       found,
       async (gate) => {
         if (!gate.spec.receiver?.secretRef) return { status: 404 };

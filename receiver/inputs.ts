@@ -14,8 +14,8 @@ import { groupOf, refKey, shortHash } from '../core/kube/names.ts';
 import { type DeployedInput, deployedInput } from '../core/receiver/deployedInput.ts';
 import { withCommands } from '../core/text/commands.ts';
 import { shell } from '../core/text/shell.ts';
+import { createCallLimit } from './answerCall.ts';
 import { countRequests, failure, RECEIVER_LIMITS } from './index.ts';
-import { createCallLimit } from './take.ts';
 
 /** The audience of the tokens that are accepted: a token for the API server isn't, and the API server doesn't accept these. */
 const INPUTS_AUDIENCE = 'rollout-hooks';

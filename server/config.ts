@@ -6,7 +6,7 @@ import { isLogLevel, LOG_LEVELS, type LogLevel } from './log.ts';
 export interface TlsFiles {
   cert: string;
   key: string;
-  /** The CA of the clients' certificates; without it anybody may call. */
+  /** The CA of the clients' certificates; without it any client may call. */
   clientCa?: string;
 }
 
@@ -21,13 +21,13 @@ export interface Config {
   hooksPort: number;
   webhookPort: number;
   host: string;
-  /** Without it anybody may call the hooks. */
+  /** Without it any client may call the hooks. */
   hooksToken?: TokenFiles;
   /** The port of signed calls and Flagger's webhooks, which are off without it. */
   receiverPort?: number;
   /** The port of `GET /inputs`, with the webhook's certificate, in the receiver's thread; off without it. */
   inputsPort?: number;
-  /** The port of the probes, beside those of hooks and webhook, which answer them too; off without it. */
+  /** A separate port for the probes; the ports of hooks and webhook answer them too. Off without it. */
   healthPort?: number;
   /** Address of Flux's notification-controller, which is sent nothing without it. */
   eventsAddress?: string;

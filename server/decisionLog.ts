@@ -63,7 +63,7 @@ export function createDecisionLog(
   };
 }
 
-/** Each Event tells a decision: what is recorded is logged too. */
+/** Each Event is a decision: it is logged too. */
 export function loggedEvents(decisions: DecisionLog): EventSink {
   return {
     record({ regarding, type, reason, message, key }) {

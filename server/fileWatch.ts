@@ -18,7 +18,7 @@ interface WatchOptions<T> {
   read(before?: T): T;
   isSame(a: T, b: T): boolean;
   /** Called for each new content, not for the first. */
-  taken?(content: T): void;
+  onChange?(content: T): void;
   log: FileLog;
   pollMs?: number;
 }
@@ -26,7 +26,7 @@ interface WatchOptions<T> {
 const POLL_MS = 1_000;
 
 /** @throws what the first `read` throws. */
-export function watchFiles<T>({ what, read, isSame, taken, log, pollMs = POLL_MS }: WatchOptions<T>): Watched<T> {
+export function watchFiles<T>({ what, read, isSame, onChange, log, pollMs = POLL_MS }: WatchOptions<T>): Watched<T> {
   let current = read();
   let problem: string | undefined;
   const poll = () => {
@@ -34,7 +34,7 @@ export function watchFiles<T>({ what, read, isSame, taken, log, pollMs = POLL_MS
       const content = read(current);
       problem = undefined;
       if (isSame(content, current)) return;
-      taken?.(content);
+      onChange?.(content);
       current = content;
       log.info({ what }, 'reloaded');
     } catch (error) {

@@ -44,7 +44,7 @@ export function isLogLevel(text: string): text is LogLevel {
 
 function bounded(value: unknown): unknown {
   if (typeof value === 'string') return cut(value, MAX_VALUE);
-  // An error of a client may carry the whole answer of the API server: only what it says is kept.
+  // An error of a client may carry the whole answer of the API server: only its message is logged.
   if (value instanceof Error) {
     return { type: value.name, message: cut(value.message, MAX_VALUE), stack: cut(value.stack ?? '', MAX_STACK) };
   }
@@ -85,18 +85,18 @@ function followLevel(
     if (inUse === undefined) return level;
     throw new Error(`${file} says ${JSON.stringify(text.slice(0, 40))}, which is none of ${LOG_LEVELS.join(', ')}`);
   };
-  const taken = (next: LogLevel) => {
+  const apply = (next: LogLevel) => {
     log.level = next;
   };
   const watched = watchFiles({
     what: 'log level',
     read,
     isSame: (a, b) => a === b,
-    taken,
+    onChange: apply,
     log,
     ...(pollMs !== undefined && { pollMs }),
   });
-  taken(watched.current());
+  apply(watched.current());
   return watched.stop;
 }
 

@@ -20,7 +20,7 @@ const DENIED_AGAIN_MS = 600_000;
 /** A patch that meets a conflict is reviewed again, at once. */
 const CHANGED_AGAIN_MS = 2_000;
 
-export function decisionsOf(route: string, request: AdmissionRequest, decision: AdmissionDecision): Decision[] {
+export function admissionDecisions(route: string, request: AdmissionRequest, decision: AdmissionDecision): Decision[] {
   const line = (
     reason: LoggedReason,
     message: string,
@@ -37,7 +37,7 @@ export function decisionsOf(route: string, request: AdmissionRequest, decision: 
     return request.dryRun ? [] : [line('Denied', message, [message], { isCheap: true, againAfterMs: DENIED_AGAIN_MS })];
   }
   const stored = request.oldObject as AnyObject | null | undefined;
-  // Flux asks in a dry run first, at each of its syncs, and leaves it at that. A pin that stays is everyday where Git has a literal.
+  // Flux asks in a dry run first, at each of its syncs, and leaves it at that. A managed field that stays is normal where Git has a literal.
   if (decision.held === 'gate_closed') {
     const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
@@ -101,7 +101,11 @@ function requestsMade(after: Rollout, before: Rollout | null | undefined): Chang
   return requested.map((message) => ({ reason: 'Requested', message }));
 }
 
-export function considerationOf(route: string, request: AdmissionRequest, decision: AdmissionDecision): Consideration {
+export function admissionConsideration(
+  route: string,
+  request: AdmissionRequest,
+  decision: AdmissionDecision,
+): Consideration {
   const { operation, dryRun, userInfo } = request;
   const warnings = decision.warnings?.join(' ');
   return {

@@ -11,10 +11,10 @@ import {
   approvalRequestOf,
   droppedText,
 } from '../core/approval/acceptApproval.ts';
+import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/approvalRecord.ts';
 import { ruleProblem } from '../core/approval/approvalVerdict.ts';
 import { deletionEvent, type Ruled, ruleChangeEvents, withChange } from '../core/approval/change.ts';
 import { isServiceAccount } from '../core/approval/persons.ts';
-import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/record.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
 
@@ -88,13 +88,13 @@ function answer(
 
 /**
  * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may not have seen: Events
- * once it is seen to be gone. Not in a dry run. All of it is taken from the stored object: any client may send a request about any object.
+ * once it is seen to be gone. Not in a dry run. All values come from the stored object: any client may send a request about any object.
  * @param about the object of the deletion's Event, and those that report it, by the stored object
  */
 export async function recordDeletion<Stored extends Approvable>(
   uid: string | undefined,
   { ref, record }: { ref: ResourceRef & { name: string }; record: string },
-  about: (stored: Stored) => Promise<{ regarding: KubeObject<any, any>; standIns: readonly ObjectName[] }>,
+  about: (stored: Stored) => Promise<{ regarding: KubeObject<any, any>; involvedObjects: readonly ObjectName[] }>,
   { dryRun, userInfo }: AdmissionRequest,
   { cluster, events, now, settings }: WebhookCall,
 ): Promise<void> {
@@ -107,9 +107,9 @@ export async function recordDeletion<Stored extends Approvable>(
   const changes = ruleChangeEvents(before, before?.required, kept, now).map((event) => eventRecord(event, stored, now));
   if (!approvals && changes.length === 0) return;
   const by = settings.authenticatesCallers ? userInfo.username : undefined;
-  const { regarding, standIns } = await about(stored);
+  const { regarding, involvedObjects } = await about(stored);
   const what = `${stored.kind} '${stored.metadata.name}'`;
   const deletion = approvals && deletionEvent(what, uid, approvals, before, by);
   const records = deletion ? [...changes, eventRecord(deletion, regarding, now)] : changes;
-  for (const each of records) events.recordWhen({ ...each, standIns }, { object: ref, uid, gone: true });
+  for (const each of records) events.recordWhen({ ...each, involvedObjects }, { object: ref, uid, gone: true });
 }

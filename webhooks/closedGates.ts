@@ -24,16 +24,15 @@ import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { boundLabel, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
+import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
+import { closedToLeave } from '../core/rollout/evaluation/namedGates.ts';
 import {
   boundGates,
-  boundObjects,
-  closedToLeave,
-  currentBindings,
   droppedGates,
   type GateSelectors,
-  gatesToPass,
   mayDropGates,
-} from '../core/rollout/evaluation/gatesToPass.ts';
+  rolloutRequiredGates,
+} from '../core/rollout/evaluation/requiredGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
 /** The closed Gates among these, live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */
@@ -83,7 +82,7 @@ async function readRequired(
     readBindings(rollouts, namespace, call),
     readSelectors(namespace, call, SELECTS_ROLLOUTS_LABEL),
   ]);
-  const required = rollouts.flatMap((rollout, index) => gatesToPass(rollout, bindings[index]!, selectors));
+  const required = rollouts.flatMap((rollout, index) => rolloutRequiredGates(rollout, bindings[index]!, selectors));
   const refs = new Map(required.map((ref) => [refKey(ref), ref]));
   return { closed: await readClosed([...refs.values()], call), bindings: bindings.flat() };
 }
@@ -245,10 +244,13 @@ export async function recordBypass(
     const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
     const key = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
-    // Those of a Gate; other objects report for themselves, or by what is bound to them.
-    const standIns = involvedObjectsOf((regarding.status as GateStatus)?.heldObjects ?? [], fact.object.namespace);
+    // The objects that a Gate holds; other objects report themselves, or by the objects bound to them.
+    const involvedObjects = involvedObjectsOf(
+      (regarding.status as GateStatus)?.heldObjects ?? [],
+      fact.object.namespace,
+    );
     const event = { type: 'Warning', reason: 'GateBypassed', message, key, at: call.now } as const;
-    call.events.recordWhen({ regarding, ...event, standIns }, fact);
+    call.events.recordWhen({ regarding, ...event, involvedObjects }, fact);
   }
   return { bypass: message };
 }
@@ -276,7 +278,7 @@ function recordIn(object: AnyObject | undefined): Record<string, string | undefi
   return { [BYPASS_REASON]: reason, [BYPASSED_BY]: by };
 }
 
-/** In the version that we read, whatever the request has. */
+/** In the API version that we read, not the request's. */
 function refOf({ kind, metadata }: AnyObject, namespace = ''): (ResourceRef & { name: string }) | undefined {
   const known = [...GOVERNED_KINDS, KINDS.Gate, KINDS.Rollout].find((row) => row.kind === kind);
   return known && metadata.name

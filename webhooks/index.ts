@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { DecisionLog, Route, UnreadBody, WebhookCall } from '../api/ports.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
-import { considerationOf, decisionsOf } from './admissionLog.ts';
+import { admissionConsideration, admissionDecisions } from './admissionLog.ts';
 import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gateAdmission.ts';
 import { type AdmissionDecision, type AdmissionHandler, reviewOf } from './response.ts';
@@ -79,8 +79,8 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       const ports = call();
       const decision = await blaming(request, () => handle(request, ports));
       count(decision, ports);
-      for (const each of log ? decisionsOf(name, request, decision) : []) log?.decided(each);
-      log?.considered(() => considerationOf(name, request, decision));
+      for (const each of log ? admissionDecisions(name, request, decision) : []) log?.decided(each);
+      log?.considered(() => admissionConsideration(name, request, decision));
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: FLUX_BYTES }),

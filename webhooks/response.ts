@@ -4,7 +4,7 @@ import type { KubeObject } from '../api/kubernetes.ts';
 import type { DenialReason, HoldReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { childOf, isMap, sameJson } from '../core/kube/json.ts';
-import { type CommandLine, type Saying, withCommands } from '../core/text/commands.ts';
+import { type CommandLine, type TextWithCommands, withCommands } from '../core/text/commands.ts';
 import { oneLine } from '../core/text/oneLine.ts';
 
 export type AdmissionDecision =
@@ -41,8 +41,12 @@ export function allowed(warnings: string[] = []): AdmissionDecision {
 }
 
 /** Always 403 where the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object (docs/facts.md, F10). */
-export function denied(reason: DenialReason, said: string | Saying, warnings: string[] = []): AdmissionDecision {
-  const { text: message, commands = [] } = typeof said === 'string' ? { text: said } : said;
+export function denied(
+  reason: DenialReason,
+  refusal: string | TextWithCommands,
+  warnings: string[] = [],
+): AdmissionDecision {
+  const { text: message, commands = [] } = typeof refusal === 'string' ? { text: refusal } : refusal;
   return { allowed: false, reason, message, ...(commands.length > 0 && { commands }), warnings };
 }
 

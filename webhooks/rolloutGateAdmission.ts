@@ -71,7 +71,7 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
     const rollout = name ? await call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }) : undefined;
     return {
       regarding: rollout ?? stored,
-      standIns: rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [],
+      involvedObjects: rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [],
     };
   };
   await recordDeletion(gate.metadata.uid, { ref, record: APPROVALS }, about, request, call);

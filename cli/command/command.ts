@@ -80,6 +80,6 @@ export interface Context {
   cluster(): Promise<Cluster>;
   /** The connection flags, for commands that start others. */
   flags: ConnectionFlags;
-  /** Closes the connection, where there is one. */
+  /** Closes the connection, if any. */
   close(): Promise<void>;
 }

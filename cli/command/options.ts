@@ -24,7 +24,7 @@ export const ALL_NAMESPACES: OptionDefinition = {
 
 export const SELECTOR: OptionDefinition = {
   flags: '-l, --selector <labels>',
-  help: 'only those with these labels: team=shop,tier!=test',
+  help: 'only objects with these labels: team=shop,tier!=test',
 };
 
 export const RELEASE: OptionDefinition = {

@@ -14,7 +14,7 @@ import { make } from '../write/make.ts';
 import { makeAdoption, readAround } from '../write/makeAdoption.ts';
 
 export const adoptCommand: CommandDefinition = {
-  description: `Puts a running Kustomization or OCIRepository under a Rollout, and changes nothing that runs: a Rollout that begins with the version that runs, the annotation that binds the object, and, where something newer is out already, a RolloutGate that holds it. It finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it. Without --apply or --out it shows what it would do.`,
+  description: `Puts a running Kustomization or OCIRepository under a Rollout, and changes nothing that runs: a Rollout that begins with the version that runs, the annotation that binds the object, and, if a newer version is published already, a RolloutGate that holds it. It finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it. Without --apply or --out it shows what it would do.`,
   arguments: [{ syntax: '<kind/name>', help: 'kustomization/my-app or ocirepository/my-app', completes: 'targets' }],
   options: [
     { flags: '--apply', help: 'do it' },

@@ -23,7 +23,7 @@ import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { WAITING, WAITING_FOR_LIST, WRITING } from '../command/options.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
-import { find, isGate, parseNamed, readAnyGate, readRollout, rolloutGatesOf } from '../read/namedObjects.ts';
+import { find, isGate, parseNamed, readAnyGate, readRollout, readRolloutGatesOf } from '../read/namedObjects.ts';
 import { readRelated } from '../read/readRelated.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
@@ -39,7 +39,7 @@ const ARGUMENTS = [
 
 const GATE = {
   flags: '--gate <name>',
-  help: 'which RolloutGate, where a Rollout is named',
+  help: 'the RolloutGate, if you name a Rollout',
   completes: 'gates',
 } as const;
 
@@ -141,7 +141,7 @@ async function targetOf(context: Context, cluster: Cluster, text: string, reques
   ]);
   if (!rollout) {
     const choices = gates.flatMap((each) => (each ? [choiceOf(verb, each, version)] : []));
-    // Throws, with a hint where there is one of that name.
+    // Throws, with a hint if the name exists elsewhere.
     if (choices.length === 0) await readRollout(cluster, text);
     return choose(context, `There is more than one '${name}'.`, choices);
   }
@@ -150,7 +150,7 @@ async function targetOf(context: Context, cluster: Cluster, text: string, reques
     if (unknown) context.terminal.note(`Note: ${unknown}.`);
     return { ...(await gateToApproveAt(context, cluster, rollout, request)), rollout };
   }
-  const own = (await rolloutGatesOf(cluster.client, rollout)).filter((gate) => !scheduleOf(gate));
+  const own = (await readRolloutGatesOf(cluster.client, rollout)).filter((gate) => !scheduleOf(gate));
   if (own.length === 0) return { none: rejectByNewGate(rollout, version, reason), rollout };
   const choices = own.map((gate) => choiceOf(verb, gate, version));
   return { ...(await choose(context, `${rollout.metadata.name} has more than one RolloutGate.`, choices)), rollout };

@@ -101,7 +101,7 @@ function isAbout({ metadata, status }: Gate, namespace: string): boolean {
 type Seen = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
 
 const DAYS = 7;
-/** Spans of a week that are told in words. */
+/** Spans of a week that are listed as text. */
 const MOST_TEXTS = 3;
 
 function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, style: Style): string[] {
@@ -179,7 +179,7 @@ function overlaps({ from, to }: Span, start: number, end: number): boolean {
   return (parseTime(from) ?? 0) < end && (parseTime(to) ?? 0) > start;
 }
 
-/** `closed Fri 00:00 – Sat 00:00, by its schedule`. What begins before the week is told in the week before. */
+/** `closed Fri 00:00 – Sat 00:00, by its schedule`. A span that starts before the week is listed in the week before. */
 function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Seen): string[] {
   const [start, end] = [instantOf(first, 0, timeZone), instantOf(first + DAYS, 0, timeZone)];
   const last = parseTime(spans.at(-1)?.to ?? '');

@@ -70,6 +70,6 @@ async function readBudget(cluster: Cluster, text: string): Promise<Budget> {
     403,
   );
   if (ofCluster) return ofCluster;
-  // Says where there is one of that name.
+  // Reports where the name exists.
   return (await readTarget(cluster, `rolloutbudget/${text}`)).object as Budget;
 }

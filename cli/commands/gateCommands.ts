@@ -51,14 +51,14 @@ export const closeCommand: CommandDefinition = {
     { flags: '-l, --selector <labels>', help: 'only objects with these labels: tier=production' },
     {
       flags: '--namespace-selector <labels>',
-      help: 'of the namespaces with these labels, instead of its own; "" means all',
+      help: `select in namespaces with these labels instead of the Gate's own; "" means all`,
     },
-    { flags: '--every <days>', help: 'by the calendar instead: Friday, sat,sun, weekend, weekday, day' },
+    { flags: '--every <days>', help: 'close every week on these days: Friday, sat,sun, weekend, weekday, day' },
     { flags: '--between <hours>', help: 'with --every: 16:00-08:00' },
     { flags: '--timezone <name>', help: 'with --every: of its days and hours; yours when absent' },
     {
       flags: '--rollout <name>',
-      help: 'of a new RolloutGate: the Rollout whose versions it holds',
+      help: 'for a new RolloutGate: the Rollout whose versions it holds',
       completes: 'rollouts',
     },
     ...WRITING,
@@ -96,11 +96,11 @@ export const closeCommand: CommandDefinition = {
   },
 };
 
-/** `close`, which creates the Gate without being told what it selects. */
+/** `close` with the usual kinds: it creates the Gate without further options. */
 export const freezeCommand: CommandDefinition = {
   ...closeCommand,
   description: `The same as close with --kinds ${FROZEN_KINDS.join(',')}: closes the Gate of that name, or creates it.`,
-  arguments: [{ syntax: '[name]', help: `of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
+  arguments: [{ syntax: '[name]', help: `name of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
   examples: [['nothing of this namespace changes until tomorrow', 'freeze incident -n shop --for 24h --reason INC-42']],
   run: (context, invocation) => freezeBy(context, invocation, (invocation.arguments as [string?])[0] ?? DEFAULT_NAME),
 };

@@ -13,7 +13,7 @@ import { approvalEvaluator } from '../../core/rollout/evaluation/versionApproval
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { problemOf } from '../kube/apiProblems.ts';
 import type { KubeClient } from '../kube/kubeClient.ts';
-import { readRollout, rolloutGatesOf } from '../read/namedObjects.ts';
+import { readRollout, readRolloutGatesOf } from '../read/namedObjects.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import { calendarCommand } from './calendarCommand.ts';
@@ -165,7 +165,7 @@ async function missingApprovals(
   version: string,
   now: EpochMs,
 ): Promise<string[]> {
-  const gates = (await rolloutGatesOf(client, rollout)).filter(({ spec }) => spec?.approvals);
+  const gates = (await readRolloutGatesOf(client, rollout)).filter(({ spec }) => spec?.approvals);
   const of = `${rollout.metadata.namespace}/${rollout.metadata.name}`;
   if (gates.length === 0) {
     throw new Problem(

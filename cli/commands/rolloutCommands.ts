@@ -1,4 +1,4 @@
-/** The commands that change one thing of one Rollout. */
+/** The commands that change one Rollout. */
 
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';

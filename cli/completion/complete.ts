@@ -1,5 +1,5 @@
 /**
- * Cobra's completion protocol, which kubectl and flux speak with their plugins: the words typed so far in, candidates out, a line each with a
+ * Cobra's completion protocol, which kubectl and flux use with their plugins: the words typed so far in, candidates out, a line each with a
  * tab before the description, and a line with a directive at the end. Source: the documentation of Cobra's shell completions.
  */
 

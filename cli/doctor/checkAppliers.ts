@@ -2,7 +2,7 @@
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import { pinAnnotationsOf, pinPath } from '../../core/admission/managedFields/annotations.ts';
+import { fieldPath, managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
 import { applierOf } from '../../core/admission/suspend/applier.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
@@ -28,7 +28,7 @@ interface IgnoreRule {
 
 /**
  * Objects keep what a Rollout has set while admission is away if their Kustomization ignores the field (Flux 2.9, docs/take-over.md).
- * @param objects with pinned fields, or without. @param rollouts those with spec.writeBack want Git to set the fields
+ * @param objects with managed fields, or without. @param rollouts those with spec.writeBack want Git to set the fields
  */
 export function ignoredFindings(
   objects: readonly FluxObject[],
@@ -43,11 +43,11 @@ export function ignoredFindings(
     if (!applier) return [];
     const rules = ((applier.spec as { ignore?: IgnoreRule[] } | undefined)?.ignore ?? []).filter(isAbout(object));
     const ignored = new Set(rules.flatMap(({ paths = [] }) => paths));
-    return pinAnnotationsOf(object).pins.map((pin) => ({
+    return managedFieldsOf(object).fields.map((field) => ({
       name: `${object.kind} ${refKey(identityOf(object))}`,
       applier: refKey(ref),
-      isIgnored: ignored.has(pointer(pinPath(pin))),
-      isOfGit: writingBack.has(refKey({ namespace: object.metadata.namespace ?? '', name: pin.rollout })),
+      isIgnored: ignored.has(pointer(fieldPath(field))),
+      isOfGit: writingBack.has(refKey({ namespace: object.metadata.namespace ?? '', name: field.rollout })),
     }));
   });
   const blocked = fields.filter(({ isOfGit, isIgnored }) => isOfGit && isIgnored);

@@ -1,4 +1,4 @@
-/** Objects that wait for something that does not exist, and closed Gates behind which Flux goes on. */
+/** Objects that wait for an object that does not exist, and closed Gates that Flux does not obey. */
 import type { ImagePolicy } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';

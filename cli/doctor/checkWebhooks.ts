@@ -79,7 +79,7 @@ function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): F
     try {
       const text = Buffer.from(bundle, 'base64').toString();
       const certificates = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
-      // Of several the one that lasts longest counts.
+      // If there are several, the one that expires last counts.
       const end = Math.max(...certificates.map((each) => Date.parse(new X509Certificate(each).validTo)));
       ends.push(end);
       if (end - now >= SOON_DAYS * DAY_MS) return [];

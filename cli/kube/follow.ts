@@ -48,7 +48,7 @@ export async function* follow<T extends KubeObject<any, any>>(
         if (event.type === 'DELETED') yield { type: 'gone', object: event.object };
         else if (event.type !== 'BOOKMARK') yield { type: 'set', object: event.object };
       }
-      // A connection that died alone is replaced in silence; where the API server does not answer either, that is told below.
+      // A lost connection is replaced silently; if the API server does not answer either, that is reported below.
       if (timer.timedOut) await client.raw('/version');
       // The API server ends every watch after some minutes; one that ends at once must not be asked for again at once.
       await rest(FIRST_PAUSE_MS, signal);

@@ -47,7 +47,7 @@ export interface WriteOptions {
 export interface KubeClient {
   /** undefined: there is none of that name, or the kind is not served. */
   get<T extends KubeObject<any, any> = KubeObject>(path: ObjectPath): Promise<T | undefined>;
-  /** In pages, as they arrive: thousands of objects are not held twice. */
+  /** Page by page: thousands of objects are not in memory twice. */
   pages<T extends KubeObject<any, any> = KubeObject>(
     from: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal },
   ): AsyncGenerator<ListPage<T>>;

@@ -1,4 +1,4 @@
-/** Which cluster, as whom, in which namespace: kubeconfig files, merged as kubectl merges them, and the flags above them. */
+/** The cluster, user and namespace: from kubeconfig files, merged as kubectl merges them, and flags, which come first. */
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';

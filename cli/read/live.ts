@@ -1,4 +1,4 @@
-/** Rollouts and everything around them, kept up to date by watches: for `get --watch`, `status --until` and `--wait`. */
+/** Rollouts and their related objects, updated by watches: for `get --watch`, `status --until` and `--wait`. */
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -114,7 +114,7 @@ export class Live {
     });
   }
 
-  /** Starts a watch, unless there is one. */
+  /** Starts a watch, unless one is running. */
   #watch(kind: WatchedKind, namespace: string | undefined, onUnread?: OnUnread, selectors: ListSelectors = {}): void {
     const id = `${kind} ${namespace ?? ''}`;
     if (this.#watches.has(id)) return;

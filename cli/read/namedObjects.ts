@@ -144,7 +144,7 @@ export function find<Kind extends keyof Nameable>(
 }
 
 /** The RolloutGates of a Rollout, by name. */
-export async function rolloutGatesOf(client: KubeClient, { metadata }: Rollout): Promise<RolloutGate[]> {
+export async function readRolloutGatesOf(client: KubeClient, { metadata }: Rollout): Promise<RolloutGate[]> {
   const all = await client.list<RolloutGate>({ ...ROLLOUT_GATES, namespace: metadata.namespace });
   return all.filter(({ spec }) => spec?.rolloutRef.name === metadata.name);
 }

@@ -6,13 +6,13 @@ import { createPaint, line, lines, type Paint } from './safe.ts';
 export interface Terminal {
   /** A line on standard output. What others wrote in it is text, and no more: see safe.ts. */
   print(text: string): void;
-  /** A line on standard error: notes beside the answer. */
+  /** A line on standard error, for notes. */
   note(text: string): void;
   /** Several lines on standard output, without colors. */
   printText(text: string): void;
   /** Several lines on standard error, without colors. */
   noteText(text: string): void;
-  /** Called around each text that is not `write`, as long as a picture stands at the end of the screen. */
+  /** Called around each text that is not `write`, while the last lines of the screen are a picture. */
   around(writing: ((write: () => void) => void) | undefined): void;
   /** To standard output as it is: nothing that others wrote. */
   write(text: string): void;

@@ -197,7 +197,7 @@ async function answered(client: KubeClient, isAwaited: () => boolean): Promise<v
   }
 }
 
-/** Who owned which field is half of an object, and nothing here looks at it. */
+/** managedFields are half of an object, and unused here. */
 function slim(object: Any): Any {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };
@@ -205,7 +205,7 @@ function slim(object: Any): Any {
 
 // The page's open streams (server-sent events): each gets everything once, and then what changes.
 
-/** A page that does not read what it is sent is let go, and gets everything anew when it comes back. */
+/** A page that does not read its stream is disconnected, and gets everything again when it reconnects. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 const CHUNK = 500;
 
@@ -247,7 +247,7 @@ class Hub {
     this.#write(frame(event, data));
   }
 
-  /** Some proxies and browsers close what is silent; and a page sees by it that the server is there. */
+  /** Some proxies and browsers close idle connections; and it shows the page that the server is alive. */
   beat(): void {
     this.#write(': beat\n\n');
   }

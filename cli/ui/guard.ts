@@ -21,7 +21,7 @@ export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly s
   };
 }
 
-/** For everything that tells of the cluster or changes it. */
+/** For every request that reads or changes the cluster. */
 export function refuseCaller(headers: IncomingHttpHeaders, token: string): CallerRefusal | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
   // A browser too old to say the site is checked by the origin.

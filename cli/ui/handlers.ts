@@ -1,4 +1,4 @@
-/** Answers to the page's requests beside its stream: one application or Gate, the user's rights, and writes. */
+/** Answers to the page's requests, except its stream: one application or Gate, the user's rights, and writes. */
 
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
@@ -72,7 +72,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
         basis ??= write.basis;
         creates = write.creates === true;
         const { warnings } = await sent(client, write, dryRun);
-        // Before the user confirms, our warnings stand beside those of the API server.
+        // Before the user confirms, our warnings are shown with those of the API server.
         return dryRun
           ? {
               ok: true,

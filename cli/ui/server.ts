@@ -31,7 +31,7 @@ export interface PageServerOptions {
 }
 
 const MOST_BODY = 64 * 1024;
-/** For targets without a host, which is looked at in the header alone. */
+/** For targets without a host: the host is checked in the header only. */
 const BASE = 'http://page';
 const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
 
@@ -119,10 +119,10 @@ async function post(
   if (!posted) return json(response, 400, { message: 'The body of this request is not JSON.' });
   const answered = await answerTo(pathname, posted, handlers, adopting);
   if (answered) return json(response, 200, answered);
-  json(response, 400, { message: 'This is nothing that the page can ask for.' });
+  json(response, 400, { message: "The page doesn't make such a request." });
 }
 
-/** Nothing of it has been looked at. */
+/** Not checked yet. */
 type Posted = Partial<Record<'action' | 'requested' | 'dryRun' | 'basis' | 'agreed', unknown>>;
 
 /** undefined: it is nothing that the page can ask for. */

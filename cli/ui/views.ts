@@ -1,4 +1,4 @@
-/** The rows of the Board and the Gates, kept up to date: what an object's change makes stale is computed again, in batches. */
+/** The rows of the Board and the Gates: rows that an object's change makes stale are computed again, in batches. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../../api/types.ts';
 import { type BudgetView, budgetView } from '../../client/board/budgetView.ts';
@@ -22,7 +22,7 @@ export interface ViewChanges {
   budgets: Changed<BudgetView>;
 }
 
-/** Views beside the rows, one for each object. */
+/** Further views, one for each object. */
 interface Plans {
   gates: GateView;
   schedules: ScheduleView;
@@ -170,7 +170,7 @@ export class Views {
   /** Computes up to a chunk of the stale views, and returns those that differ. */
   refresh(): ViewChanges {
     const rows: ViewChanges['rows'] = { set: [], gone: [] };
-    for (const [id] of take(this.#staleRows, CHUNK)) {
+    for (const [id] of removeFirst(this.#staleRows, CHUNK)) {
       const rollout = this.objects.get<Rollout>('Rollout', id);
       settle(this.#rows, id, rollout && this.#row(id, rollout), rows);
     }
@@ -185,7 +185,7 @@ export class Views {
   #planned<Plan extends keyof Plans>(plan: Plan): Changed<Plans[Plan]> {
     const change: Changed<Plans[Plan]> = { set: [], gone: [] };
     const { views, stale } = this.#plans[plan];
-    for (const [id, kind] of take(stale, CHUNK)) {
+    for (const [id, kind] of removeFirst(stale, CHUNK)) {
       const object = this.objects.get(kind, id);
       settle(views, id, object && VIEW_OF[plan](object, this.#now()), change);
     }
@@ -206,15 +206,15 @@ export class Views {
   }
 }
 
-/** Some of them, which are then no longer there. */
-function take(stale: Map<string, WatchedKind>, most: number): [id: string, kind: WatchedKind][] {
-  const taken: [id: string, kind: WatchedKind][] = [];
+/** Removes and returns at most `most` entries. */
+function removeFirst(stale: Map<string, WatchedKind>, most: number): [id: string, kind: WatchedKind][] {
+  const found: [id: string, kind: WatchedKind][] = [];
   for (const each of stale) {
-    if (taken.length === most) break;
-    taken.push(each);
+    if (found.length === most) break;
+    found.push(each);
   }
-  for (const [id] of taken) stale.delete(id);
-  return taken;
+  for (const [id] of found) stale.delete(id);
+  return found;
 }
 
 function settle<T>(views: Map<string, T>, id: string, view: T | undefined, change: { set: T[]; gone: string[] }): void {

@@ -65,7 +65,7 @@ export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
 }
 
 /**
- * The fields of an unread object that its write depends on: an annotation is removed whether it is there or not. Lists are not made up,
+ * The fields of an unread object that its write depends on: an annotation is removed even if it is not set. Lists are not invented,
  * since the write replaces them. A Gate that is to be created is not there.
  */
 function sketchOf({ type, object, version, image }: ActionRequest): KubeObject<any, any> | undefined {

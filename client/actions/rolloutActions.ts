@@ -6,7 +6,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { gateRefsOf } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { neverSeen } from '../../core/rollout/evaluation/gatesToPass.ts';
+import { neverSeen } from '../../core/rollout/evaluation/namedGates.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import type { Application, DeploymentView, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';
@@ -97,13 +97,13 @@ function gateStepActions(
 /** Removes a missing Gate from the Rollout; empty if only a bound object requires it. */
 function unrequired(rollout: Rollout, gate: NamespacedName, step: string): Action[] {
   if (!gateRefsOf(rollout).some((ref) => refKey(ref) === refKey(gate))) return [];
-  const isFree = neverSeen(rollout).has(refKey(gate));
+  const neverExisted = neverSeen(rollout).has(refKey(gate));
   const ref = { namespace: gate.namespace, name: gate.name };
   const object = { kind: 'Rollout' as const, ...identityOf(rollout) };
   return offer({ type: 'unrequire', object, gate: ref }, rollout, {
     step,
-    ...(isFree
-      ? { text: 'This Gate has never existed. The Rollout no longer requires it.' }
+    ...(neverExisted
+      ? { text: 'This Gate has never existed. The Rollout stops requiring it.' }
       : {
           text: 'This Gate has been deleted. Removing it is a bypass: your name and reason are recorded.',
           rights: [rightOn('bypass', 'Gate', gate), rightOn('patch', 'Rollout', identityOf(rollout))],
@@ -137,7 +137,7 @@ function failureActions(
   const failed = rollout.status?.history?.[0]?.version.tag;
   return [
     ...(failed === undefined ? [] : on(rollout, 'retry', { version: failed }, step)),
-    ...(failure.wayBack === undefined ? [] : on(rollout, 'rollback', { version: failure.wayBack }, step)),
+    ...(failure.rollbackTo === undefined ? [] : on(rollout, 'rollback', { version: failure.rollbackTo }, step)),
     ...(failure.unblocks ? on(rollout, 'unblock', {}, step) : []),
   ];
 }
@@ -149,7 +149,7 @@ function isDeployable(rollout: Rollout, version: string, steps: readonly Step[])
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const isRequested = requestsOf(rollout).forceDeploy === version;
   const holds = blocking.some(({ kind }) => HOLD_AUTOMATION.includes(kind));
-  // These end by themselves, and a deployment by hand waits for neither.
+  // These end by themselves, and a manual deployment waits for neither.
   const waits = steps.some(({ kind, state }) => (kind === 'age' || kind === 'stage') && state === 'waits');
   return (
     !isRequested && (holds || waits) && !blocking.some(({ kind, asksApproval }) => kind === 'gate' || asksApproval)
@@ -199,7 +199,7 @@ function refOf({ kind, namespace, name }: ObjectRef) {
 
 type Known = Pick<Application, 'namespace' | 'name' | 'pinned' | 'runs' | 'history'>;
 
-/** What ran before is gone back to: deployed by hand, it would give way to the newer one at once. */
+/** A rollback for a version that ran before: deployed manually, it would be replaced by the newer one at once. */
 export function versionActions(application: Known, version: string): Action[] {
   const { namespace, name, runs, history } = application;
   const object = { kind: 'Rollout' as const, namespace, name };

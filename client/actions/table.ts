@@ -36,7 +36,7 @@ type Text = (request: ActionRequest, found?: KubeObject<any, any>) => string;
 
 interface Definition {
   kinds: readonly KindName[];
-  /** What it needs beside the object. `version?`: of some kinds. */
+  /** Inputs besides the object. `version?`: for some kinds. */
   takes?: readonly ('version' | 'rollout' | 'gate' | 'spec')[];
   /** Absent: it may have one. */
   reason?: 'required' | 'none';

@@ -10,7 +10,7 @@ import type { Selects } from './writes/gateWrites.ts';
 export const TIME_FORMS = "'Mon 08:00', 'tomorrow 09:00', '18:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
 export const SPAN_FORMS = '30m, 24h, 2d or 1w';
 
-/** Milliseconds; days and weeks beside what Go takes. */
+/** Milliseconds; Go's units, days and weeks. */
 export function parseSpan(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,4})(d|w)$/.exec(text.trim()) ?? [];
   if (count !== undefined) return Number(count) * DAY_MS * (unit === 'w' ? 7 : 1);

@@ -1,4 +1,4 @@
-/** What the API server's audit log (audit.k8s.io/v1, a JSON object on each line) tells: every write, with its user. */
+/** Records from the API server's audit log (audit.k8s.io/v1, one JSON object per line): every write, with its user. */
 import * as annotation from '../../api/annotations.ts';
 import { GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import { isMap } from '../../core/kube/json.ts';
@@ -87,7 +87,7 @@ export class AuditLog {
     this.records.push(...this.#recordsOf(event, time));
   }
 
-  /** What it can't tell of the time since `since`. */
+  /** What is missing in it since `since`. */
   gaps(since: number): AuditGap[] {
     const begins = parseTime(this.#first);
     return [
@@ -147,7 +147,7 @@ function actsOf(kind: KindName, verb: string, { subresource }: { subresource?: s
 
 interface Written {
   annotations: Annotations;
-  /** Of the spec, one level deep; `value` where it is text. */
+  /** Changed fields of the spec, one level deep; `value` if it is text. */
   fields: { path: string; value?: string }[];
   isWhole: boolean;
 }

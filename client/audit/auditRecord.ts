@@ -46,7 +46,7 @@ export interface AuditRecord {
   sources: AuditSource[];
 }
 
-/** What the sources can't tell. The report says it: silence would read as "nothing happened". */
+/** What the sources lack. The report lists it: silence would read as "nothing happened". */
 export type AuditGap =
   /** A history that begins after `since`: older entries were dropped. */
   | { kind: 'HistoryBegins'; object: AuditObject; at: string }
@@ -57,7 +57,7 @@ export type AuditGap =
   /** Writes that the audit policy logged without their content. */
   | { kind: 'WritesWithoutContent'; count: number }
   | { kind: 'UnreadableLines'; count: number }
-  /** The API server keeps Events for an hour unless told otherwise. */
+  /** The API server's default for keeping Events: an hour. */
   | { kind: 'EventsBegin'; at?: string }
   /** Objects that the reader may not list. */
   | { kind: 'NotRead'; what: string; why: string };
@@ -103,7 +103,7 @@ function rank({ user, sources }: AuditRecord): number {
   return sources.includes('Event') ? 2 : user === undefined ? 1 : 0;
 }
 
-/** An act of another user, or about another version, is another one; and one source tells two acts, unless it repeats itself. */
+/** Records with another user or version are different actions; two records of one source are two actions, unless they are equal. */
 function isSameAct(a: AuditRecord, b: AuditRecord): boolean {
   const isSameUser = a.user === undefined || b.user === undefined || a.user === b.user;
   if (!isSameUser || !isSameVersion(a.version, b.version)) return false;

@@ -1,4 +1,4 @@
-/** What Kubernetes Events tell an auditor. They name no user in a field, and whoever may create Events can forge one: any other source counts for more. */
+/** Records from Kubernetes Events. They have no field for the user, and any creator of Events can forge one: other sources take precedence. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../../api/notifications.ts';
 import type { AuditAction, AuditRecord } from './auditRecord.ts';
@@ -13,7 +13,7 @@ export interface CoreEvent extends KubeObject<any, any> {
   source?: { component?: string };
 }
 
-/** Reasons that tell of an act. The others tell of states. */
+/** Reasons of Events about an action. The others are about states. */
 const ACTIONS: Readonly<Record<string, AuditAction>> = {
   DeploymentSucceeded: 'Deployed',
   DeploymentAdopted: 'Deployed',

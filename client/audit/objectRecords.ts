@@ -1,10 +1,10 @@
-/** What objects of the cluster tell an auditor: histories, and what the webhook recorded with the authenticated user. */
+/** Records from objects of the cluster: histories, and the webhook's records of authenticated users. */
 import { ACCEPTED_REQUEST, APPROVALS, GATE_APPROVALS, LISTED } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
+import { type FieldChange, parseApprovals } from '../../core/approval/approvalRecord.ts';
 import { parseListed } from '../../core/approval/listRecord.ts';
 import { pinRecordOf, scheduledBy } from '../../core/approval/pinRecord.ts';
-import { type FieldChange, parseApprovals } from '../../core/approval/record.ts';
 import { givenReason } from '../../core/gate/bypassReason.ts';
 import { type GateRequest, parseAcceptedRequests } from '../../core/gate/gateRequests.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
@@ -75,7 +75,7 @@ function recordsOfDeployment(entry: HistoryEntry, object: AuditObject): AuditRec
       action: isVote ? 'Approved' : 'Opened',
       object: { kind: kind ?? 'Gate', namespace, name },
       sources: ['History'],
-      // A Gate opens for all that it holds: fifty Rollouts tell of one opening.
+      // A Gate opens for all that it holds: fifty Rollouts may list one opening.
       ...defined({ user: by, reason: why, version: isVote ? version.tag : undefined }),
     };
   });

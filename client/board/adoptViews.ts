@@ -5,9 +5,9 @@ import type { FluxObject, ImagePolicy, ImageRepository, SourceRef } from '../../
 import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { boundRollouts } from '../../core/admission/managedFields/annotations.ts';
+import { boundRollouts } from '../../core/admission/managedFields/managedFields.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { type Saying, withCommands } from '../../core/text/commands.ts';
+import { type TextWithCommands, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adoption.ts';
 import { FIELD_MANAGER, named } from '../actions/writes/plannedWrite.ts';
@@ -44,7 +44,7 @@ export interface AdoptPlan {
   rollout: string;
   /** All changes, as text. The request to adopt sends it back: it is what the user has confirmed. */
   diff: string;
-  notes: Saying[];
+  notes: TextWithCommands[];
   command: string;
   kubectl: string;
   needs: Right[];
@@ -103,7 +103,7 @@ export function ungovernedOf(objects: readonly FluxObject[], around: ClusterCont
   );
 }
 
-/** It has no version of its own: it follows the OCIRepository of its chart. */
+/** It has no version: it follows the OCIRepository of its chart. */
 function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject>): Ungoverned {
   const ref = identityOf(object);
   const chart = object.spec?.chartRef as SourceRef | undefined;

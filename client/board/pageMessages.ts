@@ -12,7 +12,7 @@ export interface KindState {
   state: 'loading' | 'live' | 'reconnecting' | 'forbidden' | 'absent' | 'signed-out';
   /** The namespace that is read where the whole cluster may not be. */
   namespace?: string;
-  /** What the API server said. */
+  /** The API server's message. */
   why?: string;
 }
 
@@ -22,7 +22,7 @@ export interface Hello {
   user?: string;
   /** The context's namespace, in which new objects are created by default. */
   home?: string;
-  /** Only this namespace is looked at; absent: all. */
+  /** The only namespace to search; absent: all. */
   namespace?: string;
   program: string;
 }
@@ -43,7 +43,7 @@ export interface StreamEvents {
 /** Whether the user has a right, by the right's key. */
 export type Rights = Record<string, boolean>;
 
-/** A release that is known, as far as the registry has told. */
+/** A discovered release, with the registry's metadata if it was read. */
 export interface ReleaseView {
   tag: string;
   version?: string;
@@ -76,7 +76,7 @@ export interface Preview {
   count: number;
   /** What could not be read, a sentence each. */
   unread: string[];
-  /** What the API server said to the same write without making it. */
+  /** The API server's answer to a dry run of the same write. */
   answer: Answer;
 }
 

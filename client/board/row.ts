@@ -35,7 +35,7 @@ export interface Row {
   /** The version that is waiting or rolling out. */
   track?: Track;
   pinned?: string;
-  /** The cause; what else stands in the way, by title. */
+  /** The cause; further blockers, by title. */
   why?: string;
   /** Since when the version waits. */
   since?: string;
@@ -90,7 +90,7 @@ function runningOf({ version, outcome, at, endedAt }: DeploymentView): NonNullab
   return { version, outcome, at, ...(endedAt && { endedAt }) };
 }
 
-/** What stands in the way first, without the version, which the row has anyway: `Gate shop/freeze: closed by alice: INC-42; RolloutGate qa`. */
+/** The first blocker, without the version, which the row has anyway: `Gate shop/freeze: closed by alice: INC-42; RolloutGate qa`. */
 function whyText({ text, step: id }: Cause, steps: readonly Step[]): string {
   const inTheWay = blocking(steps);
   const first = inTheWay.find((step) => step.id === id);
@@ -104,9 +104,9 @@ function blocking(steps: readonly Step[]): Step[] {
   return steps.filter(({ state, kind }) => state === 'blocks' && GATE_LIKE.includes(kind));
 }
 
-/** A deployment that is under way comes before the version that waits behind it. */
+/** A running deployment comes before the version that waits behind it. */
 export function trackOf({ runs, waiting, steps, state }: Application): Track | undefined {
-  // A deployment without a bake gives way to the waiting version.
+  // A deployment without a bake is replaced by the waiting version.
   if (runs && state !== 'waits' && (runs.outcome === 'Deploying' || runs.outcome === 'InProgress')) {
     const bake = steps.find(({ kind }) => kind === 'bake');
     const isBaking = runs.outcome === 'InProgress';

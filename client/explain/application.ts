@@ -41,7 +41,7 @@ export interface MetricView {
   measurements: MeasurementView[];
 }
 
-/** One thing that a version has to pass, in the order in which versions pass them. */
+/** One step of a version, in the order in which versions take them. */
 export interface Step {
   /** Unique within the Application and stable over time: `gate/flux-system/year-end`. */
   id: string;
@@ -107,7 +107,7 @@ export interface DeploymentView {
   failedChecks: { namespace: string; name: string; message?: string }[];
 }
 
-/** A pin that stands (`version`), or that was removed (`from`). */
+/** The pinned version (`version`), or the one that was unpinned (`from`). */
 interface PinView {
   version?: string;
   from?: string;
@@ -122,7 +122,7 @@ export interface FailureView {
   lastGood?: string;
   lastGoodId?: number;
   /** Where `rollback` goes; absent where it refuses. */
-  wayBack?: string;
+  rollbackTo?: string;
   /** A failure blocks the next version until a user unblocks it. */
   unblocks: boolean;
 }
@@ -141,7 +141,7 @@ export interface Cause {
   /** The reason of the condition that says so: machine-readable, `GateClosed`. */
   code: string;
   text: string;
-  /** Id of the step it is about, where there is one. */
+  /** Id of its step, if any. */
   step?: string;
 }
 
@@ -180,9 +180,9 @@ export interface Remedy extends Right {
 }
 
 /**
- * `waits`: a version is to come and something is in its way. `deploying`, `baking`: the newest deployment is under way, and nothing else
+ * `waits`: a version is blocked. `deploying`, `baking`: the newest deployment is running, and nothing else
  * waits or it waits for that. `failed`: the newest deployment has failed and no version is to come. `done`: the newest deployment has
- * succeeded, or does not bake. `empty`: nothing is deployed and nothing is to come. `problem`: the Rollout itself says that it cannot go on, or Flux
+ * succeeded, or does not bake. `empty`: nothing is deployed and nothing is to come. `problem`: the Rollout reports that it cannot continue, or Flux
  * reports that an object which has the newest deployment failed.
  */
 export type ApplicationState = 'waits' | 'deploying' | 'baking' | 'failed' | 'done' | 'empty' | 'problem';
@@ -210,7 +210,7 @@ export interface Application {
   pin?: PinView;
   steps: Step[];
   next?: Next;
-  /** Why the version waits or the deployment does not go on; the first is the cause. */
+  /** Why the version waits or the deployment does not continue; the first is the cause. */
   causes: Cause[];
   remedies: Remedy[];
   /** Newest first. */

@@ -13,7 +13,7 @@ interface ApprovalsAt {
   verdict: ApprovalVerdict;
 }
 
-/** Versions that wait, then others with approvals that stand, the newest first. Requesters and authors are checked for waiting versions only. */
+/** Versions that wait, then others with valid approvals, the newest first. Requesters and authors are checked for waiting versions only. */
 export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalsAt[] {
   const rule = gate.spec.approvals;
   if (!rule) return [];

@@ -38,7 +38,7 @@ function reportedFailure({ spec, status }: FluxObject): FluxFailure | undefined 
   };
 }
 
-/** Flux keeps `status.observedGeneration` back after a failure: only the condition tells which spec it is about. */
+/** Flux keeps `status.observedGeneration` back after a failure: only the condition shows which spec it is about. */
 function isOlder({ metadata, status }: FluxObject): boolean {
   const { observedGeneration = Number.POSITIVE_INFINITY } = findCondition(status?.conditions, READY) ?? {};
   return observedGeneration < (metadata.generation ?? 0);

@@ -1,4 +1,4 @@
-/** A Gate in a few words: what it is, who made it so and why. When it changes is said beside it. */
+/** A Gate in a few words: its state, the user and the reason. The caller adds when it changes. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { scheduledBy } from '../../core/approval/pinRecord.ts';

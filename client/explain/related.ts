@@ -9,7 +9,7 @@ export interface Unread {
   kind: KindName;
   /** Absent: in none. */
   namespace?: string;
-  /** `forbidden`, `not installed`, or what the API server said. */
+  /** `forbidden`, `not installed`, or the API server's message. */
   why: string;
 }
 
@@ -50,7 +50,7 @@ export function unreadOf({ unread }: RelatedObjects, bound: readonly FluxBinding
   return unread.filter(({ kind }) => !isFlux.has(kind) || kinds.has(kind));
 }
 
-/** `RolloutGates in apps: forbidden`; in an order of their own, whichever answer came first. */
+/** `RolloutGates in apps: forbidden`; in a fixed order, not that of the answers. */
 export function unreadTexts(unread: readonly Unread[]): string[] {
   return unread.map(({ kind, namespace, why }) => `${kind}s${namespace ? ` in ${namespace}` : ''}: ${why}`).sort();
 }

@@ -1,4 +1,4 @@
-/** Every kind of thing that a version may wait for: causes, steps, actions and rows of the board derive from this table. */
+/** Every kind of step that a version may wait for: causes, steps, actions and rows of the board derive from this table. */
 import type { Blocker } from '../../api/types.ts';
 
 interface StepKindRow {
@@ -6,13 +6,13 @@ interface StepKindRow {
   blockers: readonly Blocker['type'][];
   /** Reasons of conditions that are about it. */
   reasons: readonly string[];
-  /** It has a condition of its own beside DeploymentBlocked. */
+  /** It has its own condition, besides DeploymentBlocked. */
   hasCondition?: true;
   /** What the newest deployment passes, and not the version that waits. */
   ofDeployment?: true;
   /** The board draws a version at its gates while this blocks it. */
   isGateLike?: true;
-  /** Automation waits for it, and a deployment by hand does not. */
+  /** Automation waits for it, and a manual deployment does not. */
   holdsAutomation?: true;
   /** Icon on the page. */
   icon: string;
@@ -54,7 +54,7 @@ export function kindOfReason(reason: string): StepKind | undefined {
   return ROWS.find(([, { reasons }]) => reasons.includes(reason))?.[0];
 }
 
-/** What is wrong with the Rollout itself is said by Ready. */
+/** Ready reports problems of the Rollout itself. */
 export function hasOwnCondition(type: Blocker['type']): boolean {
   return (
     type === 'Problem' ||

@@ -6,7 +6,7 @@
  *   ---------------  ------------------------------------------------  ---------------------------------------------------
  *   nesting          refuses a spec that is too deep to be compared    -
  *   hold             behind a closed gate: holds, refuses or allows    nothing that gates govern has changed since
- *   pins             gates open: sets what the Rollouts deploy         managed fields still have what the Rollouts deploy
+ *   managed fields   gates open: sets what the Rollouts deploy         managed fields still have what the Rollouts deploy
  *   selected-by      written                                           -
  *   suspension       suspends and resumes                              what is marked closed is still suspended
  *   bypass record    written                                           -
@@ -17,42 +17,33 @@
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { HoldReason } from '../../api/metrics.ts';
-import type { Pin, Rollout } from '../../api/types.ts';
+import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, recordReason } from '../gate/bypassReason.ts';
-import { evaluateGates, type GateResult, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { type GateResult, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
-import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
-import { bypassText, heldWarning, pinnedText, type Refusal, subjectOf } from './gateTexts.ts';
+import { gatesInAnnotation, selectedByText } from './gateAnnotations.ts';
+import { bypassText, heldWarning, managedFieldHint, type Refusal, subjectOf } from './gateTexts.ts';
 import { decideHeld } from './heldWrite.ts';
-import { pinAnnotationsOf, readPin, writePins } from './managedFields/annotations.ts';
 import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';
-import { pinFields } from './managedFields/pinFields.ts';
-import {
-  candidatesOf,
-  type GateContext,
-  gatesInAnnotation,
-  type ObjectGates,
-  objectGates,
-  type RequiredGates,
-  selectedByText,
-  selectingGates,
-} from './objectGates.ts';
-import { passingRollouts } from './suspend/bypassGrant.ts';
+import { managedFieldsOf, readManagedField, writeManagedFields } from './managedFields/managedFields.ts';
+import { setManagedFields } from './managedFields/setManagedFields.ts';
+import { type GateContext, leavesSelection, type ObjectGates, objectGates, type RequiredGates } from './objectGates.ts';
+import { bypassingRollouts } from './suspend/bypassGrant.ts';
 import { settleSuspension } from './suspend/suspension.ts';
 
 /** What is read of the cluster for one write, once and before anything is decided. */
 export interface WriteContext extends GateContext {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /** The source of a pinned Kustomization, where it may be pinned too: see core/admission/managedFields/source.ts. */
+  /** The source of a Kustomization with managed fields, where it may have one too: see core/admission/managedFields/source.ts. */
   source?: FluxObject | 'settled' | undefined;
   /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout is not a way around its Gates. */
-  closedForPins?: readonly GateResult[];
+  closedOnLeaving?: readonly GateResult[];
   /** The Kustomization that applies the object, where it exists and the write `asksToResume`. */
   applier?: FluxObject | undefined;
 }
@@ -90,7 +81,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   if (tooDeep) return { refusal: { reason: 'limit', text: `${subjectOf(write.object)}: ${tooDeep}` }, warnings: [] };
 
   const closed = oldObject && !bypass?.granted ? closedToWrite(oldObject, write.object, context) : [];
-  const content = oldObject && closed.length > 0 ? hold({ ...write, oldObject }, closed) : pin(write);
+  const content = oldObject && closed.length > 0 ? hold({ ...write, oldObject }, closed) : manageFields(write);
   if (content.refusal) return content;
 
   const gates = gatesOfResult(content.object, write);
@@ -102,7 +93,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     gates,
     fieldManager: write.fieldManager,
     bypass: bypass?.granted ?? false,
-    passing: passingRollouts(oldObject, gates.closings, context).size > 0,
+    bypassing: bypassingRollouts(oldObject, gates.closings, context).size > 0,
     applier: context.applier,
     now: context.now,
   });
@@ -130,16 +121,16 @@ export function closedToWrite(
   object: FluxObject | undefined,
   context: WriteContext,
 ): GateResult[] {
-  const candidates = candidatesOf(object ? [object, oldObject] : [oldObject], context);
-  return [...objectGates(oldObject, context, candidates).closed, ...(context.closedForPins ?? [])];
+  const versions = object ? [object, oldObject] : [oldObject];
+  return [...objectGates(oldObject, context, versions).closed, ...(context.closedOnLeaving ?? [])];
 }
 
 /** The Gates that the object requires as it is to be stored. */
 function gatesOfResult(content: FluxObject, { object, oldObject, context }: FluxWrite): ObjectGates {
-  return objectGates(content, context, candidatesOf(oldObject ? [object, oldObject] : [object], context));
+  return objectGates(content, context, oldObject ? [object, oldObject] : [object]);
 }
 
-/** Behind a closed gate nothing moves, pins included, but those of a deployment that passes it. */
+/** Behind a closed gate no field changes, except managed fields whose deployment bypasses the gate. */
 function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
   const { object, oldObject, context, bypass } = write;
   const evaluated = decideHeld({
@@ -152,67 +143,61 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
   });
   if (evaluated.is === 'refused') {
     const text = `${subjectOf(oldObject)} cannot be changed (${evaluated.paths.text}): `;
-    const pin = pinAnnotationsOf(oldObject).pins.find((each) => readPin(object, each) !== readPin(oldObject, each));
-    const hint = pin ? pinnedText(oldObject, pin, readPin(object, pin)) : bypassText(bypass, 'write');
+    const field = managedFieldsOf(oldObject).fields.find(
+      (each) => readManagedField(object, each) !== readManagedField(oldObject, each),
+    );
+    const hint = field
+      ? managedFieldHint(oldObject, field, readManagedField(object, field))
+      : bypassText(bypass, 'write');
     return { refusal: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
   }
   const kept = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
     (result, key) => annotate(result, key, oldObject.metadata.annotations?.[key]),
     evaluated.object,
   );
-  const passed = withPassing(kept, write);
-  if (evaluated.is !== 'held') return { object: passed, warnings: [] };
-  return { object: passed, warnings: [heldWarning(closed)], held: 'gate_closed' };
+  const stored = withBypassingFields(kept, write);
+  if (evaluated.is !== 'held') return { object: stored, warnings: [] };
+  return { object: stored, warnings: [heldWarning(closed)], held: 'gate_closed' };
 }
 
-/** The held object, with the pins of a deployment that passes the gates moved: in a write that leaves alone what they follow. */
-function withPassing(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
+/** The held object, with the managed fields of a deployment that bypasses the gates set, if the write leaves their annotations and source alone. */
+function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
   const { object, oldObject, context } = write;
   // A Gate that begins to select the object in this very write counts too.
   const closings = [...objectGates(oldObject, context).closings, ...gatesOfResult(kept, write).closings];
-  const passing = passingRollouts(oldObject, closings, context);
+  const bypassing = bypassingRollouts(oldObject, closings, context);
   const isAboutTheSame =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
-    sameJson(pinAnnotationsOf(object).pins, pinAnnotationsOf(oldObject).pins);
-  if (passing.size === 0 || !isAboutTheSame) return kept;
-  const moved = writePins(kept, valuesFromGit(object, passing));
-  return pinFields({ object: moved, oldObject, rollouts: passing, source: context.source }).object;
+    sameJson(managedFieldsOf(object).fields, managedFieldsOf(oldObject).fields);
+  if (bypassing.size === 0 || !isAboutTheSame) return kept;
+  const moved = writeManagedFields(kept, valuesFromGit(object, bypassing));
+  return setManagedFields({ object: moved, oldObject, rollouts: bypassing, source: context.source }).object;
 }
 
-/** The values in this write, of fields that Git sets, that are the version of a deployment that passes. */
-function valuesFromGit(object: FluxObject, passing: ReadonlyMap<string, Rollout>): [Pin, string][] {
-  return pinAnnotationsOf(object).pins.flatMap((pin): [Pin, string][] => {
-    const rollout = passing.get(pin.rollout);
+/** The fields that Git sets in this write to the version of a deployment that bypasses the gates. */
+function valuesFromGit(object: FluxObject, bypassing: ReadonlyMap<string, Rollout>): [ManagedField, string][] {
+  return managedFieldsOf(object).fields.flatMap((field): [ManagedField, string][] => {
+    const rollout = bypassing.get(field.rollout);
     const version = writeBackName(rollout) && deploymentOf(rollout)?.version;
-    return version && readPin(object, pin) === version ? [[pin, version]] : [];
+    return version && readManagedField(object, field) === version ? [[field, version]] : [];
   });
 }
 
-/** With all gates open, Rollouts decide what they pin. */
-function pin({ object, oldObject, context }: FluxWrite): WriteOutcome {
-  const pinned = pinFields({ object, oldObject, rollouts: context.rollouts, source: context.source });
-  const { denials, warnings } = pinned;
+/** With all gates open, Rollouts set their managed fields. */
+function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
+  const outcome = setManagedFields({ object, oldObject, rollouts: context.rollouts, source: context.source });
+  const { denials, warnings } = outcome;
   if (denials.length > 0) {
     const text = denials.map((each) => each.text).join(' ');
     const commands = denials.flatMap((each) => each.commands ?? []);
     return { refusal: { reason: 'pinned', text, commands }, warnings };
   }
-  return { object: pinned.object, warnings, held: pinned.held ? 'pinned' : undefined };
-}
-
-/** Whether the write changes labels by which a closed Gate selects the object. */
-function leavesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
-  if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
-  if (context.truncated) return true;
-  const candidates = candidatesOf([oldObject], context);
-  const kept = new Set(selectingGates(object, candidates, context).map(refKey));
-  const left = selectingGates(oldObject, candidates, context).filter((ref) => !kept.has(refKey(ref)));
-  return !evaluateGates(left, (ref) => context.gates.get(refKey(ref)), context.now).open;
+  return { object: outcome.object, warnings, held: outcome.held ? 'pinned' : undefined };
 }
 
 /**
- * The sentence that refuses a spec too deep to be compared field by field. What is stored already stays writable beside its spec:
- * else whoever nests deep enough could not be suspended.
+ * The sentence that refuses a spec too deep to be compared field by field. A stored spec that is too deep blocks no write that
+ * leaves it alone: otherwise the object could not be suspended.
  */
 function refuseNesting(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;

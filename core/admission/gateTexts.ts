@@ -3,19 +3,19 @@ import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
-import type { Pin } from '../../api/types.ts';
+import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
 import { type GateResult, type Readable, requestText, reveal, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
-import type { CommandLine, Saying } from '../text/commands.ts';
+import type { CommandLine, TextWithCommands } from '../text/commands.ts';
 import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
-import { pinPath } from './managedFields/annotations.ts';
-import { deployCommand } from './managedFields/deployment.ts';
+import { forceDeployCommand } from './managedFields/deployment.ts';
+import { fieldPath } from './managedFields/managedFields.ts';
 
 /** The closed gates, each with why and until when it is closed, and the commands that open them; of many the first, and how many more. */
-export function closedGatesText(all: readonly GateResult[]): Saying {
+export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
   const closed = all.slice(0, MAX_LISTED);
   const more = all.length > closed.length ? `; and ${all.length - closed.length} more gates are closed` : '';
   const gates = closed.map((gate) =>
@@ -25,12 +25,12 @@ export function closedGatesText(all: readonly GateResult[]): Saying {
   );
   const commands = closed
     .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))
-    .map(({ ref }) => openCommand(ref));
+    .map(({ ref }) => openGateCommand(ref));
   return { text: `${gates.join('; ')}${more}.`, commands };
 }
 
 /** The command that opens a Gate now. */
-export function openCommand({ namespace, name }: NamespacedName): CommandLine {
+export function openGateCommand({ namespace, name }: NamespacedName): CommandLine {
   const line = shell`kubectl -n ${nameWord(namespace)} annotate --overwrite gate/${nameWord(name)} ${OPEN_REQUESTED_AT}=${NOW}`;
   return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
@@ -74,27 +74,31 @@ const BYPASS_HOW = {
 };
 
 /** How to bypass a closed gate, or why the bypass was refused. */
-export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): Saying {
+export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): TextWithCommands {
   if (bypass && !bypass.granted) return { text: ` Bypass refused: ${bypass.refused}.` };
   const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
   return { text: ` To bypass the gate, which takes the verb bypass on it, ${how}.` };
 }
 
 /** How a version bypasses the closed gates of an application. */
-export const HOTFIX_HINT: Saying = {
+export const HOTFIX_HINT: TextWithCommands = {
   text: ` With the verb bypass on each of them, you can bypass them for this version only, with a reason in ${BYPASS_REASON} in the same write.`,
 };
 
 /** How to change a managed field behind a closed gate: neither an open gate nor a bypass of the object lets the edit through. */
-export function pinnedText({ metadata: { namespace } }: FluxObject, pin: Pin, value: string | undefined): Saying {
+export function managedFieldHint(
+  { metadata: { namespace } }: FluxObject,
+  field: ManagedField,
+  value: string | undefined,
+): TextWithCommands {
   const reason = { expanded: shell` ${BYPASS_REASON}=${WHY}` };
   return {
-    text: ` Opening is not enough: ${pinPath(pin).join('.')} is managed by Rollout '${pin.rollout}'.`,
+    text: ` Opening is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'.`,
     commands: [
-      ['To deploy another version once the gates are open', deployCommand(namespace, pin.rollout, value)],
+      ['To deploy another version once the gates are open', forceDeployCommand(namespace, field.rollout, value)],
       [
         'To bypass them for this version only, with the verb bypass on each of them',
-        deployCommand(namespace, pin.rollout, value, reason),
+        forceDeployCommand(namespace, field.rollout, value, reason),
       ],
     ],
   };
@@ -106,7 +110,7 @@ export interface Refusal {
   reason: DenialReason;
   text: string;
   closed?: readonly GateResult[];
-  hint?: Saying;
+  hint?: TextWithCommands;
   commands?: readonly CommandLine[];
 }
 
@@ -115,7 +119,7 @@ export function refusalText(
   { text, closed, hint, commands = [] }: Refusal,
   namespace: string,
   readable?: Readable,
-): Saying {
+): TextWithCommands {
   const gates = closed ? closedGatesText(reveal([...closed], namespace, readable)) : undefined;
   return {
     text: `${text}${gates?.text ?? ''}${hint?.text ?? ''}`,

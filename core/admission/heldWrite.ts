@@ -1,9 +1,9 @@
 /** What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md, W10 to W17). */
 import { GATES, ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/fieldOwners.ts';
 import { firstFew, MAX_LISTED } from '../kube/firstFew.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
-import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/managedFields.ts';
 import { LIMITS } from '../limits.ts';
 import { withStoredForm } from './storedForm.ts';
 
@@ -44,13 +44,13 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
   const writers = writersOf(object, oldObject);
   const removes = isSync && (isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject));
   // Nobody owns a field that is removed, so a removal is the sync's where that applies. What kubectl repeats, no user asks for.
-  const isOfSync = ({ value, writers }: FieldChange) => {
+  const isOfSync = ({ value, writers }: HeldChange) => {
     if (value === undefined) return removes;
     return isSync ? writers.applied(value) : writers.repeated(value);
   };
   const direct = new FewPaths();
   let hasHeld = false;
-  const check = (change: FieldChange, isFreeOtherwise: boolean) => {
+  const check = (change: HeldChange, isFreeOtherwise: boolean) => {
     if (isOfSync(change)) hasHeld = true;
     else if (!isFreeOtherwise) direct.add(change.path);
   };
@@ -65,7 +65,7 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
 }
 
 /** What the gate does anyway; our own suspension too, when the webhook is asked a second time. */
-function suspends({ path, value }: FieldChange): boolean {
+function suspends({ path, value }: HeldChange): boolean {
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }
 
@@ -82,7 +82,7 @@ function held(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObje
 
 // What a write changes of what a closed gate holds.
 
-export interface FieldChange {
+export interface HeldChange {
   /** Plain map keys from the object's root. The walk reuses this array: copy it to keep it. */
   path: readonly string[];
   /** What the new object has there; undefined: nothing. */
@@ -90,7 +90,7 @@ export interface FieldChange {
   writers: Writers;
 }
 
-export type See = (change: FieldChange) => void;
+export type See = (change: HeldChange) => void;
 
 const SUBSTITUTE_ANNOTATION = /^rollout\.kuberik\.com\/substitute\./;
 

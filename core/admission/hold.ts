@@ -10,23 +10,17 @@ import { changedAt, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
-import {
-  type GateContext,
-  type ObjectGates,
-  objectGates,
-  type RefRules,
-  recordedGates,
-  selectedByText,
-} from './objectGates.ts';
+import { type RefRules, selectedByText } from './gateAnnotations.ts';
+import { type GateContext, type ObjectGates, objectGates, recordedGates } from './objectGates.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from './suspend/applier.ts';
-import { isSeenPassing } from './suspend/bypassGrant.ts';
+import { isSeenBypassing } from './suspend/bypassGrant.ts';
 import { formatState, isBypassed, parseState, runsBehind } from './suspend/stateAnnotation.ts';
 
 export interface Hold {
   /** To be written. Each only triggers the webhook, which works out from live Gates what is stored. */
   annotations: Record<string, string | null>;
   /** The object runs behind its closed Gates for one deployment: only the webhook knows for how long. */
-  isPassing: boolean;
+  isBypassing: boolean;
   /** When a Gate opens or closes next by itself. */
   until?: EpochMs | undefined;
 }
@@ -36,17 +30,17 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const gates = objectGates(object, context);
   const { annotations: stored = {} } = object.metadata;
   const isMarked = isMarkedAsHeld(object, gates);
-  const isPassing = isMarked && parseState(stored[GATE_STATE])?.is === 'passing';
+  const isBypassing = isMarked && parseState(stored[GATE_STATE])?.is === 'passing';
   const annotations: Hold['annotations'] = {};
   const selectedBy = selectedByText(gates, context.truncated);
   if (stored[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
-  const state = gates.names.length > 0 ? heldState(gates, isMarked && !isPassing) : releasedState(object, gates);
+  const state = gates.names.length > 0 ? heldState(gates, isMarked && !isBypassing) : releasedState(object, gates);
   if (state !== undefined) annotations[GATE_STATE] = state;
   const edges = gates.all.flatMap(({ until }) => until ?? []);
-  return { annotations, isPassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
+  return { annotations, isBypassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
 }
 
-/** Behind closed Gates. An object that passes them is written too: once its deployment is applied, the webhook suspends it again. */
+/** Behind closed Gates. An object that bypasses them is written too: once its deployment is applied, the webhook suspends it again. */
 function heldState({ names }: ObjectGates, isHeld: boolean): string | undefined {
   return isHeld ? undefined : formatState({ is: 'closed', gates: names });
 }
@@ -59,7 +53,7 @@ function releasedState(object: FluxObject, { all }: ObjectGates): string | null 
   return text === open || awaitedApply(object) ? undefined : open;
 }
 
-/** Whether the object's annotation GATE_STATE is what its Gates want: held by just these, past all of these, or not held. */
+/** Whether the object's annotation GATE_STATE is what its Gates want: held by exactly these, bypassing all of these, or not held. */
 function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGates): boolean {
   const text = object.metadata.annotations?.[GATE_STATE];
   const state = parseState(text);
@@ -86,7 +80,7 @@ export interface Gating extends ObjectGates {
   isMarked: boolean;
 }
 
-/** @param byName by `namespace/name`: the Gates of `recordedNames` that exist */
+/** @param byName by `namespace/name`: the Gates of `recordedRefs` that exist */
 export function gatingOf(
   object: FluxObject,
   byName: ReadonlyMap<string, Gate>,
@@ -130,8 +124,8 @@ export function stateByRollouts(
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
   }
   if (isBypassed(state, closings)) return undefined;
-  if (!isSeenPassing(object, observed, closings))
+  if (!isSeenBypassing(object, observed, closings))
     return state?.is === 'passing' ? formatState({ is: 'closed', gates: names }) : undefined;
-  const passing = formatState({ is: 'passing', gates: closings });
-  return text === passing ? undefined : passing;
+  const wanted = formatState({ is: 'passing', gates: closings });
+  return text === wanted ? undefined : wanted;
 }

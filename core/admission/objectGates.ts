@@ -1,29 +1,17 @@
 /** The Gates that a Flux object requires, by name and by selection, and whether they are closed: the one answer of hooks and webhooks. */
-import {
-  ARTIFACT,
-  AWAITS_ARTIFACT,
-  DEPLOYED,
-  GATES,
-  ROLLOUT_PREFIX,
-  SELECTED_BY,
-  SELECTS_LABEL,
-} from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, ROLLOUT_PREFIX, SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGates, type GateResults } from '../gate/evaluateGates.ts';
-import { isTooMany, parseGateRefs, TOO_MANY } from '../gate/gateRefs.ts';
+import { TOO_MANY } from '../gate/gateRefs.ts';
 import { gateSelects } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
+import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { LIMITS } from '../limits.ts';
-import { pinAnnotationsOf } from './managedFields/annotations.ts';
-import { closingKey, INVALID_REFERENCE, MAX_LIST } from './suspend/stateAnnotation.ts';
-
-/** The setting NO_CROSS_NAMESPACE_REFS: a Gate of another namespace is not followed, which counts as a name of no Gate. */
-export interface RefRules {
-  ownNamespaceOnly?: boolean;
-}
+import { gatesInAnnotation, gatesInSelectedBy, isTooManyGates, type RefRules, unique } from './gateAnnotations.ts';
+import { managedFieldsOf } from './managedFields/managedFields.ts';
+import { closingKey, INVALID_REFERENCE } from './suspend/stateAnnotation.ts';
 
 /** The Gates there are, as read for one object. */
 interface KnownGates extends RefRules {
@@ -46,7 +34,7 @@ export interface RequiredGates {
   selecting: NamespacedName[];
   /** Parts of the annotation that name no Gate: they suspend the object, but its annotation may be corrected. */
   problems: string[];
-  /** Beyond a limit: the object is behind a closed gate, whatever the Gates say. */
+  /** Beyond a limit: the object counts as behind a closed gate, even if all Gates are open. */
   tooMany: boolean;
 }
 
@@ -58,33 +46,8 @@ export interface ObjectGates extends RequiredGates, GateResults {
   closings: string[];
 }
 
-const MAX_PROBLEMS = 20;
-const MAX_PROBLEM = 400;
-
-/** The Gates that the annotation names. None where it names too many: they need not be read. */
-export function gatesInAnnotation(
-  object: FluxObject,
-  { ownNamespaceOnly = false }: RefRules = {},
-): { refs: NamespacedName[]; problems: string[]; tooMany: boolean } {
-  const { namespace = '', annotations } = object.metadata;
-  const parsed = parseGateRefs(annotations?.[GATES], namespace);
-  const refs = ownNamespaceOnly ? parsed.refs.filter((ref) => ref.namespace === namespace) : parsed.refs;
-  const all = [...parsed.problems, ...(ownNamespaceOnly ? foreignGates(object).map(foreignText) : [])];
-  const problems = all.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM));
-  const tooMany = parsed.tooMany || refs.length > LIMITS.requiredGates;
-  return { refs: tooMany ? [] : refs, problems, tooMany };
-}
-
-/** The Gates that the annotation SELECTED_BY names, which proves nothing: see `selectingGates`. Undefined where it does not name them all. */
-export function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
-  const selectedBy = object.metadata.annotations?.[SELECTED_BY];
-  if (selectedBy?.includes(TOO_MANY.name)) return undefined;
-  const { refs, tooMany } = parseGateRefs(selectedBy, object.metadata.namespace ?? '');
-  return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
-}
-
 /** The candidates that exist and select the object: the text of SELECTED_BY counts for no more. */
-export function selectingGates(
+function selectingGates(
   object: FluxObject,
   candidates: readonly NamespacedName[],
   { gates, namespaceLabels }: KnownGates,
@@ -98,18 +61,19 @@ export function selectingGates(
   });
 }
 
-/** The Gates that may select one of these objects: the listed ones, or else those that the annotations name. */
-export function candidatesOf(objects: readonly FluxObject[], context: KnownGates): readonly NamespacedName[] {
+/** The Gates that may select one of these objects: the listed ones, or else those that their annotations name. */
+function candidatesOf(objects: readonly FluxObject[], context: KnownGates): readonly NamespacedName[] {
   return context.candidates ?? objects.flatMap((object) => gatesInSelectedBy(object) ?? []);
 }
 
-/** @param candidates Gates that may select the object; by default those of its own annotation */
+/** @param versions the object as it is and as it becomes: the Gates that select it are in the annotations of either */
 export function requiredGates(
   object: FluxObject,
   context: KnownGates,
-  candidates: readonly NamespacedName[] = candidatesOf([object], context),
+  versions: readonly FluxObject[] = [object],
 ): RequiredGates {
-  return withSelecting(object, selectingGates(object, candidates, context), context.truncated ?? false, context);
+  const selecting = selectingGates(object, candidatesOf(versions, context), context);
+  return withSelecting(object, selecting, context.truncated ?? false, context);
 }
 
 function withSelecting(
@@ -120,29 +84,18 @@ function withSelecting(
 ): RequiredGates {
   const { refs: named, problems, tooMany: namesTooMany } = gatesInAnnotation(object, rules);
   const tooMany =
-    namesTooMany || isTruncated || pinAnnotationsOf(object).tooMany === true || isTooManyGates(named, selecting);
+    namesTooMany || isTruncated || managedFieldsOf(object).tooMany === true || isTooManyGates(named, selecting);
   return { named, selecting, problems, tooMany };
 }
 
-/** Which Gates the object requires, and which of them are closed. */
-export function objectGates(
-  object: FluxObject,
-  context: GateContext,
-  candidates?: readonly NamespacedName[],
-): ObjectGates {
-  return evaluated(requiredGates(object, context, candidates), context.gates, context.now);
-}
-
-/** The Gates to read for `recordedGates`. */
-export function recordedNames(object: FluxObject, rules: RefRules): NamespacedName[] {
-  return [...gatesInAnnotation(object, rules).refs, ...(gatesInSelectedBy(object) ?? [])].filter(
-    (ref) => !isTooMany(ref),
-  );
+/** Which Gates the object requires, and which of them are closed. `versions`: see `requiredGates`. */
+export function objectGates(object: FluxObject, context: GateContext, versions?: readonly FluxObject[]): ObjectGates {
+  return evaluated(requiredGates(object, context, versions), context.gates, context.now);
 }
 
 /**
  * The Gates that an object requires by its own annotations alone: only the webhook writes SELECTED_BY, so a Gate in it that exists selects the object.
- * @param gates by `namespace/name`: those of `recordedNames` that exist
+ * @param gates by `namespace/name`: those of `recordedRefs` that exist
  */
 export function recordedGates(
   object: FluxObject,
@@ -165,82 +118,14 @@ function evaluated(required: RequiredGates, gates: ReadonlyMap<string, Gate>, no
   return { ...required, ...results, names, closings: [...results.closed.map(closingKey), ...invalid] };
 }
 
-/** The text of SELECTED_BY; undefined for none. Where it can't name them all, it says so, and the webhook lists the Gates itself. */
-export function selectedByText(
-  { named, selecting }: Pick<RequiredGates, 'named' | 'selecting'>,
-  truncated = false,
-): string | undefined {
-  if (truncated || isTooManyGates(named, selecting)) return TOO_MANY.name;
-  const text = selecting.map(refKey).sort().join(',');
-  return text.length > MAX_LIST ? TOO_MANY.name : text || undefined;
-}
-
-function isTooManyGates(...lists: NamespacedName[][]): boolean {
-  return new Set(lists.flat().map(refKey)).size > LIMITS.requiredGates;
-}
-
-// What one write makes the webhook read of Gates, and which writes name too much or too far to be evaluated.
-
-interface GateReads {
-  /** To be read by name. */
-  refs: NamespacedName[];
-  /** Whether to list Gates, since SELECTED_BY may not name all that select the object. */
-  list: boolean;
-  /** Whether Gates are evaluated that may select by the Namespace's labels. */
-  namespace: boolean;
-}
-
-/** The reads for these objects: the one as stored and the one as it would become. `mustList`: SELECTED_BY may not name them all yet. */
-export function gateReads(objects: readonly FluxObject[], rules: RefRules, mustList = false): GateReads {
-  const named = objects.flatMap((object) => gatesInAnnotation(object, rules).refs);
-  const selectedBy = objects.map(gatesInSelectedBy);
-  const selecting = selectedBy.flatMap((refs) => refs ?? []);
-  const all = unique([...named, ...selecting]);
-  const list = mustList || selectedBy.includes(undefined) || all.length > LIMITS.requiredGates;
-  return { refs: list ? unique(named) : all, list, namespace: list || selecting.length > 0 };
-}
-
-function unique(refs: readonly NamespacedName[]): NamespacedName[] {
-  return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
-}
-
-/** The sentence that refuses a write that names too much to be evaluated; undefined otherwise. Checked before anything is read. */
-export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
-  const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata.annotations ?? {}).length);
-  if (count! > LIMITS.annotations && count! > before!) {
-    return `metadata.annotations has ${count} entries, and at most ${LIMITS.annotations} are allowed: remove some.`;
-  }
-  const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
-  if (unique(named).length > LIMITS.requiredGates) {
-    return (
-      `metadata.annotations[${GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
-      'Gates (limit requiredGates): change the annotation in several writes.'
-    );
-  }
-  if (!pinAnnotationsOf(object).tooMany || (oldObject && pinAnnotationsOf(oldObject).tooMany)) return undefined;
-  return (
-    `metadata.annotations: more than ${LIMITS.boundRollouts} Rollouts are named or ${LIMITS.pins} variables pinned, ` +
-    'which are the limits of one object.'
-  );
-}
-
-/** The sentence that refuses a write which names Gates of other namespaces that the object did not name before. */
-export function refuseForeign(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
-  const known = new Set(oldObject ? foreignGates(oldObject).map(refKey) : []);
-  const [first] = foreignGates(object).filter((ref) => !known.has(refKey(ref)));
-  return first && foreignText(first);
-}
-
-/** The Gates of other namespaces that the object names. */
-function foreignGates({ metadata: { namespace = '', annotations } }: FluxObject): NamespacedName[] {
-  return parseGateRefs(annotations?.[GATES], namespace).refs.filter((ref) => ref.namespace !== namespace);
-}
-
-function foreignText(ref: NamespacedName): string {
-  return (
-    `${GATES} references Gate '${refKey(ref)}' of another namespace, and NO_CROSS_NAMESPACE_REFS forbids references ` +
-    'to other namespaces.'
-  );
+/** Whether the write changes labels by which a closed Gate selects the object. */
+export function leavesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
+  if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
+  if (context.truncated) return true;
+  const candidates = candidatesOf([oldObject], context);
+  const kept = new Set(selectingGates(object, candidates, context).map(refKey));
+  const left = selectingGates(oldObject, candidates, context).filter((ref) => !kept.has(refKey(ref)));
+  return !evaluateGates(left, (ref) => context.gates.get(refKey(ref)), context.now).open;
 }
 
 /**
@@ -253,9 +138,7 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
   if (!gatesInAnnotation(object).tooMany && !leavesClosed(object, oldObject, context)) {
     before = annotate(before, GATES, object.metadata.annotations?.[GATES]);
   }
-  return pinAnnotationsOf(oldObject).tooMany && !pinAnnotationsOf(object).tooMany
-    ? withRollouts(before, object)
-    : before;
+  return managedFieldsOf(oldObject).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
 }
 
 /** Which Gates an object that names too many would require is not known: its author could have named fewer before any of them closed. */
@@ -266,9 +149,9 @@ function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, .
 }
 
 function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject {
-  const isPinAnnotation = ([key]: [string, string]) =>
+  const bindsToRollout = ([key]: [string, string]) =>
     key.startsWith(ROLLOUT_PREFIX) && key !== DEPLOYED && key !== ARTIFACT && key !== AWAITS_ARTIFACT;
-  const theirs = Object.entries(before.metadata.annotations ?? {}).filter((entry) => !isPinAnnotation(entry));
-  const mine = Object.entries(metadata.annotations ?? {}).filter(isPinAnnotation);
+  const theirs = Object.entries(before.metadata.annotations ?? {}).filter((entry) => !bindsToRollout(entry));
+  const mine = Object.entries(metadata.annotations ?? {}).filter(bindsToRollout);
   return { ...before, metadata: { ...before.metadata, annotations: Object.fromEntries([...theirs, ...mine]) } };
 }

@@ -12,7 +12,7 @@ import { parseDuration } from '../kube/duration.ts';
 import { isMap } from '../kube/json.ts';
 
 /** `metav1.Duration`, and pointers to one. */
-export const DURATIONS: Record<GovernedKind, string> = {
+export const DURATION_FIELDS: Record<GovernedKind, string> = {
   Kustomization: 'interval retryInterval timeout',
   HelmRelease:
     'interval timeout chart.spec.interval install.timeout install.strategy.retryInterval upgrade.timeout ' +
@@ -69,7 +69,7 @@ const RULES = new Map(
   GOVERNED_KINDS.map(({ kind }) => [
     kind as string,
     [
-      ...paths(DURATIONS[kind], (path) =>
+      ...paths(DURATION_FIELDS[kind], (path) =>
         kind === 'HelmRepository' && path === 'interval' ? isSameLengthOrNone : isSameLength,
       ),
       ...paths(OMITTED[kind], () => areEmpty),

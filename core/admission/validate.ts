@@ -12,22 +12,27 @@ import { writeBackName } from '../policy/derivedPolicy.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 import { bypassText, type Refusal, subjectOf } from './gateTexts.ts';
 import { FewPaths, governedChanges } from './heldWrite.ts';
-import { pinAnnotationsOf, pinPath, readPin, strongerRefs } from './managedFields/annotations.ts';
 import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';
+import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from './managedFields/managedFields.ts';
 import { objectGates } from './objectGates.ts';
 import { applierOf } from './suspend/applier.ts';
-import { passingRollouts } from './suspend/bypassGrant.ts';
+import { bypassingRollouts } from './suspend/bypassGrant.ts';
 import { parseState } from './suspend/stateAnnotation.ts';
 
 /** undefined when all is well. */
 export function verifyWrite(write: FluxWrite): Refusal | undefined {
   const { object, oldObject, context } = write;
   const { closed, closings } = objectGates(oldObject ?? object, context);
-  const passing = passingRollouts(oldObject, closings, context);
-  const held = verifySuspended(object) ?? verifyHeld(write, closed, passing);
+  const bypassing = bypassingRollouts(oldObject, closings, context);
+  const held = verifySuspended(object) ?? verifyHeld(write, closed, bypassing);
   if (held) return held;
-  // Behind a closed gate a pin keeps what it had, whatever its Rollout says, but for a deployment that passes it.
-  const problems = verifyPins(object, oldObject, closed.length > 0 ? passing : context.rollouts, context.now);
+  // Behind a closed gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment that bypasses the gate.
+  const problems = verifyManagedFields(
+    object,
+    oldObject,
+    closed.length > 0 ? bypassing : context.rollouts,
+    context.now,
+  );
   return problems.length > 0 ? { reason: 'overwritten', text: `${problems.join('. ')}.` } : undefined;
 }
 
@@ -41,16 +46,18 @@ function verifySuspended(object: FluxObject): Refusal | undefined {
 function verifyHeld(
   { object, oldObject, user }: FluxWrite,
   closed: readonly GateResult[],
-  passing: ReadonlyMap<string, Rollout>,
+  bypassing: ReadonlyMap<string, Rollout>,
 ): Refusal | undefined {
   const state = parseState(object.metadata.annotations?.[GATE_STATE])?.is;
   // A gate that closed between the two calls of one request: the write came before it.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'passing') return undefined;
   if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
-  const moved = pinAnnotationsOf(oldObject).pins.filter((pin) => state === 'passing' || passing.has(pin.rollout));
-  const paths = moved.flatMap((pin) => [
-    pinPath(pin).join('.'),
-    ...strongerRefs(oldObject, pin).map((ref) => `spec.ref.${ref}`),
+  const moved = managedFieldsOf(oldObject).fields.filter(
+    (field) => state === 'passing' || bypassing.has(field.rollout),
+  );
+  const paths = moved.flatMap((field) => [
+    fieldPath(field).join('.'),
+    ...strongerRefs(oldObject, field).map((ref) => `spec.ref.${ref}`),
   ]);
   const ours = new Set(['spec.suspend', ...paths]);
   const foreign = new FewPaths();
@@ -70,8 +77,8 @@ function changedAfterwards(object: FluxObject, paths: string): string {
 /** Both webhooks of one request answer within this time. A head younger than it may have come between them: then the value is that of the head before or of the stored object. */
 const BETWEEN_CALLS_MS = 10_000;
 
-/** A sentence for each pinned field that is not what its Rollout has deployed; empty when all is well. */
-function verifyPins(
+/** A sentence for each managed field that is not what its Rollout has deployed; empty when all is well. */
+function verifyManagedFields(
   object: FluxObject,
   oldObject: FluxObject | undefined,
   rollouts: ReadonlyMap<string, Rollout>,
@@ -80,20 +87,20 @@ function verifyPins(
   const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   // The variables of an atomic update are those of what the source has, which may be any deployment before, or none yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
-  return pinAnnotationsOf(object).pins.flatMap((pin) => {
-    const rollout = rollouts.get(pin.rollout);
+  return managedFieldsOf(object).fields.flatMap((field) => {
+    const rollout = rollouts.get(field.rollout);
     const head = deploymentOf(rollout);
-    const value = readPin(object, pin);
+    const value = readManagedField(object, field);
     if (!head || value === head.version || writeBackName(rollout)) return [];
-    const carried = deployments.find((deployment) => deployment.rollout === pin.rollout);
+    const carried = deployments.find((deployment) => deployment.rollout === field.rollout);
     const before = deploymentOf(rollout, 1);
-    const isKept = oldObject !== undefined && value === readPin(oldObject, pin);
+    const isKept = oldObject !== undefined && value === readManagedField(oldObject, field);
     if (isAtomic && (isKept || (carried && value === carried.version && isEarlier(carried, rollout)))) return [];
     if (before && carried?.id === before.id && carried.uid === before.uid && value === before.version) return [];
     const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
     if (now - committed < BETWEEN_CALLS_MS && (before === undefined || isKept)) return [];
     return [
-      `${pinPath(pin).join('.')} must be '${head.version}', which Rollout '${pin.rollout}' has deployed, but is ` +
+      `${fieldPath(field).join('.')} must be '${head.version}', which Rollout '${field.rollout}' has deployed, but is ` +
         `'${value ?? ''}': another webhook changed it after rollout-hooks had set it`,
     ];
   });

@@ -11,9 +11,11 @@ import { firstFew } from '../kube/firstFew.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { boundedLine } from '../text/oneLine.ts';
+import { type Approval, type ApprovalRecord, parseApprovals } from './approvalRecord.ts';
 import { isExpired } from './approvalVerdict.ts';
 import { notAPerson } from './persons.ts';
-import { type Approval, type ApprovalRecord, MAX_REASON, MAX_USER, oneLine, parseApprovals } from './record.ts';
+import { MAX_REASON, MAX_USER } from './signature.ts';
 
 /** The length of a quoted value in a message. */
 const MAX_VALUE = 128;
@@ -40,7 +42,7 @@ export interface ApprovalAcceptance {
   warnings: string[];
 }
 
-/** The values that this write sets: one that is there as before, perhaps since the webhook was down, is nobody's request. */
+/** The values that this write sets. A value that was stored before, perhaps while the webhook was down, is not a request. */
 export function approvalRequestOf(
   annotations: Readonly<Record<string, string>> | undefined,
   before: Readonly<Record<string, string>> | undefined,
@@ -50,7 +52,7 @@ export function approvalRequestOf(
   return { approve: fresh(keys.approve), unapprove: fresh(keys.unapprove), reason: annotations?.[keys.reason] };
 }
 
-/** Forged approvals that are named, each in a sentence of its own. */
+/** At most this many forged approvals are named, one sentence each. */
 const NAMED = 3;
 
 /**
@@ -73,7 +75,7 @@ export function droppedText(
   const { given } = parseApprovals(stored);
   const forged = parseApprovals(text).given.filter((each) => !given.some((known) => isSame(known, each)));
   const named = forged.slice(0, NAMED).map(({ version, by }) => {
-    const [what, who] = [oneLine(version.slice(0, MAX_NAME)), oneLine(by.slice(0, MAX_NAME))];
+    const [what, who] = [boundedLine(version, MAX_NAME), boundedLine(by, MAX_NAME)];
     return `ignored: you cannot record an approval for another user (${what}, ${who})`;
   });
   const more = forged.length > NAMED ? [`ignored: ${forged.length - NAMED} more approvals that no user gave`] : [];
@@ -174,5 +176,5 @@ function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approva
 }
 
 function reasonOf(text: string | undefined): string {
-  return oneLine((text ?? '').slice(0, MAX_REASON));
+  return boundedLine(text ?? '', MAX_REASON);
 }

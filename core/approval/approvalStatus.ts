@@ -1,11 +1,11 @@
-/** `status.approvals` of a Gate or RolloutGate, and the Events of its changes. Whether a version may go is decided anew each time, not from here. */
+/** `status.approvals` of a Gate or RolloutGate, and the Events of its changes. Whether a version may be deployed is evaluated each time, not read from here. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import type { Approval, ApprovalRecord } from './approvalRecord.ts';
 import { type ApprovalVerdict, type Background, countText, evaluateApprovals, expiryOf } from './approvalVerdict.ts';
 import { ruleChangeEvents } from './change.ts';
-import type { Approval, ApprovalRecord } from './record.ts';
 
 type VersionStatus = NonNullable<ApprovalsStatus['versions']>[number];
 type GivenStatus = VersionStatus['given'][number];

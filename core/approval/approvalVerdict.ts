@@ -5,14 +5,14 @@ import type { ApprovalRule } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { few } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
+import type { Approval } from './approvalRecord.ts';
 import { mayMean, notAPerson } from './persons.ts';
-import type { Approval } from './record.ts';
 
 /** The users behind one version of one Rollout. */
 export interface Background {
-  /** The authenticated users who have asked for its deployment by hand. */
+  /** The authenticated users who requested its deployment. */
   requesters: readonly string[];
-  /** For whom they say that they have asked, in their own words. */
+  /** The users for whom they claim to have requested it: free text. */
   onBehalfOf?: string | undefined;
   /** Whom its manifest names; undefined where that is not known. */
   authors: string | undefined;

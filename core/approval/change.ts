@@ -1,9 +1,11 @@
-/** Changes of who has to approve: of any field of `spec.approvals`, and of the Rollout that a RolloutGate is for. Each is noted by the webhook and told once. */
+/** Changes of who has to approve: of any field of `spec.approvals`, and of the Rollout that a RolloutGate is for. The webhook records each, and reports it once. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
-import { type ApprovalRecord, type FieldChange, MAX_USER, oneLine, type RuleChange } from './record.ts';
+import { boundedLine } from '../text/oneLine.ts';
+import type { ApprovalRecord, FieldChange, RuleChange } from './approvalRecord.ts';
+import { MAX_USER } from './signature.ts';
 
 /** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
 export interface Ruled {
@@ -17,7 +19,7 @@ const MAX_CHANGES = 10;
 const MAX_FIELDS = 16;
 const MAX_VALUE = 80;
 const MAX_PROGRESS = 160;
-/** A change of the last minute is told whatever `status.approvals` says: whoever may write the status may write there that it was told. */
+/** A change of the last minute is reported even if `status.approvals` says that it was: any writer of the status can write that. */
 const RECENT_MS = 60_000;
 const REQUIRED = 'approvals.required';
 
@@ -39,7 +41,7 @@ export function withChange(
     by: by.slice(0, MAX_USER),
     at: wholeSeconds(now),
     fields,
-    ...(progress && { progress: oneLine(progress.slice(0, MAX_PROGRESS)) }),
+    ...(progress && { progress: boundedLine(progress, MAX_PROGRESS) }),
   };
   return { ...record, changes: [...record.changes, change].slice(-MAX_CHANGES) };
 }
@@ -68,11 +70,11 @@ function textOf(value: unknown): string {
 }
 
 function shown(text = ''): string {
-  const line = oneLine(text.slice(0, MAX_VALUE));
+  const line = boundedLine(text, MAX_VALUE);
   return text.length > MAX_VALUE ? `${line}…` : line;
 }
 
-/** The changes that are in the record and not told yet, each as a Warning; and one that only the status shows, since the webhook was away. */
+/** The recorded changes that are not reported yet, each as a Warning; and a change that only the status shows, because the webhook was down. */
 export function ruleChangeEvents(
   before: ApprovalsStatus | undefined,
   required: number | undefined,
@@ -118,14 +120,14 @@ export function deletionEvent(
   by: string | undefined,
 ): NewEvent {
   const gate = `${what}, which required ${required === 1 ? '1 approval' : `${required} approvals`}`;
-  const waits = status?.progress ? `; there were ${oneLine(status.progress.slice(0, MAX_PROGRESS))}` : '';
+  const waits = status?.progress ? `; there were ${boundedLine(status.progress, MAX_PROGRESS)}` : '';
   return {
     ...CHANGED,
     message:
       by === undefined
         ? `${gate}, was deleted${waits} (user: see the audit log, because callers of the webhook are not authenticated)`
         : `${by} deleted ${gate}${waits}`,
-    // Two users who are both said to have deleted it are both told.
+    // If two users may have deleted it, both are reported.
     about: `deleted ${what} ${uid}${by === undefined ? '' : ` ${by}`}`,
   };
 }

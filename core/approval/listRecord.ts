@@ -4,20 +4,15 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';
-import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
-import { MAX_REASON, MAX_USER, oneLine } from './record.ts';
+import { type Entry, parseRecord, type Signature, signatureOf, signed, stored, textsOf } from './signature.ts';
 
 const LISTS = ['allowedVersions', 'rejectedVersions'] as const;
 type ListedField = (typeof LISTS)[number] | 'passing';
 
-export interface Listed {
+export interface Listed extends Signature {
   field: ListedField;
   /** The listed version; absent for `passing`. */
   version?: string;
-  /** The authenticated user. */
-  by: string;
-  at: EpochMs;
-  reason?: string;
 }
 
 type Spec = RolloutGate['spec'];
@@ -29,26 +24,15 @@ const MAX_LENGTH = 65_536;
 /** The length of a tag. */
 const MAX_VERSION = 128;
 
-/** `write`: absent for a write of nobody's own, of which nothing is noted but what has ended. */
+/** `write`: absent for a write that no user made: only entries that no longer apply are removed. */
 export function notedLists(
   spec: Spec,
   old: Spec,
   before: readonly Listed[],
   write: { by: string; reason: string | undefined; now: EpochMs } | undefined,
 ): Listed[] {
-  const reason = oneLine((write?.reason ?? '').slice(0, MAX_REASON));
   const noted = (field: ListedField, version?: string): Listed[] =>
-    write
-      ? [
-          {
-            field,
-            ...(version !== undefined && { version }),
-            by: oneLine(write.by.slice(0, MAX_USER)),
-            at: wholeSeconds(write.now),
-            ...(reason && { reason }),
-          },
-        ]
-      : [];
+    write ? [{ field, ...(version !== undefined && { version }), ...signed(write.by, write.reason, write.now) }] : [];
   const stands = before.filter((each) => {
     if (each.field === 'passing') return isPassing(spec) === isPassing(old);
     return each.version !== undefined && spec?.[each.field]?.includes(each.version);
@@ -62,12 +46,8 @@ export function notedLists(
   return [...stands, ...added, ...turned].slice(-MAX_LISTED);
 }
 
-/** The newest note of it, where it still stands. */
-export function listedOn(
-  record: readonly Listed[],
-  field: ListedField,
-  version?: string,
-): Omit<Listed, 'field' | 'version'> | undefined {
+/** The newest entry for it, if it still applies. */
+export function listedOn(record: readonly Listed[], field: ListedField, version?: string): Signature | undefined {
   return record.findLast((each) => each.field === field && each.version === version);
 }
 
@@ -77,32 +57,17 @@ function isPassing(spec: Spec | undefined): boolean {
 
 export function formatListed(record: readonly Listed[]): string | undefined {
   if (record.length === 0) return undefined;
-  return JSON.stringify(record.map((each) => ({ ...each, at: formatTime(each.at) })));
+  return JSON.stringify(record.map(stored));
 }
 
 /** The entries of a record; an entry that the webhook didn't write counts as none. */
 export function parseListed(text: string | undefined): Listed[] {
-  if (!text || text.length > MAX_LENGTH) return [];
-  try {
-    const entries: unknown = JSON.parse(text);
-    return Array.isArray(entries) ? entries.slice(-MAX_LISTED).flatMap(entryOf) : [];
-  } catch {
-    return [];
-  }
+  const entries = parseRecord(text, MAX_LENGTH);
+  return Array.isArray(entries) ? entries.slice(-MAX_LISTED).flatMap(entryOf) : [];
 }
 
-function entryOf(value: Record<string, unknown> | null): Listed[] {
-  const { field, version, by, at, reason } = value ?? {};
-  const time = parseTime(typeof at === 'string' ? at : undefined);
-  const known = [...LISTS, 'passing' as const].find((each) => each === field);
-  if (!known || typeof by !== 'string' || time === undefined) return [];
-  return [
-    {
-      field: known,
-      ...(typeof version === 'string' && { version }),
-      by,
-      at: time,
-      ...(typeof reason === 'string' && { reason }),
-    },
-  ];
+function entryOf(entry: Entry): Listed[] {
+  const signature = signatureOf(entry);
+  const field = [...LISTS, 'passing' as const].find((each) => each === entry?.field);
+  return signature && field ? [{ field, ...textsOf(entry, 'version'), ...signature }] : [];
 }

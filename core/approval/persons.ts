@@ -1,4 +1,4 @@
-/** Whose approval counts: people, told apart by their user names, and the ServiceAccounts that the rule names. */
+/** Whose approval counts: users, distinguished by their names, and the ServiceAccounts that the rule lists. */
 import type { ApprovalRule } from '../../api/types.ts';
 import { Memo } from '../memo.ts';
 
@@ -7,14 +7,14 @@ const SERVICE_ACCOUNT = 'system:serviceaccount:';
 /** Some distributions give their only administrator this name. */
 const ADMINISTRATOR = 'system:admin';
 
-/** A text with more words or characters is not looked at: who names more people than that names everybody. */
+/** A text with more words or characters counts as naming every user. */
 const MAX_WORDS = 200;
 const MAX_TEXT = 1024;
 
 /** A decision asks of each approval. */
 const known = new Memo<ReadonlySet<string> | undefined>(128);
 
-/** Why this user's approval does not count, whatever it is for; undefined where it may. */
+/** Why this user's approval never counts; undefined if it may. */
 export function notAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
   if (!user.startsWith(SYSTEM) || user === ADMINISTRATOR) return undefined;
   if (!user.startsWith(SERVICE_ACCOUNT)) return `${user} is not a person`;
@@ -23,7 +23,7 @@ export function notAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccoun
   return `${user} is a ServiceAccount and not listed in spec.approvals.serviceAccounts`;
 }
 
-/** Whether somebody runs as a ServiceAccount: perhaps a Git sync, which a denial would stop. */
+/** Whether the user is a ServiceAccount: perhaps a Git sync, which a denial would stop. */
 export function isServiceAccount(user: string): boolean {
   return user.startsWith(SERVICE_ACCOUNT);
 }

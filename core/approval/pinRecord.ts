@@ -3,15 +3,11 @@ import { DEPLOY_MESSAGE, PIN_RECORD, REASON, SCHEDULED_BY } from '../../api/anno
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { sameJson } from '../kube/json.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
-import { MAX_REASON, MAX_USER, oneLine } from './record.ts';
+import { type Entry, parseRecord, type Signature, signatureOf, signed, stored, textsOf } from './signature.ts';
 
-export interface ScheduledBy {
-  /** The authenticated user. */
-  by: string;
+export interface ScheduledBy extends Omit<Signature, 'at'> {
   /** RFC 3339. */
   at: string;
-  reason?: string;
 }
 
 interface PinRecord extends ScheduledBy {
@@ -34,13 +30,14 @@ export function notedPin(
   now: EpochMs,
 ): string | undefined {
   const [wanted, old] = [rollout.spec?.wantedVersion || undefined, before?.spec?.wantedVersion || undefined];
-  const stored = before?.metadata.annotations?.[PIN_RECORD];
-  if (wanted === old) return parse(stored) && stored;
+  const known = before?.metadata.annotations?.[PIN_RECORD];
+  if (wanted === old) return parse(known) && known;
   const { annotations } = rollout.metadata;
   const fresh = (key: string) =>
     annotations?.[key] === before?.metadata.annotations?.[key] ? undefined : annotations?.[key];
   const version = wanted ? { version: wanted.slice(0, MAX_VERSION) } : { from: old?.slice(0, MAX_VERSION) ?? '' };
-  return JSON.stringify({ ...version, ...signed(user, (wanted && fresh(DEPLOY_MESSAGE)) || fresh(REASON), now) });
+  const reason = (wanted && fresh(DEPLOY_MESSAGE)) || fresh(REASON);
+  return JSON.stringify({ ...version, ...stored(signed(user, reason, now)) });
 }
 
 /** The record of a Rollout's pin, or of its removal; undefined where it concerns another pin than the Rollout has. */
@@ -53,35 +50,20 @@ export function pinRecordOf({ metadata, spec }: Rollout): PinRecord | undefined 
 export function notedSchedule(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string | undefined {
   const { schedule } = gate.spec;
   if (!schedule) return undefined;
-  const stored = old?.metadata.annotations?.[SCHEDULED_BY];
-  if (old && sameJson(schedule, old.spec.schedule)) return parse(stored) && stored;
+  const known = old?.metadata.annotations?.[SCHEDULED_BY];
+  if (old && sameJson(schedule, old.spec.schedule)) return parse(known) && known;
   const given = gate.metadata.annotations?.[REASON];
-  return JSON.stringify(signed(user, given === old?.metadata.annotations?.[REASON] ? undefined : given, now));
+  const reason = given === old?.metadata.annotations?.[REASON] ? undefined : given;
+  return JSON.stringify(stored(signed(user, reason, now)));
 }
 
 export function scheduledBy({ metadata, spec }: Gate): ScheduledBy | undefined {
   return spec.schedule && parse(metadata.annotations?.[SCHEDULED_BY]);
 }
 
-function signed(user: string, given: string | undefined, now: EpochMs): ScheduledBy {
-  const reason = oneLine((given ?? '').slice(0, MAX_REASON));
-  return { by: oneLine(user.slice(0, MAX_USER)), at: formatTime(now), ...(reason && { reason }) };
-}
-
 /** A record; undefined for a text that the webhook didn't write. */
 function parse(text: string | undefined): PinRecord | undefined {
-  if (!text || text.length > MAX_LENGTH) return undefined;
-  try {
-    const { version, from, by, at, reason } = (JSON.parse(text) ?? {}) as Record<string, unknown>;
-    if (typeof by !== 'string' || typeof at !== 'string' || parseTime(at) === undefined) return undefined;
-    return {
-      ...(typeof version === 'string' && { version }),
-      ...(typeof from === 'string' && { from }),
-      by,
-      at,
-      ...(typeof reason === 'string' && { reason }),
-    };
-  } catch {
-    return undefined;
-  }
+  const entry = parseRecord(text, MAX_LENGTH) as Entry;
+  const signature = signatureOf(entry);
+  return signature && { ...textsOf(entry, 'version', 'from'), ...stored(signature) };
 }

@@ -6,14 +6,14 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
 import { deploymentOf } from '../admission/managedFields/deployment.ts';
-import { bypassGrantEnds, isPassingGates } from '../admission/suspend/bypassGrant.ts';
+import { bypassesGates, bypassGrantEnds } from '../admission/suspend/bypassGrant.ts';
 import { closingKey } from '../admission/suspend/stateAnnotation.ts';
 import { evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
 import { gatesOf } from '../gate/gateRefs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
-import { TRACKING_KIND } from './arrival.ts';
+import { TRACKING_KIND } from './appliedDeployment.ts';
 
 /** The Rollouts and Gates that one hook has for an object. Others may exist. */
 export interface Inputs {
@@ -63,7 +63,7 @@ export function reportWith(
 ): Report {
   const existing = rolloutsOf(spec).flatMap((name) => rollouts.get(name) ?? []);
   const closings = closedClosings(gates);
-  const passing = existing.filter((rollout) => isPassingGates(rollout, closings, now));
+  const bypassing = existing.filter((rollout) => bypassesGates(rollout, closings, now));
   return {
     ...(existing.length > 0 && {
       rollouts: existing.map((rollout) => {
@@ -72,7 +72,7 @@ export function reportWith(
       }),
     }),
     ...(gates.length > 0 && { gates: [...gates] }),
-    ...(passing.length > 0 && { passing: passing.map((rollout) => deploymentOf(rollout)!) }),
+    ...(bypassing.length > 0 && { passing: bypassing.map((rollout) => deploymentOf(rollout)!) }),
   };
 }
 
@@ -110,7 +110,7 @@ export function closedClosings(gates: readonly GateEntry[] | undefined): string[
 
 /** Names of the Rollouts that the object follows, sorted. */
 export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
-  return [...new Set((spec?.pins ?? []).map((pin) => pin.rollout))].sort();
+  return [...new Set((spec?.pins ?? []).map((field) => field.rollout))].sort();
 }
 
 /** Each Gate's message is stored in the spec of the FluxBinding too. */

@@ -3,12 +3,12 @@ import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
-import { pinAnnotationsOf } from '../admission/managedFields/annotations.ts';
+import { managedFieldsOf } from '../admission/managedFields/managedFields.ts';
 import { sourceOf } from '../admission/managedFields/source.ts';
 import { awaitedApply, resumeLabel } from '../admission/suspend/applier.ts';
 import type { RequiredGate } from '../gate/gateRefs.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
-import { observedOf } from './arrival.ts';
+import { observedOf } from './appliedDeployment.ts';
 
 interface BindingGates {
   gates: RequiredGate[];
@@ -29,9 +29,9 @@ export function bindingOf(
   before: FluxBinding | undefined,
   mayRequest = true,
 ): FluxBinding | undefined {
-  const { pins: own, follows, problems: pinProblems } = pinAnnotationsOf(object);
+  const { fields: own, follows, problems: fieldProblems } = managedFieldsOf(object);
   const pins = follows === undefined ? own : [{ rollout: follows }];
-  const problems = [...pinProblems, ...gateProblems];
+  const problems = [...fieldProblems, ...gateProblems];
   const awaits = awaitedApply(object);
   if (pins.length === 0 && gates.length === 0 && problems.length === 0 && !awaits) return undefined;
   const source = pins.length > 0 ? sourceOf(object) : undefined;
@@ -51,7 +51,7 @@ export function bindingOf(
     // An empty map would be written again at every sync (docs/facts.md, M10).
     ...(Object.keys(observed).length > 0 && { observed }),
   };
-  const labels = Object.fromEntries(pins.map((pin) => [boundLabel(pin.rollout), '']));
+  const labels = Object.fromEntries(pins.map((field) => [boundLabel(field.rollout), '']));
   if (awaits && mayRequest) labels[RESUME_LABEL] = resumeLabel(awaits);
   return {
     apiVersion: apiVersionOf(KINDS.FluxBinding),

@@ -2,7 +2,14 @@
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout } from '../../api/types.ts';
+import type {
+  DeploymentRef,
+  FluxBinding,
+  FluxBindingSpec,
+  FluxBindingStatus,
+  ManagedField,
+  Rollout,
+} from '../../api/types.ts';
 import { approvalText, passedText } from '../admission/gateTexts.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../admission/managedFields/deployment.ts';
 import { type AtomicUpdate, atomicUpdate } from '../admission/managedFields/source.ts';
@@ -11,10 +18,10 @@ import { isTooMany } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
-import { carries, hasArrived, TRACKING_KIND, whyNothingComes } from './arrival.ts';
+import { carries, provesApply, TRACKING_KIND, whyNothingComes } from './appliedDeployment.ts';
 import { type GateEntry, headOf, type Report, rolloutsOf } from './bindingReport.ts';
 
-export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
+export type ManagedFieldState = NonNullable<FluxBindingStatus['pins']>[number];
 
 interface RelatedToBinding {
   report: Report;
@@ -35,7 +42,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const held = gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
   const isFollower = spec.target.kind === TRACKING_KIND;
-  const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied, spec));
+  const pins = (spec.pins ?? []).map((field) => fieldState(field, related, applied, spec));
   const desired = desiredDeployments(spec, related, held);
   const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, targetOfBinding(binding), now);
   const status: FluxBindingStatus = {
@@ -60,7 +67,7 @@ export function targetOfBinding({ spec, metadata }: FluxBinding): Applied {
   return { apiVersion, kind, namespace: metadata.namespace ?? '', name };
 }
 
-/** Defined where the object's source is pinned by one of its Rollouts too. */
+/** Defined where one of the object's Rollouts manages its source too. */
 export function atomicUpdateOf(
   { spec, metadata }: FluxBinding,
   rollouts: ReadonlyMap<string, Rollout>,
@@ -102,32 +109,32 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
     const latched = before.find((deployment) => deployment.rollout === name);
     if (!head) return latched ? [latched] : [];
     if (latched && isSameDeployment(latched, head)) return [latched];
-    return hasArrived(binding, related.source, head) ? [head] : [];
+    return provesApply(binding, related.source, head) ? [head] : [];
   });
 }
 
-/** "Written, not applied yet" is not a state of its own: it would cost a write for each release, and a sync of everything related. */
-function pinState(
-  pin: Pin,
+/** There is no separate state "written, not applied yet": it would cost one write for each release, and a sync of everything related. */
+function fieldState(
+  field: ManagedField,
   related: RelatedToBinding,
   applied: readonly DeploymentRef[],
   spec: FluxBindingSpec,
-): PinState {
-  const head = headOf(related.report, pin.rollout);
-  const entry = related.report.rollouts?.find(({ rollout }) => rollout === pin.rollout);
+): ManagedFieldState {
+  const head = headOf(related.report, field.rollout);
+  const entry = related.report.rollouts?.find(({ rollout }) => rollout === field.rollout);
   if (!head) {
     const why = entry ? 'has deployed nothing yet' : 'does not exist';
-    return { ...pin, state: 'Missing', message: `Rollout '${pin.rollout}' ${why}` };
+    return { ...field, state: 'Missing', message: `Rollout '${field.rollout}' ${why}` };
   }
   const { id, version, uid } = head;
   const isFollower = spec.target.kind === TRACKING_KIND;
   const writeBack = isFollower ? undefined : entry?.writeBack;
-  const has = { ...pin, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
-  // What Git sets may change after it has arrived.
+  const has = { ...field, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
+  // A field that Git sets may change after it was applied.
   const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);
   if (!awaitsGit && carries(applied, head)) return { ...has, state: 'Applied' };
   const why = isFollower
-    ? whyNothingComes(spec, related.source, pin.rollout)
+    ? whyNothingComes(spec, related.source, field.rollout)
     : awaitsGit
       ? `the object does not have it from Git yet; ImagePolicy '${writeBack}' selects it`
       : undefined;
@@ -142,7 +149,7 @@ type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 const ALL_OPEN: Finding = { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
 
-/** Ready: each pin is applied, no gate holds the object and no suspension is left over. Approved: only where gates are required. */
+/** Ready: each managed field is applied, no gate holds the object and no suspension is left over. Approved: only where gates are required. */
 function bindingConditions(
   status: FluxBindingStatus,
   spec: FluxBindingSpec,
@@ -166,16 +173,19 @@ function ready(status: FluxBindingStatus, spec: FluxBindingSpec, closed: GateEnt
     ['InvalidAnnotations', spec.problems ?? []],
     [GATE_CLOSED, passing ? [] : closed.map(gateText)],
     ['Resuming', awaits ? [`suspended ${awaitsText(awaits)}`] : []],
-    ['RolloutNotDeployed', pins.flatMap((pin) => (pin.state === 'Missing' && pin.message ? [pin.message] : []))],
+    [
+      'RolloutNotDeployed',
+      pins.flatMap((field) => (field.state === 'Missing' && field.message ? [field.message] : [])),
+    ],
   ];
   const [first] = waits.filter(([, messages]) => messages.length > 0);
   if (first) {
     return { status: 'False', reason: first[0], message: unique(waits.flatMap(([, list]) => list)).join('; ') };
   }
   if (pins.length === 0) return ALL_OPEN;
-  const waiting = pins.filter((pin) => pin.state === 'Waiting');
+  const waiting = pins.filter((field) => field.state === 'Waiting');
   if (waiting.length > 0) {
-    const why = waiting.map((pin) => (pin.message === undefined ? '' : `: ${pin.message}`)).join('');
+    const why = waiting.map((field) => (field.message === undefined ? '' : `: ${field.message}`)).join('');
     const message = `waiting for ${waitingFor(status, spec)} ${unique(waiting.map(deploymentText)).join(', ')}${why}`;
     return { status: 'Unknown', reason: 'Progressing', message };
   }

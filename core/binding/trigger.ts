@@ -2,11 +2,11 @@
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
-import { readPin } from '../admission/managedFields/annotations.ts';
 import { parseDeployments } from '../admission/managedFields/deployment.ts';
+import { readManagedField } from '../admission/managedFields/managedFields.ts';
 import { hasRun } from '../admission/suspend/bypassGrant.ts';
-import { carries } from './arrival.ts';
-import type { PinState } from './bindingStatus.ts';
+import { carries } from './appliedDeployment.ts';
+import type { ManagedFieldState } from './bindingStatus.ts';
 
 /**
  * The annotation DEPLOYED as it should be written, which only triggers the webhook: the webhook works out the value itself.
@@ -20,15 +20,18 @@ export function deploymentTrigger(
   const passing = status.passing ?? [];
   if (passing.length > 0 && !hasRun(object)) return undefined;
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  const moves = ({ state, rollout }: PinState) =>
+  const moves = ({ state, rollout }: ManagedFieldState) =>
     state !== 'Missing' && (passing.length === 0 || passing.some((deployment) => deployment.rollout === rollout));
   const pins = (status.pins ?? []).filter(moves);
-  const present = new Set(pins.map((pin) => pin.rollout));
+  const present = new Set(pins.map((field) => field.rollout));
   const wanted = parseDeployments(status.deployed).filter(({ rollout }) => present.has(rollout));
   const awaitsGit = ({ rollout, version }: DeploymentRef) =>
-    pins.some((pin) => pin.rollout === rollout && pin.writeBack !== undefined && readPin(object, pin) !== version);
+    pins.some(
+      (field) =>
+        field.rollout === rollout && field.writeBack !== undefined && readManagedField(object, field) !== version,
+    );
   if (wanted.some((deployment) => isNewer(deployment, carried) && !awaitsGit(deployment))) return status.deployed;
-  const drifted = pins.some((pin) => hasDrifted(object, pin, wanted, carried));
+  const drifted = pins.some((field) => hasDrifted(object, field, wanted, carried));
   return drifted ? null : undefined;
 }
 
@@ -49,7 +52,7 @@ export function artifactTrigger(
   return wanted;
 }
 
-/** Nothing moves behind a gate, but a deployment that passes it. */
+/** Behind a closed gate nothing changes, except by a deployment that bypasses it. */
 export function isHeld(status: FluxBindingStatus | undefined): boolean {
   return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.passing?.length;
 }
@@ -61,13 +64,15 @@ function isNewer(wanted: DeploymentRef, carried: readonly DeploymentRef[]): bool
   return wanted.id > have.id || (wanted.id === have.id && wanted.version !== have.version);
 }
 
-/** The annotation is there without the value: written while the webhook was down. */
+/** The object has the annotation without the value: it was written while the webhook was down. */
 function hasDrifted(
   object: FluxObject,
-  pin: PinState,
+  field: ManagedFieldState,
   wanted: readonly DeploymentRef[],
   carried: readonly DeploymentRef[],
 ): boolean {
-  const deployment = wanted.find(({ rollout }) => rollout === pin.rollout);
-  return deployment !== undefined && carries(carried, deployment) && readPin(object, pin) !== deployment.version;
+  const deployment = wanted.find(({ rollout }) => rollout === field.rollout);
+  return (
+    deployment !== undefined && carries(carried, deployment) && readManagedField(object, field) !== deployment.version
+  );
 }

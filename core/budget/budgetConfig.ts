@@ -6,15 +6,15 @@ import { selectorProblems } from '../kube/selector.ts';
 
 export interface BudgetConfig {
   maxConcurrent: number;
-  /** Absent where failures hold nobody. */
+  /** Absent if failures hold no Rollout. */
   maxFailures?: number;
   /** Milliseconds. */
   cooldown: number;
-  /** Milliseconds; absent where a slot is taken until its deployment ends. */
+  /** Milliseconds; absent if a slot lasts until its deployment ends. */
   slotTimeout?: number;
   /** The label, and the wave of each of its values. */
   order?: { label: string; values: readonly string[] };
-  /** Whether a failure counts that began by hand: not for other namespaces, whose budget it never asked. */
+  /** Whether the failure of a manual deployment counts: not for other namespaces, whose budget it never requested a slot from. */
   countsByHand: boolean;
   /** What the CRD refuses and an older one let in. While there are any, nothing is granted. */
   problems: string[];
@@ -37,14 +37,14 @@ export function readBudget(budget: Budget, selected: number): BudgetConfig {
   };
 }
 
-/** The number that `2` or `10%` stands for; a share is rounded up, so that only 0% of anything is nothing. undefined where it is neither. */
+/** The number for `2` or `10%`. A percentage is rounded up, so only 0% is zero. undefined for any other text. */
 export function amount(value: unknown, of: number): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const [, percent] = /^(100|[0-9]{1,2})%$/.exec(typeof value === 'string' ? value : '') ?? [];
   return percent === undefined ? undefined : Math.ceil((of * Number(percent)) / 100);
 }
 
-/** Labels of a Rollout are its tenant's choice, so that they cannot say with whom it shares. */
+/** Tenants choose the labels of their Rollouts, so these can't select the Rollouts that share a budget. */
 const NOT_SHARED = 'spec.namespaceSelector is missing (it selects the namespaces that share the slots, {} selects all)';
 
 /** A sentence each. */

@@ -16,7 +16,7 @@ import { continueEvent, heldEvents, invalid, readyOf, slotEvents, waveEvent } fr
 import { recallVersions, versionOf } from './budgetVersions.ts';
 import { pendingContinue } from './continueRequest.ts';
 import { fleetOf, type Member } from './fleet.ts';
-import { among, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
+import { among, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
 import { budgetKey } from './selectingBudgets.ts';
 import {
   counts,
@@ -54,9 +54,9 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
 
   const key = budgetKey(budget);
   const queue = queueOf(fleet, begun, key);
-  const said = pendingContinue(budget);
+  const continueRequest = pendingContinue(budget);
   const recall = (slots: readonly Slot[], requested: readonly ImageVersion[]) =>
-    recallVersions(before.versions ?? [], fleet, slots, requested, config.maxFailures, said);
+    recallVersions(before.versions ?? [], fleet, slots, requested, config.maxFailures, continueRequest);
   const recalled = recall(begun, firstChoices(queue));
   const held = begun.map((slot) => (recalled.isHeld(versionOf(slot)) ? revoking(slot, now) : slot));
 
@@ -65,7 +65,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - taken);
   const granted = grant(queue, room, openWaves(fleet, held, recalled.excused), recalled.isHeld, now);
   const slots = [...held, ...granted];
-  // Of what has come of it: the same status leads to the same again.
+  // From the results: the same status leads to the same decision.
   const left = queueOf(fleet, slots, key);
   const requested = firstChoices(left);
   const after = recall(slots, requested);
@@ -73,7 +73,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const isCurrent = among([...requested, ...slots.map(versionOf)]);
   const versions = after.list
     .map((version) => {
-      const known = before.versions?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
+      const known = before.versions?.find((each) => isSameImage(versionOf(each), versionOf(version)));
       return withWaves(version, known, isCurrent(versionOf(version)), waves);
     })
     .filter((version) => isCurrent(versionOf(version)) || version.failed > 0 || version.wave === 'done');
@@ -87,7 +87,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     unknown: config.order ? unknownBefore(fleet, left) : [],
     held: versions.filter((each) => each.held && among(requested)(versionOf(each))),
   };
-  const handledRequest = said?.uid ?? before.handledRequest;
+  const handledRequest = continueRequest?.uid ?? before.handledRequest;
   const status = revised(budget, {
     ...(handledRequest && { handledRequest }),
     selected: outcome.selected,
@@ -102,7 +102,9 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     conditions: setCondition(before.conditions, readyOf(budget, outcome), now),
   });
   const changes = [
-    ...(said ? [continueEvent(said.version, said.by, recalled.hasContinued, said.uid)] : []),
+    ...(continueRequest
+      ? [continueEvent(continueRequest.version, continueRequest.by, recalled.hasContinued, continueRequest.uid)]
+      : []),
     ...evaluated.flatMap(({ before: slot, evaluated: each }) => slotEvents(slot, each)),
     ...heldEvents(budget, versions),
     ...(config.order ? versions.flatMap((version) => waveEvents(version, before.versions)) : []),
@@ -162,7 +164,7 @@ function coolingNow(
   // Rounded up: it must not be over before its time.
   const freed = formatTime(Math.ceil(now / 1000) * 1000);
   const ended = evaluated.filter((each) => each.evaluated.freed === 'Ended' && counts(each.before)).map(() => freed);
-  // One that lies ahead was stored before the clock was set back: it cools from now on, not until the clock is there again.
+  // A time in the future was stored before the clock was set back: the cooldown starts now.
   const cooled = (before ?? []).map((at) => ((parseTime(at) ?? 0) > now + 1000 ? freed : at));
   const still = cooled.filter((at) => (parseTime(at) ?? now) + cooldown > now);
   return [...still, ...ended].slice(-LIMITS.rolloutsOfBudget);
@@ -182,7 +184,7 @@ function firstChoices(queue: readonly Member[]): ImageVersion[] {
   return [...counted.values()].sort((a, b) => b.times - a.times).map(({ version }) => version);
 }
 
-/** Once it is done everywhere, and nobody asks for it, what is said of it stays. */
+/** The entry stays after all Rollouts have deployed the version and none requests it. */
 function withWaves(
   version: BudgetVersion,
   known: BudgetVersion | undefined,
@@ -197,7 +199,7 @@ function withWaves(
 }
 
 function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | undefined): NewEvent[] {
-  const known = before?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
+  const known = before?.find((each) => isSameImage(versionOf(each), versionOf(version)));
   return finishedWaves(known, version.waves ?? []).map((wave) => waveEvent(version, wave));
 }
 
@@ -225,7 +227,7 @@ function grant(
   isHeld: (version: ImageVersion) => boolean,
   now: EpochMs,
 ): Slot[] {
-  // Each version is evaluated once, however many Rollouts offer it.
+  // Each version is evaluated once, even if many Rollouts offer it.
   const keyOf = (version: ImageVersion) => `${versionKey(version)}@${version.digest ?? ''}`;
   const open = once(openWave, keyOf);
   const held = once(isHeld, keyOf);

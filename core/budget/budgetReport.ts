@@ -8,7 +8,7 @@ import { firstFew } from '../kube/firstFew.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { LIMITS } from '../limits.ts';
-import type { Saying } from '../text/commands.ts';
+import type { TextWithCommands } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
 import type { BudgetConfig } from './budgetConfig.ts';
 import { failedIn, versionOf } from './budgetVersions.ts';
@@ -21,10 +21,10 @@ import type { SlotResult } from './slots.ts';
 interface BudgetOutcome {
   config: BudgetConfig;
   selected: number;
-  /** Why nothing can be granted, of what it remembers. */
+  /** Why no slot can be granted, from the stored status. */
   problem: string | undefined;
   slots: readonly Slot[];
-  /** Slots that are taken. */
+  /** Slots in use. */
   taken: number;
   /** Rollouts that ask and have none. */
   waiting: number;
@@ -91,11 +91,11 @@ export function rolloutCount(rollouts: number): string {
   return `${rollouts} Rollout${rollouts === 1 ? '' : 's'}`;
 }
 
-function messageOf({ text, commands }: Required<Saying>): Pick<NewEvent, 'message' | 'commands'> {
+function messageOf({ text, commands }: Required<TextWithCommands>): Pick<NewEvent, 'message' | 'commands'> {
   return { message: text, commands };
 }
 
-function heldSaying({ metadata }: Budget, version: BudgetVersion): Required<Saying> {
+function heldSaying({ metadata }: Budget, version: BudgetVersion): Required<TextWithCommands> {
   const [kind, name] = budgetKey({ metadata }).split('/');
   const where = { expanded: metadata.namespace ? shell`-n ${metadata.namespace} ` : '' };
   const target = `${kind?.toLowerCase()}/${name}`;
@@ -134,7 +134,7 @@ export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
   };
 }
 
-/** For what nobody expects: a slot whose holder is gone or does not answer, and one that is overdue. */
+/** Events for the unexpected: a slot whose holder is gone or does not respond, or that is overdue. */
 export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[] {
   const about = `${before.uid}/${before.request ?? before.grantedTime}`;
   const holder = `Rollout '${refKey(before)}'`;

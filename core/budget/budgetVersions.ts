@@ -1,6 +1,6 @@
 /**
- * What a budget remembers of versions: in which Rollouts one has failed, and whether somebody goes on in spite of that. Failures are
- * only ever added, so that a status that is behind takes none away; only a person excuses them.
+ * What a budget stores about versions: the Rollouts in which one has failed, and whether a user continues it in spite of that. Failures are
+ * only added, so a stale status removes none; only a user excuses them.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { BudgetVersion, Slot } from '../../api/types.ts';
@@ -8,9 +8,9 @@ import { firstFew } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { Member } from './fleet.ts';
-import { among, ByVersion, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
+import { among, ByVersion, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
 
-/** Who has failed is remembered by name, so many for each version. */
+/** Names of failed Rollouts stored for each version. */
 const REMEMBERED = 100;
 
 type Failure = NonNullable<BudgetVersion['failures']>[number];
@@ -26,11 +26,11 @@ interface Versions {
   list: BudgetVersion[];
   /** Whether failures keep a version from beginning anywhere. */
   isHeld: (version: ImageVersion) => boolean;
-  /** The Rollouts whose failures of it somebody has excused: those that were remembered first. */
+  /** The Rollouts whose failures of it a user has excused: those that were stored first. */
   excused: (version: ImageVersion) => ReadonlySet<string>;
   /** Why nothing can be granted. */
   problem?: string;
-  /** Whether anything was there to be excused. */
+  /** Whether there was a failure to excuse. */
   hasContinued: boolean;
 }
 
@@ -48,7 +48,7 @@ export function recallVersions(
   slots: readonly Slot[],
   requested: readonly ImageVersion[],
   maxFailures: number | undefined,
-  said: Continue | undefined,
+  continueRequest: Continue | undefined,
 ): Versions {
   const seen = failuresSeen(fleet, slots);
   const current = [...requested, ...slots.map(versionOf)];
@@ -58,13 +58,13 @@ export function recallVersions(
   const wanted = distinct([...current, ...failing, ...before.map(versionOf)]);
   let hasContinued = false;
   const all = wanted.map((version) => {
-    const known = before.find((each) => isSameVersion(versionOf(each), version));
+    const known = before.find((each) => isSameImage(versionOf(each), version));
     const failures = union(known?.failures ?? [], seen.of(version));
-    // Those beyond what is remembered by name may be seen no longer; the count does not fall.
+    // Failures beyond the stored names may no longer be visible; the count does not fall.
     const failed = Math.max(failures.length, known?.failed ?? 0);
-    const excuses = said !== undefined && failed > 0 && isNamed(version, said.version);
+    const excuses = continueRequest !== undefined && failed > 0 && isNamed(version, continueRequest.version);
     hasContinued ||= excuses;
-    return entryOf(version, known, failures, failed, maxFailures, excuses ? said : undefined);
+    return entryOf(version, known, failures, failed, maxFailures, excuses ? continueRequest : undefined);
   });
   const isIn = among(current);
   const isCurrent = (entry: BudgetVersion) => isIn(versionOf(entry));
@@ -102,12 +102,12 @@ function entryOf(
   failures: readonly Failure[],
   failed: number,
   maxFailures: number | undefined,
-  said: Continue | undefined,
+  continueRequest: Continue | undefined,
 ): BudgetVersion {
-  const excused = said ? failed : (known?.failuresExcused ?? 0);
+  const excused = continueRequest ? failed : (known?.failuresExcused ?? 0);
   const held = maxFailures !== undefined && failed - excused >= maxFailures;
-  const continued = said
-    ? { continuedBy: said.by, continuedAt: formatTime(said.at) }
+  const continued = continueRequest
+    ? { continuedBy: continueRequest.by, continuedAt: formatTime(continueRequest.at) }
     : {
         ...(known?.continuedBy && { continuedBy: known.continuedBy }),
         ...(known?.continuedAt && { continuedAt: known.continuedAt }),

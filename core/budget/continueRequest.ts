@@ -1,4 +1,4 @@
-/** `rollout.kuberik.com/continue` on a budget: a version goes on in spite of its failures. The webhook notes who asked; a request is acted on once. */
+/** `rollout.kuberik.com/continue` on a budget: continue a version in spite of its failures. The webhook records the user; a request takes effect once. */
 import { CONTINUE, CONTINUE_REQUEST } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget } from '../../api/types.ts';
@@ -18,7 +18,7 @@ interface ContinueRequest extends Continue {
   uid: string;
 }
 
-/** undefined where there is none, or nobody has noted whose it is. */
+/** undefined if there is no request, or no record of its user. */
 function continueRequest({ metadata }: Budget): ContinueRequest | undefined {
   const version = metadata.annotations?.[CONTINUE];
   const [, uid, time, by] =
@@ -50,13 +50,13 @@ export function pendingContinue(budget: Budget): ContinueRequest | undefined {
   return request && request.uid !== budget.status?.handledRequest ? request : undefined;
 }
 
-/** Whether the annotation is there for nothing any more. */
+/** Whether the annotation no longer has an effect. */
 export function isUsed(budget: Budget): boolean {
   const request = continueRequest(budget);
   return request !== undefined && request.uid === budget.status?.handledRequest;
 }
 
-/** The budget of a write, with the record of this request where it asks for something new; nobody's own text counts. */
+/** The budget of a write, with a record of the request if it is new. A record that a client writes doesn't count. */
 export function recordContinue(
   budget: Budget,
   before: Budget | undefined,

@@ -8,13 +8,13 @@ export interface Member {
   rollout: Rollout;
   uid: string;
   image: string;
-  /** Whether it has said which image it follows: its first sync does. */
+  /** Whether the Rollout has reported its image, which it does in its first sync. */
   isKnown: boolean;
   /** Index into `spec.order.values`; those that are not listed come last. */
   wave: number;
   head: HistoryEntry | undefined;
   request: SlotRequest | undefined;
-  /** Newest first. One that was cancelled before it could tell anything is left out. */
+  /** Newest first, without deployments that were cancelled before they had a result. */
   reported: readonly HistoryEntry[];
   /** Deployments that count as failures of their version once they have failed. */
   accountable: readonly HistoryEntry[];
@@ -60,7 +60,7 @@ export function outcomeOf({ rollout, byVersion }: Member, version: ImageVersion)
     case 'Succeeded':
       return rollout.status?.rolledBackReleases?.includes(version.tag) ? 'failed' : 'done';
     case 'Failed':
-    // Of a retry.
+    // By a retry.
     case 'Cancelled':
       return 'failed';
     case 'Deploying':

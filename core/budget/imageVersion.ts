@@ -1,4 +1,4 @@
-/** Values by version, looked up: a tag may have been moved as often as somebody likes, and no long list of its digests is searched. */
+/** Values by version, in a map: a tag may have had many digests, and a list of them would take long to search. */
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../kube/names.ts';
 import { policyRef } from '../policy/imagePolicy.ts';
@@ -93,7 +93,7 @@ function firstOfEach<T>(entries: readonly Entry<T>[]): Map<string, Entry<T>> {
   return byId;
 }
 
-/** Whether a version is one of these: each is looked up, however many there are. */
+/** Whether a version is one of these, in constant time. */
 export function among(versions: readonly ImageVersion[]): (version: ImageVersion) => boolean {
   const known = new ByVersion<true>();
   for (const version of versions) known.add(version, '', true);
@@ -114,13 +114,13 @@ export function imageOf(rollout: Rollout): string {
   return rollout.status?.image ?? (ref ? `ImagePolicy ${refKey(ref)}` : '');
 }
 
-/** Without the digest, which not everybody knows: for maps. */
+/** A map key without the digest, which may be unknown. */
 export function versionKey({ image, tag }: ImageVersion): string {
   return `${image}:${tag}`;
 }
 
 /** A tag that was moved is another version, where both know the digest. */
-export function isSameVersion(a: ImageVersion, b: ImageVersion): boolean {
+export function isSameImage(a: ImageVersion, b: ImageVersion): boolean {
   return a.image === b.image && a.tag === b.tag && isSameDigest(a, b);
 }
 

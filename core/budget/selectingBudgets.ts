@@ -38,7 +38,7 @@ export function namespacesOf(budget: Budget): ClusterRolloutBudget['spec']['name
   return isEmpty ? undefined : selector;
 }
 
-/** A selector that cannot be read selects whatever it could: what was meant to be held must not begin. */
+/** An invalid selector selects everything that it could: no deployment that it was meant to hold may start. */
 export function selects(
   budget: Budget,
   { metadata }: Rollout,

@@ -1,6 +1,6 @@
 /**
  * What becomes of a slot. It is freed only on evidence that nothing can take back: its holder was seen in a status newer than that of
- * the grant, without the request, and not on its way; or the holder is gone. An older status tells nothing.
+ * the grant, has no request, and is not rolling out; or the holder is gone. An older status proves nothing.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
@@ -22,7 +22,7 @@ export interface SlotResult {
   slot?: Slot;
   /** Why it is free. Ended: its deployment has. Declined: it was not used. */
   freed?: 'Ended' | 'Declined' | 'Deleted' | 'Revoked';
-  /** When it changes without anybody's doing. */
+  /** When it changes by time alone. */
   requeueAt?: EpochMs;
 }
 
@@ -37,7 +37,7 @@ export function evaluateSlot(slot: Slot, sight: Sight, slotTimeout: number | und
   return { freed: isUnused(slot) && !isOf(slot, head) ? 'Declined' : 'Ended' };
 }
 
-/** A grant that is not used yet and must not be used any more. Its Rollout does not begin on it, and asks anew. */
+/** An unused grant that must no longer be used. Its Rollout does not deploy with it, and requests a slot again. */
 export function revoking(slot: Slot, now: EpochMs): Slot {
   if (slot.state !== 'Granted') return slot;
   // Rounded up: it must not be free before its time.
@@ -49,7 +49,7 @@ export function counts({ state }: Slot): boolean {
   return state !== 'Overdue';
 }
 
-/** A Rollout that is on its way without having asked, by hand or from before: it takes room, and nobody stops it. */
+/** A Rollout that deploys without a slot, manually or since before the budget existed: it counts against the limit, and is not stopped. */
 export function uninvited({ rollout, uid, head, image }: Member, now: EpochMs): Slot | undefined {
   if (!head || !isUnderWay(rollout, head)) return undefined;
   const { namespace = '', name = '' } = rollout.metadata;
@@ -64,7 +64,7 @@ export function uninvited({ rollout, uid, head, image }: Member, now: EpochMs): 
   };
 }
 
-/** A deployment that does not bake gives way to the next version: once its Rollout asks for that, it takes no room any more. */
+/** A deployment that does not bake can be replaced: once its Rollout requests the next version, it no longer counts against the limit. */
 function isUnderWay(rollout: Rollout, head: HistoryEntry): boolean {
   return isBaking(head) && !(rollout.status?.slotRequest && isUnwatched(head, rollout));
 }
@@ -77,7 +77,7 @@ function isUnused({ state }: Slot): boolean {
   return state === 'Granted' || state === 'Revoking';
 }
 
-/** Whether it was used at all: what has ended must not be taken for what was declined. */
+/** Whether the slot was used: a deployment that has ended must not count as declined. */
 function isOf({ version, grantedTime }: Slot, head: HistoryEntry | undefined): boolean {
   return head?.version.tag === version && (parseTime(head.timestamp) ?? 0) >= (parseTime(grantedTime) ?? 0);
 }

@@ -11,20 +11,20 @@ import { identityOf, shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { nextRevision } from '../status/revision.ts';
 import { rolloutCount } from './budgetReport.ts';
-import { imageOf, isSameDigest, isSameVersion } from './imageVersion.ts';
+import { imageOf, isSameDigest, isSameImage } from './imageVersion.ts';
 import { type Budgets, budgetKey, budgetTitle, kindOf } from './selectingBudgets.ts';
 
 /** How many versions a request offers. */
 export const OFFERED = 20;
-/** How long a slot of one budget is kept while another has none, and how long nothing is asked for after that. */
+/** How long a Rollout keeps one budget's slot while another budget grants none, and how long it then requests nothing. */
 const HELD_FOR_OTHERS_MS = 60_000;
 const PAUSE_MS = 30_000;
-/** A budget that was deleted, or selects other Rollouts now, wakes nobody. */
+/** A budget that was deleted, or no longer selects the Rollout, does not wake it. */
 const REQUEUE_MS = 60_000;
 
 /** The wait that keeps a Rollout from beginning. */
 export interface Waiting {
-  /** To be stored; absent where nobody is asked. */
+  /** The request to store; absent if no budget is asked. */
   request?: SlotRequest;
   condition: NewCondition;
   blockers: Blocker[];
@@ -42,7 +42,7 @@ export function isGranted(release: VersionInfo, { version, digest }: Slot): bool
 }
 
 /** `offered`: what it could deploy now, newest first. `next`: which of it would be the next. */
-export function takeTurn(
+export function waitForSlots(
   rollout: Rollout,
   { selecting, problem }: Budgets,
   offered: readonly VersionInfo[],
@@ -79,7 +79,7 @@ export function takeTurn(
     const request = { ...fresh, pausedUntil: formatTime(until) };
     return { ...shown, request, condition: waits(rollout, requested, next), requeueAt: [until] };
   }
-  // A slot that is being taken back is given back by another request.
+  // A revoked slot is released by another request.
   const isOver = stored === undefined || stored.pausedUntil !== undefined || slots.some((slot) => slot?.revokedTime);
   const { id, since } = isOver ? fresh : stored;
   const ask = isOver ? selecting.slice(0, 1) : selecting.filter((budget, i) => slots[i] || budget === requested);
@@ -93,7 +93,7 @@ export function takeTurn(
   return { ...shown, request, condition: waits(rollout, requested, next), requeueAt };
 }
 
-/** The slot that each budget has granted to the stored request, whatever became of it. */
+/** The slot that each budget has granted to the stored request, even if it has expired. */
 function slotsOf(rollout: Rollout, budgets: Budgets | undefined): (Slot | undefined)[] {
   const request = rollout.status?.slotRequest?.id;
   if (request === undefined) return (budgets?.selecting ?? []).map(() => undefined);
@@ -132,11 +132,11 @@ function blocker(rollout: Rollout, budget: Budget, version: string): Blocker {
   };
 }
 
-/** Only what lasts is said here: numbers that change with each slot are in the budget. */
+/** Without numbers that change with each slot: these are in the budget's status. */
 function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const image = imageOf(rollout);
   const isIt = (known: { image: string; version: string; digest?: string }) =>
-    isSameVersion({ image, tag }, { image: known.image, tag: known.version, digest: known.digest });
+    isSameImage({ image, tag }, { image: known.image, tag: known.version, digest: known.digest });
   const held = status?.versions?.find((known) => known.held && isIt(known));
   if (held) return { reason: 'VersionHeld', message: `it has failed in ${rolloutCount(held.failed)}` };
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');

@@ -2,9 +2,9 @@
 import type { BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import { versionOf } from './budgetVersions.ts';
 import { type Member, outcomeOf, type VersionOutcome } from './fleet.ts';
-import { ByVersion, type ImageVersion, isSameVersion, versionKey } from './imageVersion.ts';
+import { ByVersion, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
 
-/** Uids of the Rollouts whose failure of a version somebody has excused. */
+/** Uids of the Rollouts whose failure of a version a user has excused. */
 type Excused = (version: ImageVersion) => ReadonlySet<string>;
 
 /** The waves of a version, the first first; one without a value where there is no order. */
@@ -24,7 +24,7 @@ export function wavesOf(
     failed: 0,
     excused: 0,
   }));
-  const ofVersion = slots.filter((slot) => isSameVersion(versionOf(slot), version));
+  const ofVersion = slots.filter((slot) => isSameImage(versionOf(slot), version));
   const onTheirWay = new Set(ofVersion.map(({ uid }) => uid));
   const overdue = overdueOf(slots);
   const excusedHere = excused(version);
@@ -38,7 +38,7 @@ export function wavesOf(
     else if (offers(member, version)) wave.waiting++;
     if (excusedHere.has(member.uid) && isExcused(member, version, overdue)) wave.excused++;
   }
-  // The rest only where there is one.
+  // The rest only if there are waves.
   const shown = waves.filter(
     ({ value, total }, index) => index < values.length || total > 0 || (value === '' && !values.length),
   );
@@ -52,14 +52,14 @@ const FIELDS: Partial<Record<VersionOutcome, 'done' | 'failed' | 'underWay'>> = 
 };
 
 function offers({ image, request }: Member, version: ImageVersion): boolean {
-  return (request?.versions ?? []).some((each) => isSameVersion({ image, ...each }, version));
+  return (request?.versions ?? []).some((each) => isSameImage({ image, ...each }, version));
 }
 
 function overdueOf(slots: readonly Slot[]): ReadonlySet<string> {
   return new Set(slots.flatMap(({ uid, state }) => (state === 'Overdue' ? [uid] : [])));
 }
 
-/** A failure that somebody has excused does not hold the waves after it, unless it is tried once more. */
+/** An excused failure does not hold the waves after it, unless the version is retried. */
 function isExcused(member: Member, version: ImageVersion, overdue: ReadonlySet<string>): boolean {
   const outcome = outcomeOf(member, version);
   return outcome === 'failed' || (outcome === 'underWay' && overdue.has(member.uid));

@@ -5,8 +5,8 @@
 import { APPROVE_FOR, GATE_APPROVALS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
+import { type ApprovalRecord, parseApprovals } from '../approval/approvalRecord.ts';
 import { type ApprovalVerdict, type Background, evaluateApprovals } from '../approval/approvalVerdict.ts';
-import { type ApprovalRecord, parseApprovals } from '../approval/record.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import type { CommandLine } from '../text/commands.ts';

@@ -2,8 +2,8 @@
 import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import type { Approval } from '../approval/approvalRecord.ts';
 import { countText, verdictText } from '../approval/approvalVerdict.ts';
-import type { Approval } from '../approval/record.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
@@ -119,7 +119,7 @@ export function requestText({ action, by = 'somebody', reason }: GateRequest): s
   return reason ? `${who}: ${reason.slice(0, MAX_BY)}` : who;
 }
 
-/** Each closed Gate in a few words, for a condition that everybody in the namespace reads. */
+/** Each closed Gate in a few words, for a condition that all users of the namespace can read. */
 export function closedText(closed: readonly GateResult[]): string {
   const texts = closed.map((gate) =>
     gate.missing || gate.isLimit ? gate.message : `gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)})`,

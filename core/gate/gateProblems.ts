@@ -14,8 +14,8 @@ import {
   isOpenFor,
   parseRequestTime,
   parseWindow,
-  REASON,
-  REQUESTED_AT,
+  REASON_KEYS,
+  REQUESTED_AT_KEYS,
 } from './gateRequests.ts';
 import { selectsFlux } from './gateSelection.ts';
 
@@ -33,7 +33,7 @@ export function gateProblems(gate: Gate): FieldProblem[] {
 }
 
 export function requestProblems(gate: Gate): FieldProblem[] {
-  return Object.values(REQUESTED_AT).flatMap((key) => {
+  return Object.values(REQUESTED_AT_KEYS).flatMap((key) => {
     const value = gate.metadata.annotations?.[key];
     if (value === undefined || parseRequestTime(value) !== undefined) return [];
     const reason = 'expected an RFC 3339 time such as 2021-03-26T10:00:00Z';
@@ -67,7 +67,7 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
         `${formatDuration(at - now)} ahead: the ${action} request takes effect at ${formatTime(at)}, not now`,
     );
   for (const action of foreignReasons) {
-    warnings.push(`no reason recorded: ${REASON[action]} belongs to an earlier request of another user`);
+    warnings.push(`no reason recorded: ${REASON_KEYS[action]} belongs to an earlier request of another user`);
   }
   const version = gate.metadata.annotations?.[OPEN_FOR];
   const isLeftOver = version !== undefined && version === old?.metadata.annotations?.[OPEN_FOR];
@@ -75,7 +75,9 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
     warnings.push(`opens for ${version} only, because ${OPEN_FOR} is still set; remove it to open for all`);
   }
   for (const { action, at } of ignored) {
-    warnings.push(`${REQUESTED_AT[action]} ${formatTime(at)} was handled before and has no effect; set a new time`);
+    warnings.push(
+      `${REQUESTED_AT_KEYS[action]} ${formatTime(at)} was handled before and has no effect; set a new time`,
+    );
   }
   if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {
     warnings.push(`spec.window is ${gate.spec.window}: a request ends immediately and has no effect`);

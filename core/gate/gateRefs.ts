@@ -14,7 +14,7 @@ export function isTooMany({ namespace, name }: NamespacedName): boolean {
   return namespace === TOO_MANY.namespace && name === TOO_MANY.name;
 }
 
-/** The Gates that a Rollout names in `spec.gates`; one without a namespace is of its own. */
+/** The Gates that a Rollout names in `spec.gates`; without a namespace, a Gate of the Rollout's own namespace. */
 export function gateRefsOf({ spec, metadata }: Rollout): NamespacedName[] {
   return (spec?.gates ?? []).map(({ name, namespace }) => ({ namespace: namespace || metadata.namespace || '', name }));
 }

@@ -3,7 +3,7 @@
  *
  * Requests are in three places. The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and
  * the users who made them, so it comes first. The status is next: it survives where there is no webhook. The RFC's annotations
- * count on their own only when they are newer than both, which means that they were written while no webhook was there.
+ * count alone only when they are newer than both: then they were written while the webhook was down.
  */
 import {
   ACCEPTED_REQUEST,
@@ -25,7 +25,7 @@ const ACTIONS = ['open', 'close'] as const;
 
 export interface GateRequest {
   action: GateAction;
-  /** When it takes effect, as it was written: up to a minute after it arrived, and then it is in force already. Whole seconds. */
+  /** When it takes effect, as written; a time up to a minute ahead takes effect at once. Whole seconds. */
   at: EpochMs;
   by?: string;
   reason?: string;
@@ -48,16 +48,16 @@ export interface GateRequests {
 
 type RequestTimes = Partial<Record<GateAction, EpochMs>>;
 
-export const REQUESTED_AT: Record<GateAction, string> = { open: OPEN_REQUESTED_AT, close: CLOSE_REQUESTED_AT };
-export const REASON: Record<GateAction, string> = { open: OPEN_REASON, close: CLOSE_REASON };
+export const REQUESTED_AT_KEYS: Record<GateAction, string> = { open: OPEN_REQUESTED_AT, close: CLOSE_REQUESTED_AT };
+export const REASON_KEYS: Record<GateAction, string> = { open: OPEN_REASON, close: CLOSE_REASON };
 
-/** Longer reasons are cut: record and status keep them for good. */
+/** Longer reasons are cut: record and status store them permanently. */
 const MAX_REASON = 1024;
 
 /** Clocks of laptops, API server and hooks differ: a timestamp at most this far ahead means now. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
-/** The requests as they stand at `now`. A planned one whose time has come is the current one. */
+/** The requests at `now`. A planned request whose time has come is the current one. */
 export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
   const known = due(storedRequests(gate), now);
   const { seen, handled } = known;
@@ -92,10 +92,10 @@ function annotatedRequests(gate: Gate): GateRequest[] {
 /** The request that the annotation of this action makes; undefined when there is none or its time does not parse. */
 export function annotated(gate: Gate, action: GateAction): GateRequest | undefined {
   const annotations = gate.metadata.annotations ?? {};
-  const at = parseRequestTime(annotations[REQUESTED_AT[action]]);
+  const at = parseRequestTime(annotations[REQUESTED_AT_KEYS[action]]);
   if (at === undefined) return undefined;
   const request: GateRequest = { action, at };
-  const reason = annotations[REASON[action]]?.slice(0, MAX_REASON);
+  const reason = annotations[REASON_KEYS[action]]?.slice(0, MAX_REASON);
   if (reason) request.reason = reason;
   if (action === 'open' && annotations[OPEN_FOR]) request.for = annotations[OPEN_FOR];
   return request;
@@ -164,7 +164,7 @@ export function after(at: EpochMs, duration: number): EpochMs {
 /** Longer than any text of ours, with the longest reasons and user names. */
 const MAX_LENGTH = 65_536;
 
-/** The same requests give the same text. */
+/** The text of the record; equal requests give equal text. */
 export function formatAcceptedRequests({ current, planned, handled, seen = {}, reasonBy }: GateRequests): string {
   const formatted = (at: EpochMs | undefined) => (at === undefined ? undefined : formatTime(at));
   const times = ({ open, close }: RequestTimes) => ({ open: formatted(open), close: formatted(close) });
@@ -239,12 +239,12 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
   const reasonBy = reasonsOf(gate, old, by, requests);
   const isForeign = ({ action, reason }: GateRequest) => reason !== undefined && reasonBy[action] !== by;
   const annotations = annotatedRequests(gate);
-  for (const request of annotations.filter(({ action }) => changed(REQUESTED_AT[action], gate, old))) {
+  for (const request of annotations.filter(({ action }) => changed(REQUESTED_AT_KEYS[action], gate, old))) {
     if (isHandled(request, requests)) {
       ignored.push(request);
     } else {
       const { reason, ...bare } = request;
-      requests = arrive(requests, { ...(isForeign(request) ? bare : request), by }, now);
+      requests = addRequest(requests, { ...(isForeign(request) ? bare : request), by }, now);
       accepted.push(request);
     }
   }
@@ -264,11 +264,11 @@ function reasonsOf(gate: Gate, old: Gate | undefined, by: string, { current, pla
   const known = parseAcceptedRequests(old?.metadata.annotations?.[ACCEPTED_REQUEST])?.reasonBy;
   const reasonBy: Partial<Record<GateAction, string>> = {};
   for (const action of ACTIONS) {
-    const reason = gate.metadata.annotations?.[REASON[action]];
+    const reason = gate.metadata.annotations?.[REASON_KEYS[action]];
     if (reason === undefined) continue;
     // Records from before such names were kept: the request with that reason has its user.
     const request = [current, planned].find((each) => each?.action === action && each.reason === reason);
-    const author = changed(REASON[action], gate, old) ? by : (known?.[action] ?? request?.by);
+    const author = changed(REASON_KEYS[action], gate, old) ? by : (known?.[action] ?? request?.by);
     if (author !== undefined) reasonBy[action] = author;
   }
   return reasonBy;
@@ -296,7 +296,7 @@ function isHandled({ action, at }: GateRequest, { planned, handled }: GateReques
 }
 
 /** Adds a request, which then takes effect. */
-function arrive(requests: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
+function addRequest(requests: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
   const { current, handled, seen } = due(requests, now);
   if (request.at > now + CLOCK_TOLERANCE_MS) return { current, planned: request, handled, seen };
   return { current: request, handled: { ...handled, [request.action]: request.at }, seen };

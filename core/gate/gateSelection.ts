@@ -107,7 +107,7 @@ export function selectsLabels(gate: Gate): Record<SelectsLabel, string | undefin
   };
 }
 
-/** The problem of a Gate that reaches beyond its namespace: one that is stored goes on holding. */
+/** The problem of a Gate that selects beyond its namespace. A stored Gate continues to hold. */
 export const BEYOND_FORBIDDEN =
   'spec.selects.namespaceSelector: NO_CROSS_NAMESPACE_REFS forbids Gates that hold objects of other namespaces.';
 

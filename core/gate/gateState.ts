@@ -25,9 +25,9 @@ import {
   requestTimes,
 } from './gateRequests.ts';
 
-// Evaluations of Gates are kept for as long as they cannot change: one Gate is evaluated in every write and every sync of all that it holds. The key is what
-// an evaluation reads and not the resourceVersion, since admission sees proposed Gates. A pure function stays one: what is kept is what
-// would be computed, also for a clock that goes back.
+// Evaluations of Gates are cached for as long as they cannot change: one Gate is evaluated in every write and every sync of all that it holds. The key is what
+// an evaluation reads and not the resourceVersion, since admission sees proposed Gates. The function stays pure: the cache returns what
+// would be computed, even if the clock is set back.
 
 /** All that an evaluation reads. Add here what it is to read; a property test compares. */
 const ANNOTATIONS = [ACCEPTED_REQUEST, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_FOR, OPEN_REASON, OPEN_REQUESTED_AT];
@@ -90,7 +90,7 @@ export interface GateEvaluation {
   openFor?: string | undefined;
 }
 
-/** The evaluation, kept as long as it cannot change. */
+/** The evaluation, cached until it can change. */
 export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   return remembered(gate, now, () => evaluateAfresh(gate, now));
 }

@@ -40,7 +40,7 @@ export function association(
 }
 
 /**
- * The Rollouts whose deployments reset the HealthCheck, all of its own namespace: nobody resets what is another team's.
+ * The Rollouts whose deployments reset the HealthCheck, all in its namespace: no other team can reset it.
  * A Rollout without a selector resets what no other Rollout watches: the Go controller lets it reset everything in its
  * namespace, and so wipe the failure that another Rollout's bake was about to see (Q19).
  */
@@ -56,7 +56,7 @@ export function associatedRollouts(
   return chosen.map(({ rollout }) => rollout);
 }
 
-/** Whether labels of the HealthCheck's namespace are needed to tell. */
+/** Whether the answer depends on labels of the HealthCheck's namespace. */
 export function needsNamespaceLabels(rollouts: readonly Rollout[]): boolean {
   return rollouts.some((rollout) => rollout.spec?.healthCheckSelector?.namespaceSelector !== undefined);
 }

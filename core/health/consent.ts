@@ -1,4 +1,4 @@
-/** Whether somebody lets another namespace watch their health: by an annotation on the object, or on its namespace. */
+/** Whether another namespace may watch the health of an object: by an annotation on the object, or on its Namespace. */
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 
@@ -8,7 +8,7 @@ export function mayBeWatched(object: Pick<KubeObject, 'metadata'> | undefined, f
   return namespaces.some((name) => ['*', from].includes(name.trim()));
 }
 
-/** Whether it names anybody at all. */
+/** Whether it names any namespace. */
 export function mayBeWatchedBySomebody(object: Pick<KubeObject, 'metadata'> | undefined): boolean {
   return Boolean(object?.metadata.annotations?.[WATCHED_FROM]?.trim());
 }

@@ -26,7 +26,7 @@ export type Verdict = {
   | { health: 'Unknown'; message: string }
 );
 
-/** Messages of other objects may have any length, and this one goes on into Rollouts. The CRD takes no more. */
+/** The CRD's limit. Messages of other objects may have any length, and this one is copied into Rollouts. */
 const MAX_MESSAGE = 16_384;
 
 /**

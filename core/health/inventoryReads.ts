@@ -1,4 +1,4 @@
-/** How the objects of an inventory are read: as whom, and with few requests, one list instead of many gets. */
+/** How the objects of an inventory are read: by which account, and with one list instead of many gets. */
 import type { UserInfo } from '../../api/admission.ts';
 import { KUSTOMIZATION_NAME_LABEL, KUSTOMIZATION_NAMESPACE_LABEL } from '../../api/annotations.ts';
 import type { Kustomization } from '../../api/flux.ts';

@@ -1,5 +1,5 @@
 /**
- * What HealthChecks had reported when a deployment began. What they report since is told by its being different, not by clocks: those of
+ * The reports of HealthChecks when a deployment started. Later reports are recognized by comparison, not by time: the clocks of
  * reporters may be wrong by hours, and an error that was known at the commit is not the new version's.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -30,7 +30,7 @@ export function knownHealth(checks: readonly HealthCheck[], before: readonly Kno
   });
 }
 
-/** Whether the check has reported an error since the deployment began, or arrived. */
+/** Whether the check has reported an error since the deployment started, or was applied. */
 export function hasNewError(check: HealthCheck, head: HistoryEntry): boolean {
   const { lastErrorTime } = check.status ?? {};
   if (lastErrorTime === undefined) return false;
@@ -40,7 +40,7 @@ export function hasNewError(check: HealthCheck, head: HistoryEntry): boolean {
   return (parseTime(lastErrorTime) ?? Number.NEGATIVE_INFINITY) >= healthCutoff(head);
 }
 
-/** Whether the check's health is from after the deployment began, or arrived. */
+/** Whether the check's health is newer than the start of the deployment, or its apply. */
 export function isReportedSince(check: HealthCheck, head: HistoryEntry): boolean {
   const known = knownOf(check, head);
   if (known === 'nothing') return true;
@@ -59,7 +59,7 @@ export function goneChecks(
   return knownHealth.filter((known) => !there.has(keyOf(known)));
 }
 
-/** `nothing`: it did not exist then. undefined: not remembered, so that only the times tell. */
+/** `nothing`: it did not exist then. undefined: not recorded, so only the times count. */
 function knownOf({ metadata }: HealthCheck, head: HistoryEntry): Report | 'nothing' | undefined {
   if (head.knownHealth === undefined) return undefined;
   const known = head.knownHealth.find((each) => keyOf(each) === keyOf(metadata));
@@ -68,7 +68,7 @@ function knownOf({ metadata }: HealthCheck, head: HistoryEntry): Report | 'nothi
   return created !== undefined && created >= wholeSeconds(deployCutoff(head)) ? 'nothing' : undefined;
 }
 
-/** An error that is gone is no report: a reset has removed it, and the deployment remembers it all the same. */
+/** A missing error is no report: a reset has removed it, and the deployment still has it recorded. */
 function sameReport(known: Report, { status, lastChangeTime, lastErrorTime }: Report): boolean {
   return (
     (known.status ?? '') === (status ?? '') &&

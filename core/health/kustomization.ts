@@ -6,7 +6,7 @@
  * | Ready=False at its generation, for the source's newest artifact, with BuildFailed, ReconciliationFailed or HealthCheckFailed | Unhealthy |
  * | Stalled=True | Unhealthy |
  * | PruneFailed, ArtifactFailed, DependencyNotReady and other reasons: Flux tries again and nothing new runs badly | Pending |
- * | not at its generation, or its source is ahead of what it applied | Pending, whatever looks healthy |
+ * | not at its generation, or its source is ahead of what it applied | Pending, even if all objects are healthy |
  * | an object of the inventory does not exist | Pending, and Unhealthy once Flux has applied it and the grace period is over; a Job does not count |
  * | a failed object | Unhealthy, unless the failure is newer than the deployment and older than Flux's attempt at it |
  */
@@ -29,7 +29,7 @@ interface OwnHealth {
   settled?: Verdict;
   /** Why the Kustomization itself is not healthy yet. */
   pending?: string;
-  /** Flux tries the same revision once more. */
+  /** Flux retries the same revision. */
   attempting: boolean;
   /** One that it has applied already, for nothing has changed: it says nothing new. */
   again: boolean;
@@ -215,7 +215,7 @@ function neverSucceeded({ status }: Kustomization): boolean {
   return status?.observedGeneration === -1 && status.lastAppliedRevision === undefined;
 }
 
-/** The object carries another deployment than the Rollout stands at. */
+/** The object carries another deployment than the Rollout's newest. */
 function oldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string | undefined {
   for (const deployment of parseDeployments(object.metadata.annotations?.[DEPLOYED])) {
     const rollout = rollouts.find((r) => r.metadata.uid === deployment.uid && r.metadata.name === deployment.rollout);
@@ -234,7 +234,7 @@ function notFetched(source: FluxObject, artifact: string | undefined): string | 
     return `${source.kind} ${name} has not fetched its generation ${generation}`;
   }
   const ref = source.spec?.ref as { tag?: string; semver?: string; digest?: string } | undefined;
-  // Flux ignores the tag beside the other two.
+  // Flux ignores the tag if one of the other two is set.
   if (source.kind !== 'OCIRepository' || !ref?.tag || ref.semver || ref.digest) return undefined;
   if (artifact?.startsWith(`${ref.tag}@`)) return undefined;
   return `${source.kind} ${name} has ${artifact ?? 'nothing'}, not ${ref.tag}`;

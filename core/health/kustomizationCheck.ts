@@ -15,7 +15,7 @@ import type { Verdict } from './healthStatus.ts';
 
 export const KUSTOMIZATION_CLASS = 'kustomization';
 
-/** A check that is not at rest is looked at so often. */
+/** How often a check that is not at rest is evaluated. */
 const DEFAULT_INTERVAL_MS = 30_000;
 const MIN_MS = 5_000;
 
@@ -61,7 +61,7 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 
 const REST_MS = 600_000;
 
-/** @param isWatched somebody bakes on it, or may without our seeing it */
+/** @param isWatched a Rollout bakes on it, or may do so unseen */
 export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boolean): boolean {
   if (isWatched || spec?.class !== KUSTOMIZATION_CLASS) return false;
   // Whoever names an interval gets it.
@@ -76,7 +76,7 @@ export function restsAfter(healthCheck: HealthCheck, { health }: Verdict, isWatc
   );
 }
 
-/** Milliseconds. At rest ten minutes, more or less by a fifth: what a restart has looked at all at once drifts apart. */
+/** Milliseconds. At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart. */
 export function nextLookup(healthCheck: HealthCheck, atRest: boolean): number {
   if (!atRest) return requeueInterval(healthCheck);
   const fraction = Number.parseInt(shortHash(healthCheck.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;

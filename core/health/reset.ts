@@ -1,4 +1,4 @@
-/** A new deployment, a retry or the arrival of a version makes older health meaningless: it is reset, once. */
+/** A new deployment, a retry or the apply of a version makes older health meaningless: it is reset, once. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
@@ -31,7 +31,7 @@ export function cutoffsOf(rollouts: readonly Rollout[], now: EpochMs): Cutoffs {
   };
 }
 
-/** Whether the check has reported nothing since one of the Rollouts began its newest deployment, or that one arrived. */
+/** Whether the check has reported nothing since one of the Rollouts started its newest deployment, or applied it. */
 export function needsReset(healthCheck: HealthCheck, rollouts: readonly Rollout[], now: EpochMs): boolean {
   const { status } = healthCheck;
   return rollouts.some((rollout) => {

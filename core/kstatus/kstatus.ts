@@ -137,7 +137,7 @@ function crashLoopingContainers(object: KubeObject<any, any>): string[] {
     .flatMap((container) => stringAt(container, ['name']) ?? []);
 }
 
-/** A Job counts as current from its start on, however long it runs. */
+/** A Job counts as current from its start. */
 function jobStatus(object: KubeObject<any, any>): KStatus {
   const completions = numberAt(object, ['spec', 'completions']) ?? numberAt(object, ['spec', 'parallelism']) ?? 1;
   const count = (field: string) => numberAt(object, ['status', field]) ?? 0;

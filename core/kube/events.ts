@@ -15,9 +15,9 @@ export interface NewEvent {
   order?: string;
   /** The version it is about, where it is about one deployment. */
   version?: string;
-  /** For those who look at Events: nobody has to be told. */
+  /** Recorded as an Event only: no notification is sent. */
   quiet?: boolean;
-  /** What readers in other namespaces than its own may be told. */
+  /** The text for readers in other namespaces. */
   forOthers?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Lists in messages, which anybody could make long. */
+/** Lists in messages, which any user could make long. */
 export const MAX_LISTED = 20;
 
 export function firstFew(texts: readonly string[], count?: number): string {

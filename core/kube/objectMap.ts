@@ -1,4 +1,4 @@
-/** Finding objects in the maps Metacontroller sends, whatever version the rule asked for. */
+/** Finds objects in the maps that Metacontroller sends, in any API version. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
 

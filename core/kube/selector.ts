@@ -21,7 +21,7 @@ type Labels = Readonly<Record<string, string>>;
 const NAME = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** True for an absent or empty selector. Throws SelectorError when the selector does not compile, whatever the labels. */
+/** True for an absent or empty selector. Throws SelectorError if the selector is invalid, even if the labels could not match. */
 export function matchesSelector(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
   return compileSelector(selector)(labels);
 }

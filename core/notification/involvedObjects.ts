@@ -1,20 +1,20 @@
 /**
- * Who speaks for an object of ours in Flux's Alerts, which can select Flux's own kinds alone: one object for each namespace that is concerned,
- * so that a freeze of three hundred is one message and not three hundred.
+ * The Flux objects that report for an object of ours in Flux's Alerts, which select Flux's kinds only: one for each namespace concerned,
+ * so that a freeze of three hundred objects is one message.
  */
 import { BOUND_KINDS, GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';
 import type { FluxBinding } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';
 
-/** What is applied speaks before what is brought, and a Rollout, by the objects bound to it, where there is nothing else. */
+/** Appliers come before sources; a Rollout, for the objects bound to it, comes last. */
 const RANKS: readonly string[] = [
   ...GOVERNED_KINDS.filter(({ governed }) => governed === 'sync').map(({ kind }) => kind),
   ...GOVERNED_KINDS.filter(({ governed }) => governed === 'source').map(({ kind }) => kind),
   KINDS.Rollout.kind,
 ];
 
-/** The first of each namespace, always the same of the same objects; `home`, where there is one, before the others. */
+/** The first object of each namespace, in a stable order; the one in `home` first. */
 export function involvedObjectsOf(objects: readonly ObjectName[], home: string | undefined): ObjectName[] {
   const first = new Map<string, ObjectName>();
   for (const object of objects) {
@@ -31,7 +31,7 @@ function isBefore(a: ObjectName, b: ObjectName): boolean {
   return ranks < 0 || (ranks === 0 && a.name < b.name);
 }
 
-/** Those bound to a Rollout that tell of it: what applies its version, or else the sources that bring it. */
+/** The objects bound to a Rollout that report it: those that apply its version, or else the sources that fetch it. */
 export function tellersOf(bindings: readonly FluxBinding[]): ObjectName[] {
   const bound = bindings.flatMap(({ spec, metadata }) =>
     spec ? [{ kind: spec.target.kind, namespace: metadata.namespace ?? '', name: spec.target.name }] : [],

@@ -58,7 +58,7 @@ export function derivedPolicy({ rollout, imagePolicy, derivedPolicy: before }: W
     metadata,
     spec: {
       imageRepositoryRef,
-      // Of a tag's characters the dot alone means something else in an expression.
+      // The dot is the only character of a tag with a meaning in a regular expression.
       filterTags: { pattern: `^${tag.replaceAll('.', '\\.')}$` },
       policy: { alphabetical: { order: 'asc' } },
       ...copied(imagePolicy),

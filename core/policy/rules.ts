@@ -18,7 +18,7 @@ export interface PolicyRules {
   rank(a: string, b: string, loosely?: boolean): number | undefined;
 }
 
-/** How one kind of policy reads the part of a tag that it looks at. */
+/** How one kind of policy reads its part of a tag. */
 interface Rule<Value> {
   read(text: string): Value | undefined;
   refusal(text: string, value: Value | undefined): string | undefined;

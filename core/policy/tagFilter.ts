@@ -13,7 +13,7 @@ export type Extract = (tag: string) => string | undefined;
 
 /** What the OCI distribution specification accepts. */
 const MAX_TAG = 128;
-/** Longest text that is taken out of a tag. */
+/** Longest text that is extracted from a tag. */
 const MAX_EXTRACTED = 256;
 const MAX_PATTERNS = 64;
 /** One that is read in sequence and does not fit always misses: room for all tags of two Rollouts that share the expression. */

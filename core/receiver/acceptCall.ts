@@ -4,7 +4,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { takesOpening } from '../gate/approved.ts';
 import type { GateAction } from '../gate/gateRequests.ts';
-import { annotated, CLOCK_TOLERANCE_MS, isOpenFor, REASON, REQUESTED_AT } from '../gate/gateRequests.ts';
+import { annotated, CLOCK_TOLERANCE_MS, isOpenFor, REASON_KEYS, REQUESTED_AT_KEYS } from '../gate/gateRequests.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
@@ -16,7 +16,7 @@ export type CallDecision =
 interface VerifiedCall {
   /** When the sender made it. */
   at: EpochMs;
-  /** Hashes that tell it from every other call. */
+  /** Hashes that identify the call. */
   hashes: string[];
   body: Uint8Array;
   /** The verified caller, who precedes the reason; undefined where a shared secret is all that is known. */
@@ -26,7 +26,7 @@ interface VerifiedCall {
 export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDecision {
   const refuse = (reason: string): CallDecision => ({ status: 400, reason });
   const { at, hashes, by } = call;
-  // The calls that an earlier Gate of this name has taken are forgotten with it.
+  // The calls of an earlier Gate of this name are gone with it.
   const created = parseTime(gate.metadata.creationTimestamp);
   if (created !== undefined && at < created) return refuse('the call is from before the Gate was created');
   const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);
@@ -46,8 +46,8 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
   }
   const reason = [by, body.reason].filter(Boolean).join(': ');
   const annotations: Record<string, string | null> = {
-    [REQUESTED_AT[action]]: formatTime(requestTime(gate, action, now)),
-    [REASON[action]]: reason || null,
+    [REQUESTED_AT_KEYS[action]]: formatTime(requestTime(gate, action, now)),
+    [REASON_KEYS[action]]: reason || null,
     [USED_CALLS]: formatUsedCalls([...used, { at: now, hashes }]),
   };
   // The version of an earlier opening must not narrow this one.
@@ -55,7 +55,7 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
   return { status: 200, annotations };
 }
 
-/** Now, or a second after the annotation that is there: one that does not change requests nothing. */
+/** Now, or a second after the stored annotation: an unchanged annotation requests nothing. */
 function requestTime(gate: Gate, action: 'open' | 'close', now: EpochMs): EpochMs {
   const last = annotated(gate, action)?.at;
   const second = Math.floor(now / 1000) * 1000;
@@ -96,7 +96,7 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
   return { action, ...(reason && { reason }), ...(version !== undefined && { for: version as string }) };
 }
 
-// The webhook calls a Gate has taken, kept on the Gate itself so that neither a restart nor another replica takes one
+// The calls that a Gate has accepted, stored on the Gate itself so that neither a restart nor another replica takes one
 // twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
 
 /** A call's timestamp may be five minutes off in both directions: after ten it is refused for its age. An ID token is refused earlier. */

@@ -1,4 +1,4 @@
-/** How far the Job of a copy is: from its own status, and from what its Pods said when they ended. */
+/** How far the Job of a copy is: from its status, and from the termination messages of its Pods. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isMap } from '../kube/json.ts';

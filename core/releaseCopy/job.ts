@@ -3,13 +3,13 @@ import { COPY_LABEL } from '../../api/annotations.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
 import { labelValue, shortHash } from '../kube/names.ts';
-import { OUTCOMES, type Outcome } from './outcome.ts';
+import { COPY_OUTCOMES, type CopyOutcome } from './outcome.ts';
 
 export interface CopySource {
   /** The ImageRepository's image. */
   image: string;
   insecure?: boolean;
-  /** Secrets of the Rollout's namespace: to log in, and whom to trust. */
+  /** Secrets of the Rollout's namespace: credentials and certificate authorities. */
   secret?: string;
   certificates?: string;
 }
@@ -17,7 +17,7 @@ export interface CopySource {
 interface CopyTarget {
   url: string;
   insecure?: boolean;
-  /** Secrets of the Rollout's namespace: to log in, and whom to trust. */
+  /** Secrets of the Rollout's namespace: credentials and certificate authorities. */
   secret?: string;
   certificates?: string;
   overwrite?: boolean;
@@ -36,7 +36,7 @@ export interface CopyOrder {
 
 export type CopyJob = KubeObject<any, any>;
 
-/** The inputs of copies, beside the Rollout: read only where spec.targetRepository is set. */
+/** The further inputs of copies: read only if spec.targetRepository is set. */
 export interface Copying {
   /** Why nothing can be copied: a sentence. */
   problem?: string;
@@ -58,14 +58,14 @@ const DEADLINE_S = 7200;
 const RETRIES = 4;
 const CONTAINER = 'copy';
 /** Another attempt ends no otherwise. */
-const FINAL: Outcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound', 'Invalid', 'Full'];
+const FINAL: CopyOutcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound', 'Invalid', 'Full'];
 /** The image's own user. */
 const USER = 65532;
 
 export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistries, ...order }: CopyOrder): CopyJob {
   const volumes = volumesOf(order);
   const spec = {
-    // The defaults, said so that a Job which ends without a Pod is not taken for this one.
+    // The defaults, written so that a Job that ends without a Pod does not count as this one.
     completions: 1,
     parallelism: 1,
     completionMode: 'NonIndexed',
@@ -75,7 +75,11 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
       rules: [
         {
           action: 'FailJob',
-          onExitCodes: { containerName: CONTAINER, operator: 'In', values: FINAL.map((outcome) => OUTCOMES[outcome]) },
+          onExitCodes: {
+            containerName: CONTAINER,
+            operator: 'In',
+            values: FINAL.map((outcome) => COPY_OUTCOMES[outcome]),
+          },
         },
         // A node that is drained is no failure of the copy.
         { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },

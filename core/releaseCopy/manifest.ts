@@ -161,7 +161,7 @@ export function referrerOf({ digest, bytes }: { digest: string; bytes: Uint8Arra
   };
 }
 
-/** The list under the referrers tag with these in it; undefined where it has them already. @param existing the list, where there is one */
+/** The list under the referrers tag with these added; undefined if it has them already. @param existing the list, if it exists */
 export function mergedList(existing: string | undefined, referrers: Descriptor[], name: string): string | undefined {
   const before = existing === undefined ? [] : listedDescriptors(existing, name);
   const known = new Set(before.map(({ digest }) => digest));

@@ -1,13 +1,13 @@
 /** How a copy ends: what its exit code says to the Job that ran it, and whether another attempt could end otherwise. */
 
 /** Exit codes. 2 is a wrong command line; those from 128 are signals. */
-export const OUTCOMES = {
+export const COPY_OUTCOMES = {
   /** The target has the release, and all of it was seen there. */
   Copied: 0,
   /** A mistake of ours. */
   Unexpected: 1,
   Usage: 2,
-  /** The tag is there, with another digest. */
+  /** The tag exists, with another digest. */
   Conflict: 3,
   /** 401 or 403, or no token. */
   Denied: 4,
@@ -22,13 +22,13 @@ export const OUTCOMES = {
   Interrupted: 143,
 } as const;
 
-export type Outcome = keyof typeof OUTCOMES;
+export type CopyOutcome = keyof typeof COPY_OUTCOMES;
 
 /** A copy that ends otherwise than Copied. The message is for people: which side, what, with what value, what to do. */
 export class CopyFailure extends Error {
-  readonly outcome: Outcome;
+  readonly outcome: CopyOutcome;
 
-  constructor(outcome: Exclude<Outcome, 'Copied'>, message: string) {
+  constructor(outcome: Exclude<CopyOutcome, 'Copied'>, message: string) {
     super(message);
     this.name = 'CopyFailure';
     this.outcome = outcome;

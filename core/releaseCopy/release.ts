@@ -36,7 +36,7 @@ export function addPart({ parts }: Release, part: ReleasePart): void {
   }
 }
 
-/** Each once. @throws CopyFailure Invalid, beyond the limit, or where one digest is said to have two sizes. */
+/** Each once. @throws CopyFailure Invalid, beyond the limit, or if one digest is listed with two sizes. */
 export function blobsOf({ parts, looseBlobs }: Release): Blob[] {
   const blobs = new Map<string, Blob>(looseBlobs);
   for (const { contents } of parts.values()) {
@@ -70,7 +70,7 @@ export function pushOrder({ parts }: Release): ReleasePart[] {
   return [...ordered.values()];
 }
 
-/** What a registry without referrers API has to be told under tags: by the digest that they are about. */
+/** Referrers that a registry without the referrers API needs under tags, by their subject's digest. */
 export function partsWithSubject({ parts }: Release): Map<string, ReleasePart[]> {
   const about = Map.groupBy(parts.values(), ({ contents }) => contents.subject);
   about.delete(undefined);
@@ -82,7 +82,7 @@ function tooMuch(what: string): CopyFailure {
 }
 
 /**
- * What one copy takes: whoever may push to the source may write any manifest. Beyond a limit nothing is copied.
+ * The limits of one copy: a user who may push to the source may write any manifest. Beyond a limit nothing is copied.
  * docs/reference/limits.md is generated from this table.
  */
 export const COPY_LIMITS = {

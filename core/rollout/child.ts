@@ -1,4 +1,4 @@
-/** Objects that a Rollout keeps beside its Flux objects: whether the name is taken, or the installation cannot write them. */
+/** Further objects that a Rollout owns: whether another object has the name, or the installation cannot write them. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 

@@ -1,4 +1,4 @@
-/** How long things took that a plan has just ended: by its events, as `countsOf` counts them. Times are those that are stored. */
+/** Durations of the steps that a plan has just ended, from its Events, as `countsOf` counts them, and from stored times. */
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Count, Duration, DurationName } from '../../api/metrics.ts';

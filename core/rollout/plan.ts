@@ -6,8 +6,8 @@
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
-import { MAX_REASON } from '../approval/record.ts';
-import { takeTurn, type Waiting } from '../budget/turn.ts';
+import { MAX_REASON } from '../approval/signature.ts';
+import { type Waiting, waitForSlots } from '../budget/turn.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { healthCheckLabels } from '../health/association.ts';
@@ -25,11 +25,11 @@ import { adopted } from './deployment/adoptDeployment.ts';
 import { isBaking } from './deployment/bake.ts';
 import { deploymentEvent } from './deployment/deploymentEvents.ts';
 import { readyMessage } from './deployment/deploymentMessages.ts';
-import { type Beginning, bakeFailureDisabled, deploy } from './deployment/entry.ts';
+import { addDeployment, type Beginning, bakeFailureDisabled } from './deployment/entry.ts';
 import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
 import { boundTo } from './deployment/progress.ts';
+import { rollbackDepth } from './deployment/rollback.ts';
 import { isUnwatched } from './deployment/unwatched.ts';
-import { lengthOfWayBack } from './deployment/wayBack.ts';
 import {
   type Evaluation,
   evaluate,
@@ -38,9 +38,10 @@ import {
   type RolloutState,
   storedState,
 } from './evaluation/evaluation.ts';
-import { MAX_GATES, namedGateRecords } from './evaluation/gatesToPass.ts';
+import { namedGateRecords } from './evaluation/namedGates.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
+import { MAX_GATES } from './evaluation/requiredGates.ts';
 import { type RolloutConfig, readRolloutConfig } from './evaluation/rolloutConfig.ts';
 import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
@@ -48,7 +49,7 @@ import { retained } from './release/retention.ts';
 import { nextConditions, setConditions } from './rolloutConditions.ts';
 import { changeEvents, dated } from './rolloutEvents.ts';
 import { blockerList, fitted, gateSummaries, nextStatus, withBoundedHead } from './rolloutStatus.ts';
-import { takeProgress, takeReleases, takeRetry } from './steps.ts';
+import { advanceHead, applyRetry, discoverReleases } from './steps.ts';
 
 interface Planned {
   /** As it is to be stored, `revision` included. */
@@ -72,7 +73,7 @@ export interface ReversiblePlan extends Planned {
   startsCopy: false;
 }
 
-/** A plan that cannot be taken back, and is carried out only once it was made from live reads. */
+/** A plan that cannot be undone. It is carried out only if it was made from live reads. */
 export interface IrreversiblePlan extends Planned {
   /** A new history head. */
   commits: boolean;
@@ -96,16 +97,16 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const stored = storedState(rollout.status);
   const requested = requestsOf(rollout);
 
-  const retry = takeRetry(stored.history, requested, observed.healthChecks, now);
-  const releases = takeReleases(observed, config, retry.history, stored, now);
+  const retry = applyRetry(stored.history, requested, observed.healthChecks, now);
+  const releases = discoverReleases(observed, config, retry.history, stored, now);
   // Before a deployment is decided: the status in which a bake ends or starts is not stored yet.
-  const progress = takeProgress(observed, config, releases.history, stored.conditions, now);
+  const progress = advanceHead(observed, config, releases.history, stored.conditions, now);
   const { available, barriers, authors } = releases;
   const { history } = progress;
   const conditions = setConditions(stored.conditions, [...releases.conditions, ...progress.conditions], now);
   const idle = [...retry.used, ...idleRequests(requested, history[0])];
   const before = { ...stored, history, available, barriers, authors, conditions };
-  const decision = decide(observed, config, before, idle, now);
+  const decision = decideDeployment(observed, config, before, idle, now);
 
   const used = new Set([...idle, ...decision.used]);
   const left = requestsOf(rollout, used);
@@ -188,7 +189,7 @@ interface Decision {
 type Deployed = Omit<Decision, 'evaluation' | 'commits' | 'waiting' | 'requeueAt'>;
 
 /** `usedBefore`: requests that earlier steps have used up. */
-function decide(
+function decideDeployment(
   observed: Observed,
   config: RolloutConfig,
   before: RolloutState,
@@ -206,9 +207,9 @@ function decide(
   if (before.history.length === 0 && observed.carried?.length) return commit(adopt(observed, config, before, now));
   const requests = requestsAfter([]);
   const evaluation = evaluate(observed, before, config, requests, now);
-  const { selection, verdict } = evaluation;
-  // Stored past the deployment: see shownBypass.
-  const shown = verdict.condition.reason === 'GatesBypassed' ? [verdict.condition] : [];
+  const { selection, rolloutGatesResult } = evaluation;
+  // Stored beyond the deployment: see shownBypass.
+  const shown = rolloutGatesResult.condition.reason === 'GatesBypassed' ? [rolloutGatesResult.condition] : [];
   const state = { ...before, conditions: setConditions(before.conditions, shown, now) };
   const used = usedInVain(evaluation, requests);
   const idle: Decision = { state, evaluation, commits: false, used, events: [], requeueAt: [] };
@@ -250,7 +251,7 @@ function waitsForBudget(
   const { selection } = evaluation;
   if (!budgets || selection.next === undefined || !isForward(selection)) return undefined;
   const offered = offeredVersions(observed, state, config, evaluation, now);
-  return takeTurn(rollout, budgets, offered, selection.next, now);
+  return waitForSlots(rollout, budgets, offered, selection.next, now);
 }
 
 function beginning({ rollout, bindings, likeKuberik }: Observed, config: RolloutConfig, initial: boolean): Beginning {
@@ -264,36 +265,36 @@ function deployNext(
   observed: Observed,
   config: RolloutConfig,
   state: RolloutState,
-  { selection, verdict, unhealthy, approvals, passed }: Evaluation,
+  { selection, rolloutGatesResult, unhealthy, approvals, bypassed }: Evaluation,
   requests: Requests,
   now: EpochMs,
 ): Deployed {
   const { rollout, metadata, healthChecks, likeKuberik } = observed;
-  const { manual, next: tag = '', back, initial = false } = selection;
+  const { manual, next: tag = '', rollback, initial = false } = selection;
   const [previous] = state.history;
   const kind = {
     manual,
     forced: manual && requests.forceDeploy === tag,
-    bypassed: verdict.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,
-    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && back === undefined,
-    rollbackFrom: back?.from,
+    bypassed: rolloutGatesResult.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,
+    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && rollback === undefined,
+    rollbackFrom: rollback?.from,
     initial,
   };
-  // A force-deploy of another version goes on waiting, with the message and user that were given for it.
+  // A force-deploy of another version continues to wait, with the message and user that were given for it.
   const isOfAnother = requests.forceDeploy !== undefined && requests.forceDeploy !== tag;
   const ofForceDeploy: readonly RequestKey[] = ['force-deploy', 'deploy-message', 'deploy-user'];
   const text = (given: string | undefined) => (isOfAnother || !given ? undefined : oneLine(given));
   const known = state.available.find((release) => release.tag === tag);
   const remembersHealth = !likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
-  const { history, events } = deploy(
+  const { history, events } = addDeployment(
     rollout,
     state.history,
     {
       ...kind,
-      version: back?.to ?? withoutFirstSeen(known ?? withMetadata({ tag }, metadata[tag])),
+      version: rollback?.to ?? withoutFirstSeen(known ?? withMetadata({ tag }, metadata[tag])),
       begins: beginning(observed, config, initial),
       approvals,
-      bypass: bypassRecord(rollout, passed),
+      bypass: bypassRecord(rollout, bypassed),
       message: text(requests.deployMessage),
       user: text(requests.deployUser),
       requestedBy: requesterOf(rollout, tag).by,
@@ -301,7 +302,7 @@ function deployNext(
     },
     now,
   );
-  const length = Math.max(config.historyLimit, lengthOfWayBack(history, config));
+  const length = Math.max(config.historyLimit, rollbackDepth(history, config));
   const kept = history.slice(0, Math.min(length, LIMITS.history));
   // Nothing has gone wrong with it: it gave way before Flux had applied it.
   const replaces = previous !== undefined && isBaking(previous) && isUnwatched(previous, rollout);
@@ -322,7 +323,7 @@ function deployNext(
       history: kept,
       available: history.length > kept.length ? retained(state.available, kept, retention, now) : state.available,
       // Whoever deploys a version that was rolled back wants it tried again.
-      rolledBack: [...state.rolledBack.filter((each) => each !== tag), ...(back ? [back.from] : [])],
+      rolledBack: [...state.rolledBack.filter((each) => each !== tag), ...(rollback ? [rollback.from] : [])],
       conditions: setConditions(state.conditions, conditions, now),
     },
     // No other request from before a deployment may act on a later one.
@@ -331,10 +332,10 @@ function deployNext(
   };
 }
 
-function bypassRecord(rollout: Rollout, passed: readonly GateResult[]): HistoryEntry['bypass'] {
-  const given = passed.length > 0 ? givenReason(rollout) : undefined;
+function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): HistoryEntry['bypass'] {
+  const given = bypassed.length > 0 ? givenReason(rollout) : undefined;
   if (!given) return undefined;
-  const gates = passed.slice(0, MAX_GATES).map(({ ref }) => refKey(ref));
+  const gates = bypassed.slice(0, MAX_GATES).map(({ ref }) => refKey(ref));
   return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, MAX_REASON)), gates };
 }
 

@@ -85,19 +85,19 @@ export function isTemporary(condition: Condition | undefined): boolean {
 /** Ready as the deployment itself would have it. */
 function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly NewCondition[]): NewCondition {
   if (!head) {
-    const said = waits.map((wait) => (REPEATED.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
-    const wait = said.find(({ reason }) => UNTIL_IT_PASSES.includes(reason));
+    const shown = waits.map((wait) => (REPEATED.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
+    const wait = shown.find(({ reason }) => UNTIL_IT_PASSES.includes(reason));
     if (wait) return { ...wait, ...ready('False', wait.reason, wait.message) };
     return ready('False', 'RolloutSucceeded', 'No release candidates found');
   }
-  const said = head.bakeStatusMessage ?? '';
-  if (head.bakeStatus === 'Failed') return ready('False', 'BakeTimeFailed', said || bakeSummary(head));
+  const message = head.bakeStatusMessage ?? '';
+  if (head.bakeStatus === 'Failed') return ready('False', 'BakeTimeFailed', message || bakeSummary(head));
   if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {
     return ready('False', 'BakeTimeFailed', 'The deployment failed and is being retried.');
   }
-  // The one text that is read: the Go controller's dashboard writes it, and nothing else that tells.
-  if (said.startsWith(MARKED_SUCCESSFUL)) return ready('True', 'DeploymentMarkedSuccessful', said);
-  if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return ready('True', 'BakeTimePassed', said);
+  // The only text that is read: the Go controller's dashboard writes it, and no other field shows that.
+  if (message.startsWith(MARKED_SUCCESSFUL)) return ready('True', 'DeploymentMarkedSuccessful', message);
+  if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return ready('True', 'BakeTimePassed', message);
   return ready('True', 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
 }
 
@@ -105,7 +105,7 @@ function ready(status: 'True' | 'False', reason: string, message: string): NewCo
   return { type: READY, status, reason, message };
 }
 
-/** Set when a deployment is made, Ready goes on with its way and its bake; how it came about stays in front. */
+/** Ready after a deployment: how the deployment came about, then its progress and its bake. */
 function deployedNow(head: HistoryEntry, rollout: Rollout, before: Condition): NewCondition | undefined {
   const origin = new Set(head.origin);
   const isApplied = head.bakeStatus === 'Succeeded' && isUnwatched(head, rollout);

@@ -1,4 +1,4 @@
-/** The conditions of a Rollout. Types and reasons are in docs/rollouts.md; one that comes and goes is there only while it says something. */
+/** The conditions of a Rollout. Types and reasons are in docs/rollouts.md; a transient condition exists only while it applies. */
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
@@ -26,7 +26,7 @@ import {
   unhealthyMessage,
 } from './deployment/healthChecks.ts';
 import { boundTo, targetName, unapplied } from './deployment/progress.ts';
-import { rollbackCondition } from './deployment/wayBack.ts';
+import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS } from './evaluation/blockers.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import { isForward } from './evaluation/nextVersion.ts';
@@ -57,7 +57,7 @@ export function nextConditions(
   const { rollout } = observed;
   const order = waitingForRollouts(observed, evaluation);
   const gates = waitingForRolloutGates(observed, evaluation, config.gateFirstDeployment || state.history.length > 0);
-  const passing: [type: string, NewCondition | undefined][] = [
+  const transient: [type: string, NewCondition | undefined][] = [
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
     [PROGRESSING, progressing(state.history[0], observed, config)],
     [WAITING_FOR_ROLLOUT_GATES, gates],
@@ -69,7 +69,7 @@ export function nextConditions(
     [HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.healthLeftOut, rollout)],
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
-  const over = new Set(passing.flatMap(([type, condition]) => (condition ? [] : [type])));
+  const over = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
   const blocked = deploymentBlocked(observed, state, evaluation, config);
   const ready = readyNow(
     observed,
@@ -79,22 +79,22 @@ export function nextConditions(
     requests,
     problems,
   );
-  const said = [
-    evaluation.verdict.condition,
+  const conditions = [
+    evaluation.rolloutGatesResult.condition,
     blocked,
-    ...passing.flatMap(([, condition]) => condition ?? []),
+    ...transient.flatMap(([, condition]) => condition ?? []),
     ...(ready ? [ready] : []),
   ];
   return setConditions(
     state.conditions.filter(({ type }) => !over.has(type)),
-    said,
+    conditions,
     now,
   );
 }
 
 // What keeps the next version out, in the conditions of its Rollout: every wait has a sentence.
 
-/** The first of what is in the way gives the reason; the message names all. */
+/** The first blocker gives the reason; the message names all. */
 function deploymentBlocked(
   { rollout }: Observed,
   { history: [head] }: RolloutState,
@@ -112,8 +112,8 @@ function deploymentBlocked(
     if (!sentence) return [];
     const first = blockers.find((each) => each.type === type && each.version === version && isReported(each));
     if (!first || version === undefined) return [];
-    const said = sentence({ ...inputs, version });
-    const { text, commands = [] } = typeof said === 'string' ? { text: said } : said;
+    const found = sentence({ ...inputs, version });
+    const { text, commands = [] } = typeof found === 'string' ? { text: found } : found;
     return [{ reason: first.reason, text, commands }];
   });
   const all = [...health, ...waits];
@@ -131,12 +131,12 @@ function deploymentBlocked(
 
 const UNHEALTHY = 'UnhealthyHealthChecks';
 
-/** RolledBack says what is waited for before a way back is known. */
+/** RolledBack reports what a rollback waits for before its target is known. */
 function isReported({ type, effect }: Blocker): boolean {
   return type !== 'Failure' || effect === 'Blocks';
 }
 
-/** Whether the release of spec.targetRepository is there. */
+/** Whether spec.targetRepository has the release. */
 function copied({ copy }: Evaluation): NewCondition | undefined {
   if (!copy) return undefined;
   const { version, url, progress } = copy;
@@ -159,7 +159,7 @@ function copied({ copy }: Evaluation): NewCondition | undefined {
 /** GatesPassing has the texts of the Go controller, which name no gate. */
 function waitingForRolloutGates(
   { rollout, rolloutGates }: Observed,
-  { selection, pending, blockers, candidates, verdict: { passing, gated, promoted } }: Evaluation,
+  { selection, pending, blockers, candidates, rolloutGatesResult: { passing, gated, promoted } }: Evaluation,
   isGated: boolean,
 ): NewCondition | undefined {
   if (pending === undefined) return undefined;
@@ -181,16 +181,16 @@ function waitingForGates(pending: string, names: string): NewCondition {
   return { type: WAITING_FOR_ROLLOUT_GATES, status: 'True', reason: 'RolloutGatesBlocking', message };
 }
 
-/** Who waits for whom, and why; a broken order is said even while no version waits. */
+/** Which upstream Rollouts are waited for, and why; a broken order is reported even while no version waits. */
 function waitingForRollouts(
   { upstream }: Observed,
-  { selection, pending, verdict, upstream: verdicts }: Evaluation,
+  { selection, pending, rolloutGatesResult, upstream: verdicts }: Evaluation,
 ): NewCondition | undefined {
   if (upstream?.problem) {
     const { reason, message } = upstream.problem;
     return waitingFor(reason, `${message}: no version is deployed automatically until it is corrected`);
   }
-  const isHeld = pending !== undefined && !verdict.promoted.some(({ tag }) => tag === pending);
+  const isHeld = pending !== undefined && !rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
   const names = verdicts.flatMap(({ waits }) => waits ?? []);
   if (!isHeld || !isForward(selection) || names.length === 0) return undefined;
   const reason = verdicts.some(({ isMissing }) => isMissing) ? 'RolloutNotFound' : 'NotSucceeded';

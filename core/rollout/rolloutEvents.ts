@@ -14,7 +14,7 @@ import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
-import { sayingOf } from '../text/commands.ts';
+import { splitCommands } from '../text/commands.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
@@ -69,7 +69,7 @@ function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | und
     }));
 }
 
-/** A copy that is done is remembered in the status, once; one that is given up stays so until somebody acts. */
+/** A finished copy is reported once, by the status; a failed copy stays failed until a user acts. */
 function copyEvents(
   { copy }: Evaluation,
   conditions: readonly Condition[],
@@ -97,7 +97,7 @@ function conditionEvents(
   const waits = changed(WAITING_FOR_ROLLOUT_GATES);
   if (waits) events.push({ type: 'Normal', reason: waits.type, message: waits.message });
   const ready = changed(READY);
-  // What Ready repeats of another condition has Events of its own.
+  // Conditions that Ready repeats have their own Events.
   if (ready && isTemporary(ready) && !UNTIL_IT_PASSES.includes(ready.reason)) events.push(readyEvent(ready));
   const order = changed(WAITING_FOR_ROLLOUTS);
   if (order)
@@ -113,10 +113,10 @@ function conditionEvents(
       type: budget.reason === 'NoSlot' ? 'Normal' : 'Warning',
       reason: budget.type,
       message: budget.message,
-      // Of a version that it holds the budget tells itself, once for all who wait.
+      // The budget itself reports a version that it holds, once for all waiting Rollouts.
       quiet: ['NoSlot', 'VersionHeld'].includes(budget.reason),
     });
-  // The same obstacle is worth an event again when another version meets it.
+  // The same blocker gets another Event when it holds another version.
   const isNew =
     changed(DEPLOYMENT_BLOCKED) !== undefined ||
     stored?.pendingVersion !== (evaluation.pending ?? evaluation.young[0]?.tag);
@@ -131,7 +131,7 @@ function readyEvent(ready: Condition): NewEvent {
   return { type: 'Normal', reason: 'NoReleases', message: ready.message };
 }
 
-/** Reasons of DeploymentBlocked for which somebody has to do something, or that tell a time. */
+/** Reasons of DeploymentBlocked that need a user's action, or that have an end. */
 const SAID_ONCE: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_APPROVALS];
 
 /** Health gets an Event only where nothing else keeps the next version from coming. */
@@ -144,7 +144,7 @@ function blockEvents({ selection, blockers, unhealthy: [check] }: Evaluation, bl
 }
 
 function eventOf(type: NewEvent['type'], { reason, message }: Condition): NewEvent {
-  const { text, commands } = sayingOf(message);
+  const { text, commands } = splitCommands(message);
   return { type, reason, message: text, ...(commands.length > 0 && { commands }) };
 }
 

@@ -56,7 +56,7 @@ const NEXT = 20;
 export function nextStatus(
   observed: Observed,
   state: RolloutState,
-  { candidates, verdict, rejected, withdrawn, young, pending, copy }: Evaluation,
+  { candidates, rolloutGatesResult, rejected, withdrawn, young, pending, copy }: Evaluation,
   { forceDeploy, bypassGates }: Requests,
   used: ReadonlySet<RequestKey>,
 ): RolloutStatus {
@@ -64,7 +64,7 @@ export function nextStatus(
   const history = [...state.history];
   const waiting = pending ?? young[0]?.tag;
   const requested = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
-  const next = [...verdict.gated.slice(0, NEXT), ...candidates.slice(0, NEXT)];
+  const next = [...rolloutGatesResult.gated.slice(0, NEXT), ...candidates.slice(0, NEXT)];
   const deployed = history.map(({ version }) => version.tag);
   const matters = [...requested, ...deployed, ...next.map(({ tag }) => tag)];
   const available = boundedReleases(state.available, matters);
@@ -85,7 +85,7 @@ export function nextStatus(
     availableReleases: [...available],
     availableReleasesCount: available.length,
     releaseCandidates: candidates.filter(isKept),
-    gatedReleaseCandidates: verdict.gated.filter(isKept),
+    gatedReleaseCandidates: rolloutGatesResult.gated.filter(isKept),
     ...(rejected.some(isKept) && { rejectedReleases: rejected.filter(isKept) }),
     ...(withdrawn.length > 0 && { withdrawnReleases: withdrawn }),
     ...(young.length > 0 && { youngReleases: young }),
@@ -113,7 +113,7 @@ function hasRun({ appliedTime, bakeStatus }: HistoryEntry): boolean {
   return appliedTime !== undefined || bakeStatus === undefined || bakeStatus === 'Succeeded';
 }
 
-// `status.gates`: its RolloutGates as the Go controller's clients know them, and beside them the Gates that are closed.
+// `status.gates`: the RolloutGates, as clients of the Go controller expect them, and the closed Gates.
 
 /** How many closed Gates are shown. */
 const SHOWN = 20;
@@ -127,7 +127,7 @@ export function gateSummaries(
   const closed = closedGates(observed, evaluation, now).slice(0, SHOWN);
   const requested = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
   const about = (each: GateSummary) => aboutPending(each, requested.get(each.name), evaluation.pending);
-  const all = evaluation.verdict.summaries.map(about);
+  const all = evaluation.rolloutGatesResult.summaries.map(about);
   const own = all.filter(isOfRolloutGate);
   if (own.length <= LIMITS.listedGates) return { gates: [...all, ...closed.map(summary)], leftOut: [] };
   const blocks = isBlocking(evaluation);
@@ -197,7 +197,7 @@ interface Step {
   shorten: (status: RolloutStatus) => RolloutStatus;
 }
 
-/** In this order, as many as it takes. None is read to decide anything: candidates, rejections and Gates are worked out anew each time. */
+/** Applied in this order until the status fits. No decision reads these fields: candidates, rejections and Gates are computed each time. */
 const STEPS: readonly Step[] = [
   {
     what: `candidates are the first ${FEW}, by tag`,
@@ -241,20 +241,20 @@ function tagsOf(releases: readonly VersionInfo[]): VersionInfo[] {
 }
 
 export function fitted(status: RolloutStatus, leftOut: LeftOut, now: EpochMs): RolloutStatus {
-  const said = [...leftOut];
+  const shortened = [...leftOut];
   let next = status;
   for (const { what, shorten } of STEPS) {
     if (goJsonBytes(next) <= LIMITS.statusBytes) break;
     next = shorten(next);
-    said.push(what);
+    shortened.push(what);
   }
-  return { ...next, conditions: withNote(next.conditions, said, now) };
+  return { ...next, conditions: withNote(next.conditions, shortened, now) };
 }
 
-function withNote(conditions: RolloutStatus['conditions'], said: readonly string[], now: EpochMs) {
-  if (said.length === 0) return (conditions ?? []).filter(({ type }) => type !== STATUS_SHORTENED);
-  const reason = said.length > 1 ? 'TooLarge' : 'TooMany';
-  const message = `The status was shortened, because it would be too large to be stored: ${said.join('; ')}`;
+function withNote(conditions: RolloutStatus['conditions'], shortened: readonly string[], now: EpochMs) {
+  if (shortened.length === 0) return (conditions ?? []).filter(({ type }) => type !== STATUS_SHORTENED);
+  const reason = shortened.length > 1 ? 'TooLarge' : 'TooMany';
+  const message = `The status was shortened, because it would be too large to be stored: ${shortened.join('; ')}`;
   return setCondition(conditions, { type: STATUS_SHORTENED, status: 'True', reason, message }, now);
 }
 

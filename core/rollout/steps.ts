@@ -27,8 +27,8 @@ const MAX_AUTHORS = 256;
 
 type History = readonly HistoryEntry[];
 
-/** A failed deployment that somebody asks for again begins again. */
-export function takeRetry(
+/** Restarts a failed deployment if a retry is requested. */
+export function applyRetry(
   history: History,
   requests: Requests,
   healthChecks: readonly HealthCheck[],
@@ -42,7 +42,7 @@ export function takeRetry(
 }
 
 interface Releases {
-  /** With what the registry has said meanwhile of the deployed version. */
+  /** With metadata of the deployed version that the registry has returned meanwhile. */
   history: History;
   available: VersionInfo[];
   /** Tags of the releases that say that they cannot be undone. */
@@ -56,7 +56,7 @@ interface Releases {
 }
 
 /** The releases from the ImagePolicy and the registry. `known`: what they have reported so far. */
-export function takeReleases(
+export function discoverReleases(
   observed: Observed,
   { minimumReleaseAge, onFailure }: RolloutConfig,
   history: History,
@@ -93,7 +93,7 @@ export function takeReleases(
   };
 }
 
-/** The release with the time at which it was first seen: now, for one from before such times were kept. */
+/** The release with the time at which it was first seen: now, if it is older than such records. */
 function withFirstSeen(release: VersionInfo, now: EpochMs): VersionInfo {
   return parseTime(release.firstSeen) === undefined ? { ...release, firstSeen: formatTime(now) } : release;
 }
@@ -113,8 +113,8 @@ const UPDATED: NewCondition = {
 
 /** Once known they stay: the registry may be down at the next look. */
 function barriersOf(known: readonly string[], metadata: Observed['metadata']): string[] {
-  const said = Object.entries(metadata).flatMap(([tag, { rollbackBarrier }]) => (rollbackBarrier ? [tag] : []));
-  return [...new Set([...known, ...said])].sort();
+  const reported = Object.entries(metadata).flatMap(([tag, { rollbackBarrier }]) => (rollbackBarrier ? [tag] : []));
+  return [...new Set([...known, ...reported])].sort();
 }
 
 /** A tag that was moved may name others now: what the manifest says last counts. */
@@ -138,8 +138,8 @@ interface Progress {
   requeueAt: EpochMs[];
 }
 
-/** Proof that the head has arrived, and its bake. `conditions` as they are stored. */
-export function takeProgress(
+/** Updates the head: the proof that it is applied, and its bake. `conditions`: as stored. */
+export function advanceHead(
   { rollout, bindings, healthChecks, likeKuberik = false }: Observed,
   config: RolloutConfig,
   history: History,
@@ -153,16 +153,16 @@ export function takeProgress(
   const checks = sortedChecks(healthChecks);
   const proven = withProgress(head, bound, rollout, checks, now);
   // Whatever comes later relies on it: a bake that waits for health, and the retry of what has failed meanwhile.
-  const arrives = head.appliedTime === undefined && proven.appliedTime !== undefined;
+  const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
   if (!isBaking(proven) || config.problems.length > 0) {
-    return { history: withHead(history, proven), ...nothing, endsApply: arrives };
+    return { history: withHead(history, proven), ...nothing, endsApply: isNowApplied };
   }
   const recovery = findCondition(conditions, BAKE_FAILURE_DISABLED)?.status === 'True';
   const context = { rollout, times: config, healthChecks: checks, bound, recovery, likeKuberik };
   const step = bakeStep(proven, context, now);
   return {
     history: withHead(history, step.head),
-    endsApply: arrives || (proven.appliedTime === undefined && goesOn(proven, step.head, rollout)),
+    endsApply: isNowApplied || (proven.appliedTime === undefined && goesOn(proven, step.head, rollout)),
     conditions: step.ready ? [step.ready] : [],
     events: step.events,
     requeueAt: step.requeueAt === undefined ? [] : [step.requeueAt],
@@ -232,7 +232,7 @@ function retagged(
   return { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
 }
 
-/** A last look that lies ahead was taken by a clock that has been set back since: it does not count. */
+/** A last check in the future comes from a clock that has been set back since: it does not count. */
 function nextLookup({ spec, status }: Rollout, now: EpochMs): EpochMs | undefined {
   const interval = parseDuration(spec?.releaseUpdateInterval);
   const last = parseTime(status?.lastReleaseUpdate);

@@ -151,7 +151,7 @@ function order(a: ListedRollout, b: ListedRollout, gated: ReadonlyMap<string, un
   return key(a) < key(b) ? -1 : 1;
 }
 
-/** The part of a Rollout's metadata that is kept. */
+/** The part of a Rollout's metadata that is used. */
 export function listedRollout({ metadata }: Pick<KubeObject, 'metadata'>): ListedRollout {
   return { namespace: metadata.namespace ?? '', name: metadata.name ?? '', createdAt: metadata.creationTimestamp };
 }

@@ -26,7 +26,7 @@ export function revised<Status extends object>(object: KubeObject<any, Status>, 
   } as Status;
 }
 
-/** Of the next status that differs. */
+/** The revision of the next status that differs. */
 export function nextRevision({ status }: KubeObject<any, Revised>): number {
   return (status?.revision ?? 0) + 1;
 }

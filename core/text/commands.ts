@@ -4,7 +4,7 @@ import { oneLine } from './oneLine.ts';
 /** `To approve it`, and the line to run. */
 export type CommandLine = readonly [what: string, line: string];
 
-export interface Saying {
+export interface TextWithCommands {
   /** Sentences without a command. */
   text: string;
   commands?: readonly CommandLine[];
@@ -20,19 +20,19 @@ export function ended(text: string): string {
   return /[.!?:]$/.test(text) || text.includes('\n') ? text : `${text}.`;
 }
 
-export function inFull({ text, commands = [] }: Saying): string {
+export function inFull({ text, commands = [] }: TextWithCommands): string {
   return withCommands(text, ...commands);
 }
 
 /** In at most `most` characters: where both are too long the sentences are cut, and the commands stay whole. */
-export function bounded({ text, commands = [] }: Saying, most: number): string {
+export function bounded({ text, commands = [] }: TextWithCommands, most: number): string {
   const room = most - withCommands('', ...commands).length;
   if (room < most / 4) return bounded({ text }, most);
   return withCommands(text.length <= room ? text : `${text.slice(0, room - 1)}…`, ...commands);
 }
 
 /** The sentences and the commands of a text that is stored. */
-export function sayingOf(stored: string): Required<Saying> {
+export function splitCommands(stored: string): Required<TextWithCommands> {
   const commands: CommandLine[] = [];
   const text = stored.replace(/\n([^\n]*):\n {2}([^\n]*)/g, (_, what: string, line: string) => {
     commands.push([what, line]);
@@ -43,5 +43,5 @@ export function sayingOf(stored: string): Required<Saying> {
 
 /** Where the commands are listed elsewhere. */
 export function withoutCommands(stored: string): string {
-  return sayingOf(stored).text;
+  return splitCommands(stored).text;
 }

@@ -4,7 +4,15 @@
 export const UNSAFE = String.raw`\p{Cc}\u2028-\u202e\u2066-\u2069`;
 const RUNS = new RegExp(`[${UNSAFE}]+`, 'gu');
 
-/** On one line: what is unsafe becomes a space, however much stands in a row. */
+/** The text on one line: each run of unsafe characters becomes one space. */
 export function oneLine(text: string): string {
   return text.replace(RUNS, ' ');
+}
+
+/** Text of others, before it is stored: the first `most` characters, without invisible ones, each run of spaces and line breaks as one space. */
+export function boundedLine(text: string, most: number): string {
+  return text
+    .slice(0, most)
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim();
 }

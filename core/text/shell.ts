@@ -1,6 +1,6 @@
 /**
- * Command lines for a POSIX shell. Every command that somebody is told to run is made with these: each value stays one word, or
- * part of one, whatever a tenant has written in it.
+ * Command lines for a POSIX shell. Every command shown to a user is built here: each value stays one word, or
+ * part of one, even if a tenant wrote it.
  */
 
 /** What every shell takes as it is; a word that begins with `=` or `~` means something else to some. */
@@ -15,7 +15,7 @@ export interface Expanded {
 
 /** The time at which the command is run. */
 export const NOW: Expanded = { expanded: '"$(date -u +%Y-%m-%dT%H:%M:%SZ)"' };
-/** What whoever runs it has to fill in. */
+/** A placeholder that the user has to fill in. */
 export const WHY: Expanded = { expanded: '"<why>"' };
 
 /** A word, quoted where a shell would read it otherwise. */

@@ -71,7 +71,7 @@ export function gate(namespace: string, name: string, extras: Extras = {}): AnyO
 }
 
 /**
- * A Kustomization whose `variables` (name → Rollout) are pinned by the annotations
+ * A Kustomization whose `variables` (name → Rollout) are managed, by the annotations
  * `rollout.kuberik.com/substitute.<VAR>.from`; what the Git repository says of them goes into `spec.postBuild.substitute`.
  */
 export function kustomization(
@@ -88,13 +88,13 @@ export function kustomization(
   return build(...API.kustomization)(namespace, name, { ...extras, annotations, spec });
 }
 
-/** An OCIRepository; `rollout` annotates it as pinned by that Rollout. */
+/** An OCIRepository; `rollout` annotates it as managed by that Rollout. */
 export function ociRepository(
   namespace: string,
   name: string,
-  { rollout: pinnedBy, ...extras }: Extras & { rollout?: string } = {},
+  { rollout: managedBy, ...extras }: Extras & { rollout?: string } = {},
 ): AnyObject {
-  const annotations = { ...(pinnedBy && { 'rollout.kuberik.com/rollout': pinnedBy }), ...extras.annotations };
+  const annotations = { ...(managedBy && { 'rollout.kuberik.com/rollout': managedBy }), ...extras.annotations };
   const spec = { interval: '10m', url: `oci://registry.example.com/${name}`, ...extras.spec };
   return build(...API.ociRepository)(namespace, name, { ...extras, annotations, spec });
 }

@@ -128,7 +128,7 @@ export class Judge {
       if (this.wasUnderWay(key, writer, before?.revision ?? 0, closing)) this.findings.underWay++;
       else this.accuse(key, revision, writer, `${what} behind gate ${gate}, closed ${closingText(closing)}`);
     }
-    if (object) this.checkPins(key, object, revision, writer);
+    if (object) this.checkManagedFields(key, object, revision, writer);
   }
 
   private closingOf(gate: string, writer: Write | undefined): Closing | undefined {
@@ -208,11 +208,11 @@ export class Judge {
   }
 
   /** What the object says it carries is what was deployed, and what it carries. */
-  private checkPins(key: string, object: AnyObject, revision: number, writer: Write | undefined): void {
+  private checkManagedFields(key: string, object: AnyObject, revision: number, writer: Write | undefined): void {
     for (const { text, rollout, uid, id, version } of deploymentsOn(object)) {
       const tag = this.rollouts.get(uid)?.tags.get(id);
       if (tag !== version) this.accuse(key, revision, writer, `says ${text}, and that deployment is ${tag}`);
-      for (const value of pinnedBy(object, rollout)) {
+      for (const value of valuesManagedBy(object, rollout)) {
         if (value !== version) this.accuse(key, revision, writer, `says ${text}, and carries ${value}`);
       }
     }
@@ -310,7 +310,7 @@ function refs(object: AnyObject | undefined, annotation: string): string[] {
 }
 
 /** The values that a Rollout owns in the object. */
-function pinnedBy({ metadata, spec }: AnyObject, rollout: string): string[] {
+function valuesManagedBy({ metadata, spec }: AnyObject, rollout: string): string[] {
   const annotations = metadata.annotations ?? {};
   const variables = Object.entries(annotations).flatMap(([key, name]) => {
     const variable = /^rollout\.kuberik\.com\/substitute\.(.+)\.from$/.exec(key)?.[1];

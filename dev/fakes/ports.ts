@@ -128,7 +128,7 @@ export function fakeHookCall({
   settings,
   access = { may: async () => true },
   metadata = { lookup: () => undefined, isAwaited: () => false },
-  measurements = { take: async () => undefined },
+  measurements = { measure: async () => undefined },
 }: Around & Partial<Pick<HookCall, 'access' | 'metadata' | 'measurements'>>) {
   const events: EventRecord[] = [];
   const { counts, durations, metrics } = fakeMetrics();

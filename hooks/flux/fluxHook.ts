@@ -10,10 +10,10 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { recordedRefs } from '../../core/admission/gateAnnotations.ts';
 import { withGateCondition } from '../../core/admission/gateConditions.ts';
 import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/hold.ts';
-import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
-import { recordedNames } from '../../core/admission/objectGates.ts';
+import { managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
 import {
   appliedOf,
   awaitedApply,
@@ -41,7 +41,7 @@ export const fluxHook: DecoratorHook = {
   /** Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the FluxBinding until then. */
   async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;
-    const rollouts = [...new Set(pinAnnotationsOf(parent).pins.map(({ rollout }) => rollout))];
+    const rollouts = [...new Set(managedFieldsOf(parent).fields.map(({ rollout }) => rollout))];
     const relatedResources: RelatedResourceRule[] = namedRules(
       ROLLOUTS,
       rollouts.map((name) => ({ namespace, name })),
@@ -118,7 +118,7 @@ const DOUBTED_MS = 200;
 /** The object's Gates, which this decorator doesn't relate, at most a second old. */
 async function readGating(object: FluxObject, call: HookCall): Promise<{ gating: Gating; gates: Gate[] }> {
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
-  const refs = recordedNames(object, rules);
+  const { refs } = recordedRefs(object, rules);
   const read = async (maxAgeMs: number) => {
     const gates = await readGates(refs, maxAgeMs, call);
     const byName = new Map(gates.map((gate) => [refKey(identityOf(gate)), gate]));
@@ -128,7 +128,7 @@ async function readGating(object: FluxObject, call: HookCall): Promise<{ gating:
   return known.gating.isMarked || refs.length === 0 ? known : read(DOUBTED_MS);
 }
 
-/** Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor of a Kustomization that does not apply it, whatever its labels say. */
+/** Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor from a Kustomization that does not apply it, even if its labels name that one. */
 async function mayRequest(
   applier: NamespacedName,
   object: FluxObject,

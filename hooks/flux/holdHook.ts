@@ -1,4 +1,4 @@
-/** Decorator of every governed Flux kind that suspends what a closed Gate holds, and resumes what its Gates let go. It is sent the object's Gates and Namespace, and nothing else. */
+/** Decorator of every governed Flux kind that suspends what a closed Gate holds, and resumes what its Gates release. Its requests have the object's Gates and Namespace, and nothing else. */
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';
@@ -6,8 +6,9 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall, Settings } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
+import { gatesInAnnotation, type RefRules } from '../../core/admission/gateAnnotations.ts';
 import { holdMarks, UNSEEN } from '../../core/admission/hold.ts';
-import { type GateContext, gatesInAnnotation, type RefRules } from '../../core/admission/objectGates.ts';
+import type { GateContext } from '../../core/admission/objectGates.ts';
 import { isTooMany } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -62,10 +63,10 @@ export const holdHook: DecoratorHook = {
     ]);
     const gates = new Map([...sent, ...read].map((gate) => [refKey(identityOf(gate)), gate]));
     const context: GateContext = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
-    const { annotations, isPassing, until } = holdMarks(object, context);
+    const { annotations, isBypassing, until } = holdMarks(object, context);
     const isWritten = Object.keys(annotations).length > 0;
     const requeues = [
-      isWritten && !isPassing ? RETRY_SECONDS : undefined,
+      isWritten && !isBypassing ? RETRY_SECONDS : undefined,
       read.length > 0 ? UNRELATED_SECONDS : undefined,
       sent.length + unsent.length > 0 ? LONGEST_SECONDS : undefined,
       until === undefined ? undefined : secondsUntil(until + AFTER_EDGE_MS, now),

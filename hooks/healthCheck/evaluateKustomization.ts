@@ -1,4 +1,4 @@
-/** One look at what a HealthCheck of class kustomization is about, by live reads. */
+/** Evaluates a HealthCheck of class kustomization, from live reads. */
 
 import type { UserInfo } from '../../api/admission.ts';
 import { DEPLOYED } from '../../api/annotations.ts';
@@ -21,7 +21,7 @@ import type { ObservedResource } from '../../core/health/objects/resources.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { inParallel } from '../inParallel.ts';
 
-/** A label or annotation that changes on a Namespace wakes nobody. */
+/** A changed label or annotation of a Namespace triggers no sync. */
 const NAMESPACE_MS = 60_000;
 
 interface DeploymentsAround {
@@ -91,12 +91,12 @@ export async function isWatchedElsewhere(
   return namespace.then(mayBeWatchedBySomebody, () => true);
 }
 
-// Why the Pods of workloads do not run, by live reads. Whoever may not read them is told less, and nothing else changes.
+// Why the Pods of workloads do not run, by live reads. If they can't be read, only the message is shorter.
 
 interface PodReader {
   cluster: ClusterReader;
   access: AccessReviewer;
-  /** As whom the workloads were applied: no Pods are read that it may not read. undefined: it may all. */
+  /** The account that applied the workloads: Pods that it may not read are not read. undefined: it may read all. */
   account: UserInfo | undefined;
 }
 
@@ -184,7 +184,7 @@ async function readDeployers(
 interface InventoryReader {
   cluster: ClusterReader;
   access: AccessReviewer;
-  /** Nothing is read that it may not read: whoever may write a status may write an inventory. undefined: it may all. */
+  /** Objects that it may not read are not read: any writer of a status can write an inventory. undefined: it may read all. */
   account: UserInfo | undefined;
   /** A label selector that finds most of them. */
   labelSelector: string | undefined;
@@ -300,7 +300,7 @@ function reasonOf(error: unknown): string {
   return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
 
-/** Messages list objects in inventory order, whatever was read first. */
+/** Messages list objects in inventory order, not in the order of the reads. */
 function inOrder(resources: readonly InventoryResource[], observed: readonly ObservedResource[]): ObservedResource[] {
   const key = (r: InventoryResource) => `${r.apiVersion} ${r.kind} ${r.namespace}/${r.name}`;
   const byKey = new Map(observed.map((o) => [key(o), o]));

@@ -39,7 +39,7 @@ import { isBaking } from '../../core/rollout/deployment/bake.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
 
-/** A label that changes on a Namespace wakes nobody. */
+/** A changed label of a Namespace triggers no sync. */
 const NAMESPACE_REQUEUE_MS = 600_000;
 /** They are listed so often, for rules that Metacontroller keeps for twenty minutes. */
 const ROLLOUTS_MS = 60_000;
@@ -137,7 +137,7 @@ function relatedKustomization(
 
 const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
-/** @param requeueAfterMs when it is to be looked at again */
+/** @param requeueAfterMs when to evaluate it again */
 function answer(
   healthCheck: HealthCheck,
   after: HealthStatus | undefined,
@@ -191,7 +191,7 @@ async function runJob(
   };
 }
 
-/** Nobody tells of a Pod that does not start, nor of a Rollout that no object is bound to. */
+/** A Pod that does not start triggers no sync, nor does a Rollout without bound objects. */
 function requeueAfterMs(
   check: HealthCheck,
   head: HistoryEntry,
@@ -231,15 +231,15 @@ async function causeBehind({ metadata, status }: CheckJob, cluster: ClusterReade
   }
 }
 
-// One look at a HealthCheck of class prometheus: it is measured when that is due, and its status has every measurement.
+// Evaluates a HealthCheck of class prometheus: measures when due, and stores every measurement in its status.
 
-/** While a query is under way, or waits for its turn. */
+/** While a query is running or queued. */
 const NOT_YET_MS = 3000;
 
 interface DeploymentsMeasured {
   /** The Rollouts of its namespace that watch it. */
   watching: readonly Rollout[];
-  /** When the deployment began, or arrived, that the health is for. */
+  /** When the deployment that the health is for started, or was applied. */
   cutoff: EpochMs | undefined;
 }
 
@@ -260,7 +260,12 @@ async function measure(
   const since = Math.max(due, now - check.intervalMs);
   const { namespace = '', name = '', uid = '' } = metadata;
   const { provider } = check;
-  const taken = await measurements.take({ check: { namespace, name, uid }, provider, query: rendered.query, since });
-  if (!taken) return { after: statusWithoutAnswer(status, check, now), requeueAfterMs: NOT_YET_MS };
-  return { after: statusAfterMeasurement(status, check, taken, now), requeueAfterMs: check.intervalMs };
+  const measurement = await measurements.measure({
+    check: { namespace, name, uid },
+    provider,
+    query: rendered.query,
+    since,
+  });
+  if (!measurement) return { after: statusWithoutAnswer(status, check, now), requeueAfterMs: NOT_YET_MS };
+  return { after: statusAfterMeasurement(status, check, measurement, now), requeueAfterMs: check.intervalMs };
 }

@@ -1,4 +1,4 @@
-/** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be taken back. */
+/** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be undone. */
 import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import {
@@ -7,8 +7,8 @@ import {
   FLUX_BINDINGS,
   GATES,
   KINDS,
+  KINDS_WITH_MANAGED_FIELDS,
   NAMESPACES,
-  PINNABLE_KINDS,
   ROLLOUT_GATES,
   ROLLOUTS,
   resourceOf,
@@ -24,7 +24,8 @@ import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { isForeign, releaseConfigMap } from '../../core/rollout/child.ts';
 import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adoptDeployment.ts';
-import { boundObjects, currentBindings, type GateSelectors } from '../../core/rollout/evaluation/gatesToPass.ts';
+import { boundObjects, currentBindings } from '../../core/rollout/evaluation/currentBindings.ts';
+import type { GateSelectors } from '../../core/rollout/evaluation/requiredGates.ts';
 import {
   consenting,
   namespacesToAsk,
@@ -81,7 +82,7 @@ export async function liveSelectors(
   return { gates, namespaceLabels: home?.metadata.labels ?? {}, truncated: isTruncated(lists) };
 }
 
-/** Children are ours only: one that is wanted and not among them has not been created yet, or its name is taken. */
+/** Children are only our own: a wanted child that is missing has not been created yet, or another object has its name. */
 export async function configMapIsForeign(request: CompositeRequest, cluster: ClusterReader): Promise<boolean> {
   const rollout = request.parent as unknown as Rollout;
   const wanted = rollout.metadata.deletionTimestamp ? undefined : releaseConfigMap(rollout)?.metadata;
@@ -94,7 +95,7 @@ export async function configMapIsForeign(request: CompositeRequest, cluster: Clu
 
 /** Which deployments of the Rollout the Flux objects of its namespace carry. */
 export async function carriedDeployments({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedDeployment[]> {
-  const objects = await objectsOfKinds(PINNABLE_KINDS, metadata.namespace ?? '', cluster);
+  const objects = await objectsOfKinds(KINDS_WITH_MANAGED_FIELDS, metadata.namespace ?? '', cluster);
   return objects.flatMap((object) => carriedDeployment(object, object.kind, metadata.name ?? '') ?? []);
 }
 
@@ -150,7 +151,7 @@ async function objectsOfKinds(
 
 type Reads = Pick<HookCall, 'cluster' | 'settings'>;
 
-/** `cached`: related Rollouts. Their own upstream Rollouts are not related, and are read live: a change of them is to wake nobody. */
+/** `cached`: related Rollouts. Their own upstream Rollouts are not related, and are read live: a change of them must trigger no sync. */
 export async function upstreamOf(
   rollout: Rollout,
   cached: readonly Rollout[],
@@ -166,7 +167,7 @@ export function liveUpstream(rollout: Rollout, call: Reads): Promise<UpstreamRol
   return upstreamRefs(rollout).length === 0 ? Promise.resolve(undefined) : readUpstream(rollout, new Map(), call);
 }
 
-/** Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, wakes nobody. */
+/** Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, triggers none. */
 export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
   return problem !== undefined || upstreamRefs(rollout).length > found.length;
 }

@@ -16,8 +16,8 @@ import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
-import { gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
 import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import { rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { foreignRefs, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/rolloutConfig.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
@@ -63,7 +63,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     ...watched,
     healthChecks: watched.healthChecks.map((check) => countedFor(rollout, check)),
     problems: [...forbidden, ...untrusted, ...watched.problems, ...(writeBackProblem ? [writeBackProblem] : [])],
-    gateRefs: gatesToPass(reached, [], { gates, namespaceLabels }),
+    gateRefs: rolloutRequiredGates(reached, [], { gates, namespaceLabels }),
     gates,
     ...(upstream && { upstream }),
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
@@ -97,9 +97,9 @@ export function metadataOf(
   return { metadata: found, awaited };
 }
 
-// What the copies of spec.targetRepository are made from: where the releases are, this Rollout's Jobs, and what their Pods said.
+// The inputs of copies to spec.targetRepository: the releases, this Rollout's Jobs, and their Pods' termination messages.
 
-/** More than a Job starts; whoever may make Pods may label as many as they like. */
+/** More than a Job starts: a user who may create Pods may label any number of them. */
 const MAX_PODS = 20;
 
 type ImageRepository = KubeObject<{
@@ -181,7 +181,7 @@ interface WatchedChecks {
 }
 
 const AT_ONCE = 8;
-/** The part of a HealthCheck's or Namespace's metadata that is kept. */
+/** The part of a HealthCheck's or Namespace's metadata that is used. */
 interface Consenting {
   metadata: { name: string; namespace?: string; annotations: Record<string, string> };
 }
@@ -312,7 +312,7 @@ async function writeBackOf(
   const { namespace = '' } = rollout.metadata;
   const derivedPolicy = objectAt<ImagePolicy>(request.children, KINDS.ImagePolicy, namespace, name);
   if (derivedPolicy) return { derivedPolicy };
-  // Not created yet, or the name is taken.
+  // Not created yet, or another object has the name.
   const found = await cluster.get({ apiVersion, resource, namespace, name });
   return found && isForeign(found, rollout) ? { writeBackProblem: foreignMessage(child) } : {};
 }

@@ -9,8 +9,8 @@ import { eventRecord } from '../../core/kube/events.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
-import { type GateSelectors, gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
 import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import { type GateSelectors, rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {
   type IrreversiblePlan,
@@ -40,7 +40,7 @@ import { relatedRules } from './relatedRules.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
 const POLICY_REQUEUE_S = 30;
-/** Nothing triggers a sync when a ConfigMap or ImagePolicy in its way is deleted. */
+/** Nothing triggers a sync when a ConfigMap or ImagePolicy that blocks it is deleted. */
 const FOREIGN_REQUEUE_S = 30;
 /** Nothing triggers a sync when the Namespace of an upstream Rollout begins to consent, or a cycle ends elsewhere. */
 const UPSTREAM_REQUEUE_S = 60;
@@ -52,7 +52,7 @@ export const rolloutHook: CompositeHook = {
 
   async sync(request, call) {
     const observed = await observe(request, call);
-    const { plan, requeueAfterSeconds } = await decide(observed, request.related, call);
+    const { plan, requeueAfterSeconds } = await decidePlan(observed, request.related, call);
     const events = plan.events.map((event) => eventRecord(event, observed.rollout, call.now));
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
@@ -76,7 +76,7 @@ export function answer(
   return { status, children, ...resyncAfter(requeues) };
 }
 
-// Decides a Rollout's plan: what cannot be taken back is planned a second time, from live reads.
+// Decides a Rollout's plan: an irreversible plan is made a second time, from live reads.
 
 /** Where live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
 const LIVE_REQUEUE_S = 15;
@@ -94,11 +94,11 @@ type DecidedPlan = ReversiblePlan | LiveDecided<IrreversiblePlan>;
 
 interface Decided {
   plan: DecidedPlan;
-  /** Seconds after which to look again. */
+  /** Seconds until the next sync. */
   requeueAfterSeconds?: number;
 }
 
-async function decide(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
+async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const plan = planRollout(observed, call.now);
   const carried = await carriedBefore(observed, plan, call);
   if (!isReversible(plan) || carried.length > 0) return decideLive({ ...observed, carried }, related, call);
@@ -117,13 +117,13 @@ async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { clus
 }
 
 /**
- * The one way to a new head of the history, whoever asked for it, and to the copy of a release: all that may be in its way is read live.
+ * The only function that may add a head to the history, or start the copy of a release: all possible blockers are read live.
  * The bound objects come last: for a Rollout that is held anyway, each of its syncs would list those of its namespace.
  */
 async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const selectors = await liveSelectors(rollout, call.cluster);
-  const gateRefs = gatesToPass(rollout, observed.bindings, selectors);
+  const gateRefs = rolloutRequiredGates(rollout, observed.bindings, selectors);
   const [rolloutGates, gates, upstream, budgets, healthChecks] = await Promise.all([
     liveRolloutGates(rollout, call.cluster),
     liveGates(gateRefs, call.cluster),
@@ -131,8 +131,8 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, observed.healthChecks, call),
   ]);
-  const said = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
-  const live = { ...observed, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks, ...said };
+  const releaseMetadata = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
+  const live = { ...observed, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks, ...releaseMetadata };
   const plan = planRollout(live, call.now);
   if (!isReversible(plan)) return decideBound(live, selectors, call);
   if (!plan.waitsForBudget) return { plan, requeueAfterSeconds: LIVE_REQUEUE_S };
@@ -143,7 +143,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const bindings = await withLiveGates(rollout, observed.bindings, call);
-  const gateRefs = gatesToPass(rollout, bindings, selectors);
+  const gateRefs = rolloutRequiredGates(rollout, bindings, selectors);
   const known = new Set(observed.gateRefs.map(refKey));
   const others = gateRefs.filter((ref) => !known.has(refKey(ref)));
   const gates = [...observed.gates, ...(await liveGates(others, call.cluster))];
@@ -182,7 +182,7 @@ function withRestingChecks(
   const cutoff = cutoffsOf([rollout], call.now).reached;
   return inParallel(healthChecks, AT_ONCE, async (healthCheck) => {
     const { uid, namespace, name } = healthCheck.metadata;
-    // One of another namespace is looked at all the time: its hook does not see who bakes on it.
+    // A HealthCheck of another namespace is evaluated all the time: its hook does not see which Rollouts bake on it.
     if (namespace !== rollout.metadata.namespace || !isAtRest(healthCheck, false)) return healthCheck;
     // Many Rollouts may watch one: a look as old as those at a check that is not at rest does for all of them.
     const look = () =>

@@ -14,7 +14,7 @@ import { repairedLabels } from '../labels.ts';
 
 /**
  * The controller ignores changes of the status, which each release writes several times: while something is asked for, it looks itself. What was just asked for
- * is mostly done at once, and whoever asks for the same again before the annotation is off has changed nothing.
+ * is mostly done at once, and repeating the same request before the annotation is removed changes nothing.
  */
 const REQUESTED_REQUEUE_S = { first: 0.25, last: 2 };
 

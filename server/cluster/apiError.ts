@@ -1,7 +1,7 @@
-/** What the API server refused, in its own words; code 0 where nobody answered. */
+/** A refusal of the API server, with its message; code 0 if there was no answer. */
 export class ApiError extends Error {
   readonly code: number;
-  /** Machine-readable, such as `Forbidden`; the system's code (`ECONNREFUSED`) where nobody answered. */
+  /** Machine-readable, such as `Forbidden`; the system's code (`ECONNREFUSED`) if there was no answer. */
   readonly reason: string;
   /** The path of the request; empty where there was none. */
   readonly path: string;

@@ -32,7 +32,7 @@ export interface Answer<T> {
 export interface Connection {
   /** @throws ApiError for any status but 2xx, and when no answer came in time. */
   send<T>(request: Request): Promise<Answer<T>>;
-  /** The body as it arrives, a line at a time: a watch, or a log. @throws ApiError likewise. */
+  /** The body, line by line: a watch, or a log. @throws ApiError likewise. */
   lines(request: Request): AsyncGenerator<string>;
   close(): void;
 }
@@ -42,7 +42,7 @@ export interface ConnectionOptions {
   timeoutMs: number;
   /** Sent with every request: `user-agent`, `Impersonate-User`. */
   headers: Readonly<Record<string, string | string[]>>;
-  /** Concurrent requests; others wait. Whoever must not wait for others has a connection of its own. */
+  /** Concurrent requests; others wait. A caller that must not wait has a separate connection. */
   maxSockets?: number;
   /** Answers may be compressed: the API server is far away. */
   gzip?: boolean;
@@ -51,7 +51,7 @@ export interface ConnectionOptions {
 /** Where the API server is, and how to sign in. */
 type Credentials = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>;
 
-/** No client waits longer for a connection, whatever an answer may take. */
+/** No client waits longer for a connection, even if answers may take longer. */
 const CONNECT_MS = 10_000;
 /** ServiceAccount tokens rotate hourly; exec plugins hand out new credentials too. */
 const CREDENTIALS_MS = 30_000;

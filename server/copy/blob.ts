@@ -1,4 +1,4 @@
-/** Brings a blob from the source to the target: it is there, or mounted, or streamed, and its digest is worked out on the way. */
+/** Brings a blob from the source to the target: it exists, is mounted, or is streamed and its digest computed. */
 import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { BlobOutcome, Descriptor } from '../../api/registry.ts';
@@ -18,7 +18,7 @@ export function createBlobCopier(source: Session, target: Session, mount: boolea
     const upload = mounted ?? (await startUpload(target, blob));
     const content = await openBlob(source, blob);
     if (!content) return 'absent';
-    // Whoever reads it gets its errors; dropped, it has one that nobody reads.
+    // A reader gets its errors; a dropped stream has an error that nothing reads.
     content.body.on('error', () => {});
     try {
       await send(target, upload as URL, blob, verified(content.body, blob, source));
@@ -40,7 +40,7 @@ async function hasBlob(target: Session, { digest, size }: Descriptor): Promise<b
   const response = await target.exchange(`blobs/${digest}`, { method: 'HEAD' });
   await response.body.dump();
   const { statusCode, headers } = response;
-  // To where it is stored: so it is there.
+  // A redirect to its storage: it exists.
   if (REDIRECTS.has(statusCode)) return true;
   if (statusCode === 404) return false;
   if (statusCode !== 200) throw target.refusal(statusCode, `to show ${digest}`, retryAfterOf(response));

@@ -24,7 +24,7 @@ interface SessionOptions {
   problem?: string | undefined;
   /** Another repository of the same registry, that blobs are mounted from. */
   mountFrom?: string | undefined;
-  /** How long a stream may stand still. */
+  /** How long a stream may stall. */
   idleMs: number;
   retries: Retries;
 }

@@ -7,7 +7,7 @@ import type { Session } from './registrySession.ts';
 
 const MAX_PAGES = 20;
 const DIGEST = /^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
-/** Older signatures and SBOMs, and whatever else is listed by an index. */
+/** Older signatures and SBOMs, and everything else that an index lists. */
 const ACCEPTED = `${ACCEPT}, application/vnd.oci.artifact.manifest.v1+json, */*;q=0.1`;
 const PARTS_UNKNOWN = new Set(['MANIFEST_BLOB_UNKNOWN', 'BLOB_UNKNOWN', 'MANIFEST_UNKNOWN']);
 const INDEX = 'application/vnd.oci.image.index.v1+json';

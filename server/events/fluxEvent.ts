@@ -22,7 +22,7 @@ export interface FluxEvent {
   reportingInstance: string;
 }
 
-/** Whether people are told of it. */
+/** Whether a notification is sent. */
 export function isReported({ reason, quiet }: EventRecord): boolean {
   return Object.hasOwn(NOTIFIED, reason) && !quiet;
 }
@@ -70,7 +70,7 @@ function commandsOf({ regarding, commands = [] }: EventRecord, { namespace }: Ob
   return namespace === regarding.metadata.namespace ? commands : [];
 }
 
-/** Reasons and messages are anybody's text: in a chat they are no mention of everybody (`<!channel>`), no link and no picture. */
+/** Reasons and messages may be any user's text: in a chat they must not become a mention (`<!channel>`), link or picture. */
 function plain(text: string): string {
   const short = text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE - 1)}…`;
   return oneLine(short)

@@ -1,5 +1,5 @@
 /**
- * The secret in the names of Events: whoever can foretell a name can take it first. It is derived from what every replica has and
+ * The secret in the names of Events: a client that can predict a name can use it first. It is derived from what every replica has and
  * no tenant can read, so that there is no Secret more: the webhook's private key, or else the token of the hooks.
  */
 import { hkdfSync } from 'node:crypto';

@@ -14,14 +14,14 @@ const MAX_WAITING = 200;
 const AT_ONCE = 2;
 const TIMEOUT_MS = 3000;
 const ATTEMPTS = 4;
-/** Nobody wants to hear of a gate that closed long ago; and later, notification-controller would no longer know that it has had it. */
+/** News of a gate that closed long ago is useless; and later, notification-controller would no longer detect the repeat. */
 const MAX_AGE_MS = 5 * 60_000;
 
 interface NotificationOptions {
   /** `http://notification-controller.flux-system.svc.cluster.local./` */
   address: string;
   instance: string;
-  /** The Flux objects that tell of a Rollout. */
+  /** The Flux objects that report a Rollout. */
   tellers(rollout: NamespacedName): Promise<readonly ObjectName[]>;
   dropped(what: 'notifications'): void;
   log: { warn(fields: object, message: string): void };
@@ -58,11 +58,11 @@ async function tell(record: EventRecord, options: NotificationOptions): Promise<
   }
 }
 
-/** The object itself, and what stands in for it. */
+/** The object itself, and its involved objects. */
 async function speakersOf(record: EventRecord, options: NotificationOptions): Promise<ObjectName[]> {
   const own = itself(record);
-  const standIns = [...own.filter(isRollout), ...(record.standIns ?? [])];
-  const found = await Promise.all(standIns.map((each) => (isRollout(each) ? options.tellers(each) : [each])));
+  const involvedObjects = [...own.filter(isRollout), ...(record.involvedObjects ?? [])];
+  const found = await Promise.all(involvedObjects.map((each) => (isRollout(each) ? options.tellers(each) : [each])));
   return [...own, ...found.flat()];
 }
 
@@ -74,8 +74,8 @@ async function post(event: FluxEvent, options: NotificationOptions): Promise<voi
     const status = await statusOf(event, options);
     // 429: notification-controller has had this event already.
     if ((status >= 200 && status < 300) || status === 429) return;
-    const passing = status === 0 || status >= 500;
-    if (!passing || attempt === ATTEMPTS) {
+    const isTransient = status === 0 || status >= 500;
+    if (!isTransient || attempt === ATTEMPTS) {
       throw new Error(`notification-controller ${status === 0 ? 'does not answer' : `answered ${status}`}`);
     }
     await options.wait(1000 * 2 ** (attempt - 1));

@@ -1,7 +1,7 @@
 /**
  * Events in the namespace of their object, the implementation of the port `EventSink`. Recording returns at once and
  * never fails; an Event that cannot be written is counted, logged and forgotten. Whoever writes it also tells people of it, once.
- * A name that is taken proves nothing: anybody who may create Events may have taken it. What is there is compared.
+ * An existing name proves nothing: any client that may create Events may have used it. The stored Event is compared.
  */
 import { createHmac } from 'node:crypto';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -15,7 +15,7 @@ const MAX_WAITING = 1000;
 const AT_ONCE = 4;
 /** Half a minute in all, each wait twice the last: an API server restarts in that time. */
 const ATTEMPTS = 6;
-/** Names that one Event may have, where others have taken them. */
+/** Names that one Event may try, if others are in use. */
 const NAMES = 5;
 const MAX_MESSAGE = 1024;
 const MAX_NAME = 253;
@@ -27,14 +27,14 @@ export interface EventsOptions {
   create(event: CoreEvent): Promise<unknown>;
   /** The stored Event of that name; undefined where there is none. Rejects as `create` does. */
   find(name: EventName): Promise<CoreEvent | undefined>;
-  /** Makes names that nobody can foretell, the same in each replica. */
+  /** Makes names unpredictable, and equal in all replicas. */
   nameKey(): Buffer;
   /** Counts what is given up, by kind. */
   dropped(what: 'events'): void;
   log: { warn(fields: object, message: string): void };
   /** Waits between attempts. */
   wait(ms: number): Promise<void>;
-  /** Is told of what this replica has written and no other before it, and of what cannot be written. */
+  /** Called for Events that this replica has written first, and for those that cannot be written. */
   people?: EventSink;
 }
 
@@ -115,7 +115,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, peo
   };
 }
 
-/** `known`: another replica has recorded it, or this one before a restart. `taken`: something else has its name. */
+/** `known`: another replica has recorded it, or this one before a restart. `taken`: another Event has its name. */
 type Outcome = 'created' | 'known' | 'taken';
 
 async function createOnce(
@@ -136,11 +136,11 @@ async function createOnce(
 }
 
 function saysTheSame(there: CoreEvent, event: CoreEvent): boolean {
-  const said = ({ involvedObject, reason, message, type, source, reportingComponent }: CoreEvent) => {
+  const content = ({ involvedObject, reason, message, type, source, reportingComponent }: CoreEvent) => {
     const { kind, namespace, name, uid } = involvedObject ?? {};
     return JSON.stringify([kind, namespace, name, uid, reason, message, type, source?.component, reportingComponent]);
   };
-  return said(there) === said(event);
+  return content(there) === content(event);
 }
 
 async function withPatience(attempt: () => Promise<Outcome>, wait: EventsOptions['wait']): Promise<Outcome> {
@@ -152,8 +152,8 @@ async function withPatience(attempt: () => Promise<Outcome>, wait: EventsOptions
     } catch (error) {
       const code = codeOf(error);
       // An API server that has just started forbids what it will allow: it has not read the roles yet.
-      const passing = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
-      if (!passing || count === ATTEMPTS) throw error;
+      const isTransient = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
+      if (!isTransient || count === ATTEMPTS) throw error;
       await wait(1000 * 2 ** (count - 1));
     }
   }
@@ -161,7 +161,7 @@ async function withPatience(attempt: () => Promise<Outcome>, wait: EventsOptions
 
 const codeOf = (error: unknown) => (error as { code?: unknown }).code;
 
-/** The Event of a record: equal objects and keys give equal names, so that a repeat meets the first one. `taken`: how many names others have. */
+/** The Event of a record: equal objects and keys give equal names, so that a repeat meets the first one. `taken`: how many of its names are in use. */
 export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): CoreEvent {
   const { regarding, type, reason, message, commands, key, at, order } = record;
   const { apiVersion, kind, metadata } = regarding;

@@ -27,7 +27,7 @@ interface AppOptions {
   showsMetrics?: boolean;
   /**
    * Answers 429 with Retry-After where a request is too large or fails here: Metacontroller would wait twice as long after each failure, up to
-   * a quarter of an hour, whatever has become of the cause.
+   * a quarter of an hour, even if the cause is gone.
    */
   asksAgain?: boolean;
   /** Milliseconds until a body is complete. */
@@ -101,7 +101,7 @@ export function createApp({
       } catch (error) {
         const unread = error instanceof BodyError ? error.unread : undefined;
         const instead = unread && (await answerUnread?.(unread));
-        // Whoever sends slowly would go on.
+        // A slow sender would continue.
         if (unread?.why === 'slow') response.set('Connection', 'close');
         if (instead) response.json(instead);
         else refuse(error, response, asksAgain);
@@ -133,7 +133,7 @@ function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return async <T>(bytes: number, answer: () => Promise<T>): Promise<T> => {
     if (bytes <= SMALL_BYTES) return answer();
-    // Not awaited here: what an answer reads of the cluster keeps nobody waiting.
+    // Not awaited here: reads of the cluster must not delay other requests.
     const begun = last.then(() => turn()).then(() => ({ answering: answer() }));
     last = begun;
     return (await begun).answering;
@@ -203,14 +203,14 @@ class BodyError extends Error {
   }
 }
 
-/** Bytes of a body that count nowhere: nobody's large bodies keep a small one out. */
+/** Bytes of a body that are not counted: large bodies of others never keep a small one out. */
 const SMALL_BYTES = 256 * 1024;
 
 const charge = (bytes: number) => Math.max(0, bytes - SMALL_BYTES);
 
 interface BodyLimits {
   maxBytes: number;
-  /** The share of all bodies together. A body that is still arriving gives way to that of an address which has less. */
+  /** The share of all bodies together. A body that is still being received is dropped for that of an address with less. */
   share: FairShare;
   /** Until a body is complete. */
   completeMs: number;
@@ -245,7 +245,7 @@ function readBody(request: IncomingMessage, { maxBytes, share, completeMs }: Bod
       // The rest is read and discarded: the sender reads our answer only after it has sent everything.
       request.resume();
       const why = UNREAD[status];
-      // Of a slow one nothing more is awaited.
+      // The rest of a slow body is not awaited.
       const beginning =
         why === 'slow' ? Promise.resolve(firstOf(chunks).toString('utf8')) : beginningOf(request, chunks);
       reject(new BodyError(status, message, why && { why, beginning }));
@@ -285,15 +285,15 @@ function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promi
   return new Promise((resolve) => {
     let bytes = firstOf(chunks);
     const end = () => {
-      request.off('data', take);
+      request.off('data', onData);
       resolve(bytes.toString('utf8'));
     };
-    const take = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]).subarray(0, BEGINNING_BYTES);
       if (bytes.length === BEGINNING_BYTES) end();
     };
     if (bytes.length === BEGINNING_BYTES || request.destroyed) end();
-    else request.on('data', take).once('end', end).once('close', end);
+    else request.on('data', onData).once('end', end).once('close', end);
   });
 }
 

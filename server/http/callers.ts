@@ -29,7 +29,7 @@ export function requireToken(
       };
     }
     const hash = digest(given.trim());
-    // All are compared, so that timing does not tell which one matched.
+    // All are compared, so that timing does not reveal which one matched.
     const matches = accepted.current().map((token) => timingSafeEqual(token, hash));
     return matches.includes(true) ? undefined : { status: 401, error: 'the token is not the one in HOOKS_TOKEN_FILE' };
   };

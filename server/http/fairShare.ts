@@ -1,4 +1,4 @@
-/** A limit that several remote addresses share: the address that has most of it gives way first, so that none can keep the others out. */
+/** A limit that several remote addresses share: the address that uses most loses its parts first, so that none can keep the others out. */
 
 export interface Part {
   address: string;
@@ -9,9 +9,9 @@ export interface Part {
 }
 
 export interface FairShare {
-  /** False where it does not fit, and no address with as much or more has a part that may give way. */
+  /** False where it does not fit, and no address with as much or more has a part that may be dropped. */
   grow(part: Part, size: number): boolean;
-  /** From now on it is the youngest: the oldest of an address gives way first. */
+  /** From now on it is the youngest: the oldest part of an address is dropped first. */
   renew(part: Part): void;
   remove(part: Part): void;
 }
@@ -34,7 +34,7 @@ export function createFairShare(limit: number, perAddress = limit): FairShare {
     sizes.delete(part);
   }
 
-  /** The oldest part that may give way of the address with most, which must have as much as `part` is to have with its address. */
+  /** The oldest part that may be dropped, of the address with most. That address must have as much as `part` and its address would have. */
   function nextToGo(part: Part, most: number, onlyOwn: boolean): Part | undefined {
     let next: Part | undefined;
     let least = most;

@@ -54,8 +54,8 @@ export async function listenHttps(
   files: TlsFiles,
   { log, handshakeMs: handshakeTimeout = HANDSHAKE_MS, ...options }: TlsListenOptions,
 ): Promise<Listener> {
-  const take = (secure: SecureContextOptions) => server.setSecureContext(secure);
-  const { options: secure, stop } = watchTls(files, take, log);
+  const applyTls = (secure: SecureContextOptions) => server.setSecureContext(secure);
+  const { options: secure, stop } = watchTls(files, applyTls, log);
   // Probes have no certificate, so it is each request that asks for one: see requireClientCertificate.
   const client = { requestCert: files.clientCa !== undefined, rejectUnauthorized: false };
   const server: HttpsServer = createHttpsServer({ ...secure, ...client, ...checkingIn(options), handshakeTimeout });
@@ -163,7 +163,7 @@ function parsed(file: string, text: string): X509Certificate {
  */
 function watchTls(
   files: TlsFiles,
-  taken: (options: SecureContextOptions) => void,
+  apply: (options: SecureContextOptions) => void,
   log: FileLog,
 ): { options: SecureContextOptions; stop(): void } {
   const isValid = ({ validFrom, validTo }: Read) => validFrom <= Date.now() && Date.now() < validTo;
@@ -177,7 +177,7 @@ function watchTls(
       return read;
     },
     isSame: (a, b) => a.text === b.text,
-    taken: ({ options }) => taken(options),
+    onChange: ({ options }) => apply(options),
     log,
   });
   if (!isValid(current())) log.error({ file: files.cert }, 'the certificate is not valid now: no client will trust it');

@@ -20,7 +20,7 @@ export const SERVER_LIMITS = {
   headersSeconds: 5,
   /** Connections to the receiver's port, and to that of the inputs. */
   receiverConnections: 128,
-  /** Seconds for which an ID token counts: a Gate remembers for ten minutes which ones it has taken. */
+  /** Seconds for which an ID token counts: a Gate records for ten minutes which ones it has accepted. */
   idTokenSeconds: 480,
   /** Seconds by which an issuer's clock may be off. */
   idTokenClockSeconds: 30,
@@ -30,6 +30,6 @@ export const SERVER_LIMITS = {
   issuerSeconds: 5,
   /** Seconds for which an issuer's keys are kept: a revoked one counts until then. */
   issuerKeysSeconds: 600,
-  /** Seconds between two reads of an issuer's keys, whatever tokens arrive. */
+  /** Seconds between two reads of an issuer's keys, regardless of the tokens received. */
   issuerPauseSeconds: 30,
 } as const;

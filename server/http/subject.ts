@@ -6,7 +6,7 @@ import { identityOf } from '../../core/kube/names.ts';
 /** Bytes of a body in which its object is looked for: Metacontroller sends the controller first, then the parent. */
 export const BEGINNING_BYTES = 64 * 1024;
 
-/** Empty where it cannot be told. */
+/** Empty if unknown. */
 export function subjectIn(body: unknown): Partial<Subject> {
   const object = ['parent', 'object'].map((key) => childOf(body, key)).find(isMap) ?? reviewed(body);
   const metadata = childOf(object, 'metadata');

@@ -42,7 +42,7 @@ const { issuerBytes, issuerSeconds, issuerKeysSeconds, issuerPauseSeconds } = SE
 class IssuerError extends Error {}
 
 export interface IssuerOptions {
-  /** Milliseconds, of a clock that only goes on. */
+  /** Milliseconds of a monotonic clock. */
   clock: () => number;
   /** PEM, of the authority that signed the issuer's certificate; those of Node when absent. */
   ca?: string;

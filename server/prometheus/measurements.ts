@@ -17,7 +17,7 @@ const MAX_CHECKS = 5000;
 const MAX_WAITING = 500;
 const AT_ONCE = 8;
 const AT_ONCE_OF_NAMESPACE = 2;
-/** Between two queries of one check, whatever its status says and however often its query changes. */
+/** Minimum between two queries of one check, even if its status or query changes. */
 const AT_MOST_EACH_MS = 9000;
 const TIMEOUT_MS = 5000;
 /** A sync waits so long for a query that has begun: it keeps others of its controller waiting. */
@@ -27,7 +27,7 @@ const MAX_REASON = 300;
 interface MeasurementOptions {
   cluster: ClusterReader;
   now(): EpochMs;
-  /** Reduces the JSON of an answer, which is not kept. */
+  /** Reduces the JSON of an answer to a reading. */
   readingOf(body: unknown): Reading;
   /** Series that are asked for. */
   limit: number;
@@ -36,7 +36,7 @@ interface MeasurementOptions {
 
 interface Entry {
   question?: Question;
-  taken?: Measurement;
+  measured?: Measurement;
   /** When a query was sent last. */
   requestedAt: EpochMs;
   isQueued: boolean;
@@ -45,7 +45,7 @@ interface Entry {
 }
 
 interface IdleMeasurements extends Measurements {
-  /** Resolves when no query is under way. */
+  /** Resolves when no query is running. */
   idle(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
     async work({ question, entry }) {
       const at = now();
       const requested = ask(question).then((reading) => {
-        Object.assign(entry, { question, taken: { at, reading }, isQueued: false });
+        Object.assign(entry, { question, measured: { at, reading }, isQueued: false });
         delete entry.underWay;
       });
       Object.assign(entry, { requestedAt: at, underWay: requested });
@@ -87,13 +87,16 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
     }
   }
 
-  function answerTo({ provider, query: text, since }: Question, { question, taken }: Entry): Measurement | undefined {
+  function answerTo(
+    { provider, query: text, since }: Question,
+    { question, measured }: Entry,
+  ): Measurement | undefined {
     const isSame = question?.provider === provider && question.query === text;
-    return isSame && taken && taken.at >= since ? taken : undefined;
+    return isSame && measured && measured.at >= since ? measured : undefined;
   }
 
   return {
-    async take(question) {
+    async measure(question) {
       const key = question.check.uid;
       const entry = entries.get(key) ?? { requestedAt: Number.NEGATIVE_INFINITY, isQueued: false };
       entries.set(key, entry);
@@ -120,7 +123,7 @@ const SECRETS_NAMESPACE = 'rollout-hooks';
 
 type Data = Record<string, string>;
 
-/** @throws ProviderError where it may not be used, or something that it names is missing; whatever the API server's failure is otherwise. */
+/** @throws ProviderError if it may not be used, or an object that it references is missing; otherwise the API server's failure. */
 async function endpointOf(cluster: ClusterReader, name: string, namespace: string): Promise<Endpoint> {
   const provider = await cluster.get<MetricProvider>({ ...METRIC_PROVIDERS, name });
   if (!provider || !(await mayUse(cluster, provider, namespace))) {
@@ -139,7 +142,7 @@ async function endpointOf(cluster: ClusterReader, name: string, namespace: strin
 async function mayUse(cluster: ClusterReader, { spec }: MetricProvider, namespace: string): Promise<boolean> {
   const found = await cluster.get({ ...NAMESPACES, name: namespace });
   try {
-    // Absent it selects nobody; an empty one selects all.
+    // Absent: no namespace; empty: all.
     return (
       found !== undefined && spec.namespaceSelector && matchesSelector(spec.namespaceSelector, found.metadata.labels)
     );
@@ -159,7 +162,7 @@ async function readSecret(cluster: ClusterReader, ref: { name: string } | undefi
 function authorizationOf(data: Data): string {
   const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString('utf8');
   const [token, username, password] = [text('token').trim(), text('username'), text('password')];
-  // A line break would become a header of its own.
+  // A line break would start another header.
   if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
   if (username && password) return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   throw new ProviderError('has an unusable spec.secretRef: it needs token, or username and password');

@@ -38,7 +38,7 @@ export async function authorize(login: Login, challenge: string | null, connecti
   }
   const { token, access_token } = parseJson(answer.body, realm.host) as Record<string, unknown>;
   const bearer = token ?? access_token;
-  // A line break would become a header of its own.
+  // A line break would start another header.
   if (typeof bearer !== 'string' || !/^[\x21-\x7e]+$/.test(bearer)) {
     throw new RegistryError(`the token server ${realm.host} returns no token`);
   }
@@ -93,7 +93,7 @@ export function parseChallenge(header: string | null): Challenge | undefined {
   return realm ? { scheme: 'bearer', realm, ...(service && { service }) } : undefined;
 }
 
-/** Names inside a cluster or a private network, where a neighbour is somebody else. */
+/** Names inside a cluster or a private network, where another name of the same domain may be another tenant's. */
 const PRIVATE = /(^|\.)(svc|local|localdomain|internal|lan|home|corp)$|\.svc\./;
 const IP = /^[0-9.]+$|^\[/;
 
@@ -115,7 +115,7 @@ export function tokenServer(realm: string, registry: { host: string; insecure: b
   return url.hostname === parent || parentOf(url.hostname) === parent ? url : undefined;
 }
 
-/** At least two labels: nobody's parent is `com`. */
+/** At least two labels: `com` is no parent. */
 function parentOf(host: string): string | undefined {
   const labels = host.split('.').slice(1);
   return labels.length >= 2 ? labels.join('.') : undefined;

@@ -51,7 +51,7 @@ interface Entry {
 }
 
 interface IdleCache extends ReleaseMetadataCache {
-  /** Resolves when no lookup is under way. */
+  /** Resolves when no lookup is running. */
   idle(): Promise<void>;
 }
 
@@ -128,7 +128,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
       return isLegalTag(lookup.tag) && !entry?.metadata && !entry?.refused;
     },
     lookup(lookup) {
-      // A history that somebody has written may hold anything.
+      // A history that a user has written may have any text.
       if (!isLegalTag(lookup.tag)) return undefined;
       const key = keyOf(lookup);
       const entry = entries.get(key) ?? { running: false, failures: 0, dueAt: Number.NEGATIVE_INFINITY };

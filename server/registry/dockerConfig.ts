@@ -68,7 +68,7 @@ function entryOf(key: string, value: unknown): Entry[] {
   return [{ host: canonicalHost(host), path: path.filter(Boolean).join('/'), value }];
 }
 
-/** `*` stands for one label or a part of one, as the kubelet has it. */
+/** `*` matches one label or a part of one, as in the kubelet. */
 function matchesHost(pattern: string, host: string): boolean {
   if (!pattern.includes('*')) return pattern === host;
   const wanted = pattern.split('.');

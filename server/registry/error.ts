@@ -1,4 +1,4 @@
-/** What a failure is for whoever asked: `Unavailable` and what is `transient` may be asked again. */
+/** The kind of a failure, for the caller: `Unavailable` and `transient` failures may be retried. */
 export type RegistryFailure = 'Denied' | 'Full' | 'Invalid' | 'NotFound' | 'Unavailable';
 
 /** Why a registry gave no answer. The message carries no header, no body and no URL with a query: those can hold secrets. */

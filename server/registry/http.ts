@@ -116,7 +116,7 @@ export async function errorCodeOf(body: AsyncIterable<Uint8Array>): Promise<stri
 
 const TOO_LATE = /^(Timeout|Abort|(Headers|Body|Connect)Timeout)Error$/;
 
-/** A request that failed on its way, as a sentence without its URL. */
+/** A request that failed without an answer, as a sentence without its URL. */
 export function unreachable(url: URL, error: unknown): RegistryError {
   const { name, code, cause } = error as { name?: string; code?: string; cause?: { name?: string; code?: string } };
   // Why no connection was opened.

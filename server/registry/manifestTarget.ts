@@ -25,7 +25,7 @@ export interface ManifestTarget {
   problem?: string;
 }
 
-/** @throws RegistryError where an object that is needed is not there; whatever the API server's failure is otherwise. */
+/** @throws RegistryError if a required object is missing; otherwise the API server's failure. */
 export async function targetOf(
   cluster: ClusterReader,
   repositories: ImageRepositories,
@@ -45,7 +45,7 @@ export async function targetOf(
   return { ...base, ...found, reader: granted ? nameOf(where) : 'anonymous' };
 }
 
-/** As Flux evaluates `accessFrom`: one selector has to match; absent grants nobody, an empty selector everybody. */
+/** As Flux evaluates `accessFrom`: one selector has to match; absent matches no namespace, an empty selector all. */
 async function mayRead(cluster: ClusterReader, spec: ImageRepositorySpec, namespaces: string[]): Promise<boolean> {
   const selectors = spec.accessFrom?.namespaceSelectors ?? [];
   for (const name of namespaces) {

@@ -44,7 +44,7 @@ export function isLocalAddress(address: string): boolean {
 }
 
 export interface RegistrySockets {
-  /** For requests without certificates or timeouts of their own. */
+  /** For requests without their own certificates or timeouts. */
   shared: Dispatcher;
   /** To be closed by the caller. */
   agent(options: Omit<Agent.Options, 'connect'>, connect: buildConnector.BuildOptions): Agent;

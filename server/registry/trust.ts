@@ -1,9 +1,9 @@
-/** The Secret of an ImageRepository's `certSecretRef`: whom to trust, and the client certificate. */
+/** The Secret of an ImageRepository's `certSecretRef`: certificate authorities, and the client certificate. */
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, rootCertificates } from 'node:tls';
 
 export interface Trust {
-  /** PEM: the Secret's authorities beside the well-known ones, for a token server may have another than the registry. */
+  /** PEM: the Secret's authorities and the well-known ones, since a token server may have another than the registry. */
   ca?: string[];
   /** PEM: a client certificate and its key. */
   cert?: string;

@@ -10,7 +10,7 @@ const { admin, developer, sre, newNamespace, publish } = sharedCluster();
 const LONG = 'a'.repeat(245);
 /** The name with which its FluxBinding would have the name of the other's. */
 const TWIN = objectName('kustomization', LONG).slice('kustomization-'.length);
-const pinned = (ns: string, apiVersion: string): AnyObject =>
+const bound = (ns: string, apiVersion: string): AnyObject =>
   kustomization(ns, 'app', {
     variables: { APP_VERSION: 'app' },
     annotations: { [GATES]: 'freeze' },
@@ -19,9 +19,9 @@ const pinned = (ns: string, apiVersion: string): AnyObject =>
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i.toString(36)}`, '']));
 
 const rows: [says: string, objects: (ns: string) => AnyObject[]][] = [
-  ['a source reference with the path of something else', (ns) => [pinned(ns, 'source.toolkit.fluxcd.io/')]],
-  ['a source reference that is no path', (ns) => [pinned(ns, 'x y/v1')]],
-  ['a source reference without a version', (ns) => [pinned(ns, '')]],
+  ['a source reference with the path of something else', (ns) => [bound(ns, 'source.toolkit.fluxcd.io/')]],
+  ['a source reference that is no path', (ns) => [bound(ns, 'x y/v1')]],
+  ['a source reference without a version', (ns) => [bound(ns, '')]],
   ['two names for one FluxBinding', (ns) => [LONG, TWIN].map((name) => gated('Kustomization', ns, name, 'freeze'))],
   ['five hundred annotations', (ns) => [withAnnotations(gated('GitRepository', ns, 'app', 'freeze'), many(500))]],
   [

@@ -152,7 +152,7 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
     for (const object of [source, sync, ...others]) await isOpen(object);
   });
 
-  it('moves the pinned field and nothing else while it is on its way', async () => {
+  it('changes the managed field and nothing else while it is rolling out', async () => {
     const { ns, app, source, sync } = await frozenNamespace();
     await sre.mergePatch(app, hotfix('1.1.0', 'INC-8'));
     await passes(source);

@@ -1,6 +1,6 @@
 /** A client with Flux's Go types behind a closed gate. */
 import { describe, expect, it } from 'vitest';
-import { DURATIONS } from '../../core/admission/storedForm.ts';
+import { DURATION_FIELDS } from '../../core/admission/storedForm.ts';
 import type { ObjectRef } from '../../dev/client/resources.ts';
 import { type AnyObject, gate, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isHeld } from './support/gates.ts';
@@ -35,7 +35,7 @@ async function refresh(object: AnyObject) {
   return { read, stored };
 }
 
-const CRDS: [kind: keyof typeof DURATIONS, crd: string][] = [
+const CRDS: [kind: keyof typeof DURATION_FIELDS, crd: string][] = [
   ['Kustomization', 'kustomizations.kustomize.toolkit.fluxcd.io'],
   ['GitRepository', 'gitrepositories.source.toolkit.fluxcd.io'],
   ['OCIRepository', 'ocirepositories.source.toolkit.fluxcd.io'],
@@ -52,7 +52,7 @@ describe('the durations that are compared by length are those of the CRD', () =>
     });
     const version = crd.spec.versions.find((each: { storage: boolean }) => each.storage);
     expect(durations(version.schema.openAPIV3Schema.properties.spec).sort()).toEqual(
-      DURATIONS[kind].split(' ').filter(Boolean).sort(),
+      DURATION_FIELDS[kind].split(' ').filter(Boolean).sort(),
     );
   });
 });

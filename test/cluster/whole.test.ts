@@ -53,7 +53,7 @@ async function onItsWay(): Promise<App> {
 
 const artifactOf = ({ metadata }: AnyObject) => metadata.annotations?.['rollout.kuberik.com/artifact'];
 
-describe('a Kustomization whose source the same Rollout pins', () => {
+describe('a Kustomization whose source the same Rollout manages', () => {
   it('stands still while its source fetches, and gets variable and resumption in one write', async () => {
     const { ns, get } = await onItsWay();
     await staysTrue(async () => (await substitutes(admin, ns, 'app')).VERSION === '1.0.0', 'the old variable', 1000);

@@ -76,7 +76,7 @@ describe('with spec.writeBack', () => {
     await ask(sre, app.ns, 'freeze', 'open');
     await app.story.headIs('1.1.0', 'Deploying');
     await app.selects('1.1.0');
-    await staysTrue(() => app.carries('1.0.0'), 'nothing to be pinned', 1500);
+    await staysTrue(() => app.carries('1.0.0'), 'no field to be set', 1500);
 
     expect((await app.commit('1.1.0')).configured).toHaveLength(2);
     await app.carries('1.1.0');

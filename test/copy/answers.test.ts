@@ -1,7 +1,7 @@
 /** Every request of a copy, and everything that a registry may answer instead of what it should: how the copy ends, and what it says. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Outcome } from '../../core/releaseCopy/outcome.ts';
+import type { CopyOutcome } from '../../core/releaseCopy/outcome.ts';
 import { copyCommand } from './command.ts';
 import { type FakeRegistry, image, startFakeRegistry } from './fakeRegistry.ts';
 
@@ -52,11 +52,11 @@ const status =
 interface Bad {
   answers: string;
   answer: (response: ServerResponse) => void;
-  ends: Record<Side, Outcome>;
+  ends: Record<Side, CopyOutcome>;
   says: RegExp;
 }
 
-const both = (outcome: Outcome) => ({ source: outcome, target: outcome });
+const both = (outcome: CopyOutcome) => ({ source: outcome, target: outcome });
 const ANSWERS: Bad[] = [
   {
     answers: '401',

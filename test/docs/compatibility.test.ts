@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { FluxObject } from '../../api/flux.ts';
 import type { ClusterRolloutSchedule, Rollout } from '../../api/types.ts';
-import { pinFields } from '../../core/admission/managedFields/pinFields.ts';
+import { setManagedFields } from '../../core/admission/managedFields/setManagedFields.ts';
 import { planSchedule } from '../../core/schedule/schedulePlan.ts';
 import { ROOT } from './tables.ts';
 
@@ -44,8 +44,8 @@ it('Q1: every variable of a Rollout on one Kustomization gets its version', () =
     metadata: { name: 'app', namespace: 'apps', annotations: { [from('A')]: 'app', [from('B')]: 'app' } },
     spec: { postBuild: { substitute: { A: '1.0.0', REGION: 'eu-1' } } },
   };
-  const pinned = pinFields({ object, rollouts: new Map([['app', app]]) }).object;
-  expect(pinned.spec?.postBuild).toEqual({ substitute: { A: '1.1.0', B: '1.1.0', REGION: 'eu-1' } });
+  const stored = setManagedFields({ object, rollouts: new Map([['app', app]]) }).object;
+  expect(stored.spec?.postBuild).toEqual({ substitute: { A: '1.1.0', B: '1.1.0', REGION: 'eu-1' } });
 });
 
 it('Q31: a Rollout that matches no longer has no gate any more, and Metacontroller deletes what is left out', () => {

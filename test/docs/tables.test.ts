@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import * as annotations from '../../api/annotations.ts';
 import * as conditions from '../../api/conditions.ts';
 import { LOGGED } from '../../api/decisions.ts';
-import { OUTCOMES } from '../../core/releaseCopy/outcome.ts';
+import { COPY_OUTCOMES } from '../../core/releaseCopy/outcome.ts';
 import { objectsBelow } from '../manifests/files.ts';
 import { crdFields } from './fields.ts';
 import { codeIn, ROOT, type Row, readPage, rowsOf, TABLES, table } from './tables.ts';
@@ -41,7 +41,7 @@ it('each row of the table of tenancy is complete', () => {
 
 it('outcomes of a copy are those of core/releaseCopy/outcome.ts', () => {
   const documented = table('copy-outcomes').map((row) => [codeIn(row.outcome), Number(row['exit code'])]);
-  expect(Object.fromEntries(documented)).toEqual(OUTCOMES);
+  expect(Object.fromEntries(documented)).toEqual(COPY_OUTCOMES);
 });
 
 describe('annotations and labels', () => {

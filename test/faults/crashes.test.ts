@@ -39,7 +39,7 @@ it('a tag that arrives while the hook server is down is deployed once, after it 
     view.developer.mergePatch(objectOf('Kustomization', { metadata: { name: 'app', namespace: ns } }), {
       spec: { postBuild: { substitute: { APP_VERSION: '6.6.6' } } },
     }),
-    'a pinned object takes no edit while nobody can judge it',
+    'an object with a managed field takes no edit while the webhook is down',
   ).rejects.toMatchObject({ code: 500 });
   await cluster.startHooks();
   await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.1.0' });

@@ -1,7 +1,7 @@
 /** What a sync logs: what it changes, and nothing when its own answer is what is stored. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { considerationOf, decisionsOf, type Sync } from '../../hooks/syncDecisions.ts';
+import { type Sync, syncConsideration, syncDecisions } from '../../hooks/syncDecisions.ts';
 import { objectOf } from '../support/objects.ts';
 
 const META = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '7' };
@@ -16,7 +16,7 @@ const sync = (hook: string, subject: KubeObject<any, any>, answer: object): Sync
   observed: {},
   answer: { attachments: [], ...answer } as never,
 });
-const told = (of: Sync) => decisionsOf(of).map(({ reason, message }) => [reason, message]);
+const told = (of: Sync) => syncDecisions(of).map(({ reason, message }) => [reason, message]);
 
 describe('at level info', () => {
   it.each<[what: string, sync: Sync, lines: string[][]]>([
@@ -72,7 +72,7 @@ describe('at level info', () => {
     const turned = (resourceVersion: string) => {
       const subject = check({ status: 'Pending' });
       subject.metadata = { ...META, resourceVersion };
-      return decisionsOf(sync('healthcheck', subject, { status: { status: 'Healthy' } }))[0]?.key;
+      return syncDecisions(sync('healthcheck', subject, { status: { status: 'Healthy' } }))[0]?.key;
     };
     const [one, repeated, later] = ['7', '7', '8'].map(turned);
     expect([one === repeated, one === later]).toEqual([true, false]);
@@ -84,7 +84,7 @@ describe('at level debug', () => {
 
   it('a sync that changes nothing says why', () => {
     const subject = objectOf('Rollout', { metadata: META, status: { conditions } } as never);
-    const line = considerationOf(sync('rollout', subject, { status: { conditions }, resyncAfterSeconds: 30 }));
+    const line = syncConsideration(sync('rollout', subject, { status: { conditions }, resyncAfterSeconds: 30 }));
     expect(line).toEqual({
       kind: 'Rollout',
       namespace: 'shop',
@@ -102,15 +102,15 @@ describe('at level debug', () => {
       objectOf('FluxBinding', { metadata: { namespace: 'shop', name: 'kustomization-web' }, spec } as never);
     const answer = { status: { conditions }, annotations: { 'a/b': 'c' }, attachments: [binding({ pins: [] })] };
     const of = { ...sync('flux', subject, answer), observed: {} };
-    const { changes, message } = considerationOf(of);
+    const { changes, message } = syncConsideration(of);
     expect([changes, message]).toEqual([['status', 'a/b', 'FluxBinding kustomization-web'], 'sync: changes']);
     const stored = { 'FluxBinding.kuberik.com/v1alpha1': { 'shop/kustomization-web': binding({ pins: [] }) } };
-    const again = considerationOf({ ...of, observed: stored as never, answer: { attachments: answer.attachments } });
+    const again = syncConsideration({ ...of, observed: stored as never, answer: { attachments: answer.attachments } });
     expect(again.message).toBe('sync: nothing changes');
   });
 
   it('conditions that are none do not break it', () => {
     const subject = objectOf('Kustomization', { metadata: META, status: { conditions: [null, 5] } } as never);
-    expect(considerationOf(sync('flux', subject, {})).message).toBe('sync: nothing changes');
+    expect(syncConsideration(sync('flux', subject, {})).message).toBe('sync: nothing changes');
   });
 });

@@ -281,7 +281,7 @@ describe('what it holds', () => {
           reason: 'GateClosed',
           message: expect.stringContaining('closed by alice: INC-42'),
           forOthers: expect.not.stringMatching(/alice|INC-42/),
-          standIns: ['platform', 'apps', 'shop'].map((ns) => ({
+          involvedObjects: ['platform', 'apps', 'shop'].map((ns) => ({
             kind: 'Kustomization',
             namespace: ns,
             name: `${ns}-app`,
@@ -299,7 +299,7 @@ describe('what it holds', () => {
         { ...gate(hour), status: { ...before, heldObjects } },
         { at: T('10:00:01'), cluster: { list } },
       );
-      expect(events).toMatchObject([{ reason: 'GateClosed', standIns: heldObjects }]);
+      expect(events).toMatchObject([{ reason: 'GateClosed', involvedObjects: heldObjects }]);
     });
   });
 

@@ -113,7 +113,7 @@ describe('what becomes of a budget', () => {
   ])('is told by one Rollout in each namespace: $tell', async ({ of, fleet, tell }) => {
     const { events } = await sync(of, fleet);
     const held = events.find(({ reason }) => reason === 'VersionHeld');
-    expect(held?.standIns?.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual(tell);
+    expect(held?.involvedObjects?.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual(tell);
   });
 
   it('is told by the budget alone, once, where its Rollouts wait for their turn', async () => {

@@ -50,14 +50,14 @@ async function sync(gate: RolloutGate, at: string, rollout: Rollout = rolloutOf(
   return {
     status,
     resync: answer.resyncAfterSeconds,
-    standIns: events.map(({ standIns }) => standIns),
+    involvedObjects: events.map(({ involvedObjects }) => involvedObjects),
     said: events.map(({ type, reason, message }) => `${type === 'Normal' ? '' : `${type} `}${reason}: ${message}`),
   };
 }
 
 describe('the status of a RolloutGate', () => {
   it('says how many approvals the version that waits has, and whose', async () => {
-    const { status, resync, said, standIns } = await sync(
+    const { status, resync, said, involvedObjects } = await sync(
       gateOf({ required: 2, expireAfter: '1h' }, { given: [alice] }),
       T('10:01:00'),
     );
@@ -76,7 +76,7 @@ describe('the status of a RolloutGate', () => {
     // Until it is stored; then until the approval expires.
     expect(resync).toBe(1);
     expect(said).toEqual(['Approved: 1.1.0 is approved by alice: CHG-1 (1 of 2 approvals)']);
-    expect(standIns).toEqual([[{ kind: 'Rollout', namespace: 'shop', name: 'app' }]]);
+    expect(involvedObjects).toEqual([[{ kind: 'Rollout', namespace: 'shop', name: 'app' }]]);
     const stored = gateOf({ required: 2, expireAfter: '1h' }, { given: [alice] }, status);
     const again = await sync(stored, T('10:01:00'));
     expect([again.status, again.resync, again.said]).toEqual([status, 59 * 60, []]);

@@ -14,7 +14,7 @@ const SEEN: Record<string, string> = {
   'a pattern with 18 optional alternations': 'C1',
   '500 changed variables beside 200 kB of last-applied': 'C2',
   '2,000 changed variables beside 200 kB of last-applied': 'C2',
-  '60 pins, gates open, beside 200 kB of last-applied': 'C2',
+  '60 managed fields, gates open, beside 200 kB of last-applied': 'C2',
   'values 1,000 deep with 50,000 keys at the bottom': 'C2',
   'values 2,000 deep': 'C2',
   '200 selecting Gates and one more that is closed': 'H1',

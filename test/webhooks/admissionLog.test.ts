@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { considerationOf, decisionsOf } from '../../webhooks/admissionLog.ts';
+import { admissionConsideration, admissionDecisions } from '../../webhooks/admissionLog.ts';
 import type { AdmissionDecision } from '../../webhooks/response.ts';
 import { kustomization, rollout } from '../core/admission/objects.ts';
 
@@ -26,10 +26,10 @@ const DENIED: AdmissionDecision = { allowed: false, reason: 'gate_closed', messa
 const HELD: AdmissionDecision = { allowed: true, held: 'gate_closed', warnings: ['kept as it was'] };
 
 const told = (route: string, asked: AdmissionRequest, decision: AdmissionDecision = ALLOWED) =>
-  decisionsOf(route, asked, decision).map(({ reason, message }) => [reason, message]);
+  admissionDecisions(route, asked, decision).map(({ reason, message }) => [reason, message]);
 /** The mutating webhook decides that `before` becomes `after`. */
 const change = (before: AnyObject | undefined, after: AnyObject, more: Partial<AdmissionRequest> = {}) =>
-  decisionsOf('mutate/flux', request(before ?? after, before, more), { allowed: true, object: after });
+  admissionDecisions('mutate/flux', request(before ?? after, before, more), { allowed: true, object: after });
 const changed = (...args: Parameters<typeof change>) => change(...args).map(({ reason, message }) => [reason, message]);
 const marked = (state: string | undefined, deployed = '') =>
   kustomization({ annotations: state === undefined ? {} : { 'gate.fluxcd.io/state': state }, deployed });
@@ -105,7 +105,7 @@ describe('a denial', () => {
   const asked = request(marked('closed: a/a'), marked('closed: a/a'));
 
   it('says who was refused what, and why', () => {
-    expect(decisionsOf('mutate/flux', asked, DENIED)).toMatchObject([
+    expect(admissionDecisions('mutate/flux', asked, DENIED)).toMatchObject([
       {
         kind: 'Kustomization',
         namespace: 'shop',
@@ -120,7 +120,7 @@ describe('a denial', () => {
 
   it('of a controller that tries for ever is told again after ten minutes', () => {
     const [one, other] = [asked, { ...asked, uid: 'another' }].map(
-      (each) => decisionsOf('mutate/flux', each, DENIED)[0],
+      (each) => admissionDecisions('mutate/flux', each, DENIED)[0],
     );
     expect([one?.key === other?.key, one?.againAfterMs]).toEqual([true, 600_000]);
   });
@@ -147,14 +147,14 @@ describe('a hold', () => {
 
   it('is one decision for each generation and closing, whatever syncs repeat it', () => {
     const key = (generation: number, dryRun: boolean) =>
-      decisionsOf('mutate/flux', asked(generation, dryRun), HELD)[0]?.key;
+      admissionDecisions('mutate/flux', asked(generation, dryRun), HELD)[0]?.key;
     expect([key(1, true) === key(1, false), key(1, true) === key(2, true)]).toEqual([true, false]);
   });
 });
 
 it('at level debug each request is told, with its answer', () => {
   const asked = request(marked(undefined), undefined, { dryRun: true });
-  expect(considerationOf('mutate/flux', asked, ALLOWED)).toEqual({
+  expect(admissionConsideration('mutate/flux', asked, ALLOWED)).toEqual({
     kind: 'Kustomization',
     namespace: 'shop',
     name: 'web',
@@ -164,7 +164,9 @@ it('at level debug each request is told, with its answer', () => {
     dryRun: true,
     message: 'admission: allowed',
   });
-  expect(considerationOf('mutate/flux', asked, DENIED).message).toBe("admission: denied: gate 'freeze' is closed");
+  expect(admissionConsideration('mutate/flux', asked, DENIED).message).toBe(
+    "admission: denied: gate 'freeze' is closed",
+  );
 });
 
 it('an object without a name yet is told by what its name will begin with', () => {
@@ -181,7 +183,7 @@ it.each<[what: string, damaged: Partial<AdmissionRequest>]>([
 ])('what some routes let be does not break the log: %s', (_, damaged) => {
   const asked = request(marked('closed: a/a'), marked(undefined), damaged);
   for (const decision of [ALLOWED, DENIED]) {
-    expect(() => decisionsOf('validate/rollout', asked, decision)).not.toThrow();
-    expect(() => considerationOf('validate/flux', asked, decision)).not.toThrow();
+    expect(() => admissionDecisions('validate/rollout', asked, decision)).not.toThrow();
+    expect(() => admissionConsideration('validate/flux', asked, decision)).not.toThrow();
   }
 });

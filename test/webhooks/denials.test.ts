@@ -36,13 +36,13 @@ async function counted({ route, object, oldObject }: Asked) {
 const held = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, spec: { suspend: true } });
 const changed = { ...held, spec: { ...held.spec, path: './other' } };
 const deep = { x: JSON.parse(`${'['.repeat(1000)}${']'.repeat(1000)}`) };
-const pinned = kustomization({ deployed: 'my-app=1/1.1.0/uid-my-app' });
+const managed = kustomization({ deployed: 'my-app=1/1.1.0/uid-my-app' });
 const edited = kustomization({ deployed: 'my-app=1/1.1.0/uid-my-app', substitute: { APP: '9.9.9' } });
 
 it.each<[reason: string, asked: Asked]>([
   ['gate_closed', { route: 'mutate/flux', object: changed, oldObject: held }],
   ['limit', { route: 'mutate/flux', object: kustomization({ spec: deep }) }],
-  ['pinned', { route: 'mutate/flux', object: edited, oldObject: pinned }],
+  ['pinned', { route: 'mutate/flux', object: edited, oldObject: managed }],
   ['overwritten', { route: 'validate/flux', object: kustomization({ substitute: { APP: '9.9.9' } }) }],
   ['invalid', { route: 'validate/gate', object: gate({ default: 'closed', window: 'soon' }) }],
   [
@@ -67,7 +67,7 @@ const APPLIED = {
 
 it.each([
   ['gate_closed', { object: applied(changed), oldObject: held }],
-  ['pinned', { object: applied(edited), oldObject: pinned }],
+  ['pinned', { object: applied(edited), oldObject: managed }],
 ])('held: %s', async (reason, asked) => {
   const counts = await counted({ route: 'mutate/flux', ...asked });
   expect(counts).toEqual([{ name: 'rollout_hooks_admission_holds_total', labels: { reason } }]);

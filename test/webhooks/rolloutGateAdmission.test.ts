@@ -84,7 +84,7 @@ describe('validate/rolloutgate', () => {
         reason: 'ApprovalsChanged',
         regarding: { kind: 'Rollout', metadata: { name: 'app' } },
         message: "bob deleted RolloutGate 'prod', which required 2 approvals; there were 1/2 for 1.1.0",
-        standIns: [{ kind: 'Rollout', name: 'app' }],
+        involvedObjects: [{ kind: 'Rollout', name: 'app' }],
       },
     ]);
     expect(facts).toMatchObject([{ object: { resource: 'rolloutgates', name: 'prod' }, uid: 'u-1', gone: true }]);

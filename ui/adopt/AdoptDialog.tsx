@@ -32,7 +32,7 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
     const failed = ({ message }: Error) => setPlans({ problem: message, rights: {}, policies: [], variables: [] });
     let isOld = false;
     const timer = setTimeout(
-      () => void api.takeOverLook(requested).then((found) => !isOld && setPlans(found), failed),
+      () => void api.previewAdoption(requested).then((found) => !isOld && setPlans(found), failed),
       plans ? READ_MS : 0,
     );
     return () => {
@@ -58,7 +58,7 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
           isReady: !lacking,
         }
       }
-      send={() => api.takeOverMake(requested, plan!.diff)}
+      send={() => api.makeAdoption(requested, plan!.diff)}
       after={plan && <a href={linkTo.rollout(`${object.namespace}/${plan.rollout}`)}>Open the Rollout</a>}
       onClose={onClose}
     >

@@ -93,7 +93,7 @@ function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined 
       tone={tone}
       title={title}
       to={to}
-      said={isEarlier ? 'of the version that runs' : look.text}
+      hiddenText={isEarlier ? 'of the version that runs' : look.text}
     >
       {detail && (
         <span>
@@ -117,12 +117,12 @@ interface NodeProps {
   tone: Tone;
   title: string;
   to?: string | undefined;
-  said?: string;
+  hiddenText?: string;
   isVersion?: boolean;
   children?: preact.ComponentChildren;
 }
 
-function Node({ icon, tone, title, to, said, isVersion, children }: NodeProps) {
+function Node({ icon, tone, title, to, hiddenText, isVersion, children }: NodeProps) {
   return (
     <div class={`node tone-${tone}`}>
       <span class="tile">
@@ -130,7 +130,7 @@ function Node({ icon, tone, title, to, said, isVersion, children }: NodeProps) {
       </span>
       <div class="node-text">
         <strong class={isVersion ? 'version' : undefined}>{to ? <a href={to}>{title}</a> : title}</strong>
-        {said && <span class="hidden">{said}</span>}
+        {hiddenText && <span class="hidden">{hiddenText}</span>}
         {children}
       </div>
     </div>

@@ -17,7 +17,7 @@ const SHOWN = 200;
 
 export function AdoptPage() {
   const [made, setMade] = useState(0);
-  const { value, problem } = useItem(api.takeOvers, `${made} ${Math.floor(now.value / READ_MS)}`);
+  const { value, problem } = useItem(api.adoptable, `${made} ${Math.floor(now.value / READ_MS)}`);
   const chosen = chosenOf(query.value.object ?? '');
   return (
     <article>

@@ -58,8 +58,8 @@ export function RequestDialog(props: RequestDialogProps) {
       <form method="dialog" onSubmit={onSubmit}>
         <p class="dialog-text">{text}</p>
         {!isDone && children}
-        {dryRun && !answer && <Said answer={dryRun} isDryRun />}
-        {typeof answer === 'object' && <Said answer={answer} />}
+        {dryRun && !answer && <AnswerMessage answer={dryRun} isDryRun />}
+        {typeof answer === 'object' && <AnswerMessage answer={answer} />}
         <footer>
           {isDone && after}
           <button type="button" onClick={onClose}>
@@ -81,12 +81,12 @@ export function RequestDialog(props: RequestDialogProps) {
 }
 
 /** The API server's own words. Without a code it has not answered. */
-function Said({ answer: { ok, message, warnings, code }, isDryRun }: { answer: Answer; isDryRun?: boolean }) {
+function AnswerMessage({ answer: { ok, message, warnings, code }, isDryRun }: { answer: Answer; isDryRun?: boolean }) {
   if (isDryRun && ok && warnings.length === 0) return null;
   const tone = !ok ? 'bad' : warnings.length > 0 ? 'held' : 'good';
   const refusal = !code ? 'This could not be checked' : 'The API server would refuse it';
   return (
-    <div class={`said tone-${tone}`} role={isDryRun ? undefined : 'status'}>
+    <div class={`answer-message tone-${tone}`} role={isDryRun ? undefined : 'status'}>
       <Icon name={!ok ? 'failed' : warnings.length > 0 ? 'problem' : 'done'} />
       <div>
         {(!isDryRun || !ok) && <p>{isDryRun ? `${refusal}: ${message}` : message}</p>}

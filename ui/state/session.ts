@@ -7,7 +7,7 @@ import type { Explanation } from '../../client/explain/explanation.ts';
 const KEY = 'rollouts-token';
 
 /** Kept for this address and port alone, so that a link opened in another tab shows the same. */
-function takeToken(): string {
+function tokenOfAddress(): string {
   const found = /[#&]token=([\w-]+)/.exec(location.hash)?.[1];
   if (found) {
     localStorage.setItem(KEY, found);
@@ -16,7 +16,7 @@ function takeToken(): string {
   return localStorage.getItem(KEY) ?? '';
 }
 
-const token = takeToken();
+const token = tokenOfAddress();
 
 /** What the server answered instead of what was asked for; status 0: nobody answered. */
 export class Refused extends Error {
@@ -58,8 +58,8 @@ export const api = {
   dryRun: (action: ActionRequest) => post<Answer>('/api/act', { action, dryRun: true }),
   /** `basis`: that of the answer to the dry run. */
   act: (action: ActionRequest, basis?: string) => post<Answer>('/api/act', { action, basis }),
-  takeOvers: (signal: AbortSignal) => get<AdoptList>('/api/take-over', signal),
-  takeOverLook: (requested: AdoptRequest) => post<AdoptPreview>('/api/take-over/look', { requested }),
-  takeOverMake: (requested: AdoptRequest, agreed: string) => post<Answer>('/api/take-over/make', { requested, agreed }),
+  adoptable: (signal: AbortSignal) => get<AdoptList>('/api/take-over', signal),
+  previewAdoption: (requested: AdoptRequest) => post<AdoptPreview>('/api/take-over/look', { requested }),
+  makeAdoption: (requested: AdoptRequest, agreed: string) => post<Answer>('/api/take-over/make', { requested, agreed }),
   preview: (action: ActionRequest) => post<Preview>('/api/preview', { action }),
 };

@@ -13,23 +13,18 @@ import {
   type WriteContext,
   willConflict,
 } from '../../core/admission/fluxWrite.ts';
+import { gatesToRead, refuseForeign, refuseTooManyReferences } from '../../core/admission/gateAnnotations.ts';
 import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/admission/gateTexts.ts';
+import { deploymentOf } from '../../core/admission/managedFields/deployment.ts';
 import {
   boundRollouts,
-  pinAnnotationsOf,
-  readPin,
+  managedFieldsOf,
+  readManagedField,
   rolloutsLeft,
-} from '../../core/admission/managedFields/annotations.ts';
-import { deploymentOf } from '../../core/admission/managedFields/deployment.ts';
-import { isSettled } from '../../core/admission/managedFields/pinFields.ts';
+} from '../../core/admission/managedFields/managedFields.ts';
+import { isSettled } from '../../core/admission/managedFields/setManagedFields.ts';
 import { sourceOf } from '../../core/admission/managedFields/source.ts';
-import {
-  type GateContext,
-  gateReads,
-  refuseForeign,
-  refuseTooManyReferences,
-  withShrinkingEdits,
-} from '../../core/admission/objectGates.ts';
+import { type GateContext, withShrinkingEdits } from '../../core/admission/objectGates.ts';
 import { applierOf } from '../../core/admission/suspend/applier.ts';
 import { parseState } from '../../core/admission/suspend/stateAnnotation.ts';
 import { asksToResume } from '../../core/admission/suspend/suspension.ts';
@@ -80,8 +75,8 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     reasonCounts: bypass === undefined && (await countsForDeletion(oldObject, reason, request, call)),
   });
   if (outcome.refusal) {
-    const isPinned = outcome.refusal.reason === 'pinned';
-    const refusal = isPinned ? await withWait(outcome.refusal, object, context, call) : outcome.refusal;
+    const isOfManagedField = outcome.refusal.reason === 'pinned';
+    const refusal = isOfManagedField ? await withWait(outcome.refusal, object, context, call) : outcome.refusal;
     return deny(refusal, request, call, outcome.warnings);
   }
   if (oldObject && !bypass?.granted) {
@@ -123,7 +118,7 @@ async function validateDelete(
   return bypassOrDeny(oldObject, closed, (bypass) => refuseDeletion(oldObject, closed, bypass)!, request, call);
 }
 
-/** Without a Gate of its own an object may be written, but not deleted while a Rollout that it follows requires a closed one. */
+/** An object that requires no Gate may be written, but not deleted while a Rollout that it follows requires a closed one. */
 async function countsForDeletion(
   oldObject: FluxObject | undefined,
   reason: string | undefined,
@@ -131,7 +126,7 @@ async function countsForDeletion(
   call: WebhookCall,
 ): Promise<boolean> {
   if (!oldObject || reason === undefined) return false;
-  const closed = await readClosedForPins(undefined, oldObject, namespaceOf(request), call);
+  const closed = await readClosedOnLeaving(undefined, oldObject, namespaceOf(request), call);
   return (await reviewBypass(closed, reason, request, call))?.granted ?? false;
 }
 
@@ -142,8 +137,8 @@ async function withWait(
   { rollouts }: WriteContext,
   call: WebhookCall,
 ): Promise<Refusal> {
-  const refused = pinAnnotationsOf(object).pins.filter(
-    (pin) => readPin(object, pin) !== deploymentOf(rollouts.get(pin.rollout))?.version,
+  const refused = managedFieldsOf(object).fields.filter(
+    (field) => readManagedField(object, field) !== deploymentOf(rollouts.get(field.rollout))?.version,
   );
   const names = new Set(refused.map(({ rollout }) => rollout));
   const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
@@ -230,24 +225,24 @@ async function readContext(
   const followed = object ? objects.flatMap(boundRollouts) : [];
   // A decorator marks an object by what it has been sent: any other write is decided by the Gates as they are now.
   const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);
-  const readLeft = async () => (again || !oldObject ? [] : readClosedForPins(object, oldObject, namespace, call));
+  const readLeft = async () => (again || !oldObject ? [] : readClosedOnLeaving(object, oldObject, namespace, call));
   const isHeld = (gates: GateContext) => object && oldObject && staysHeld(object, oldObject, gates);
-  // How many Rollouts an object follows is up to the tenant whom its Gate holds: behind one they are not even read until the Gates are known.
+  // A tenant chooses how many Rollouts an object follows: they are not read before the Gates are known.
   const first =
     oldObject && stateOf(oldObject) === 'closed' ? await readGates(objects, namespace, call, list) : undefined;
-  if (first && isHeld(first)) return { ...first, rollouts: new Map(), closedForPins: await readLeft() };
+  if (first && isHeld(first)) return { ...first, rollouts: new Map(), closedOnLeaving: await readLeft() };
   const left = readLeft();
   const reading = Promise.all([
-    readPinned(object, again ? 'settled' : oldObject, followed, namespace, call),
+    readFollowed(object, again ? 'settled' : oldObject, followed, namespace, call),
     left,
     !again && object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
   ]);
   // All are read at once, and what is not waited for may fail.
   reading.catch(() => {});
   const gates = first ?? (await readGates(objects, namespace, call, list));
-  if (isHeld(gates)) return { ...gates, rollouts: new Map(), closedForPins: await left };
-  const [pinned, closedForPins, applier] = await reading;
-  return { ...gates, ...pinned, closedForPins, applier };
+  if (isHeld(gates)) return { ...gates, rollouts: new Map(), closedOnLeaving: await left };
+  const [bound, closedOnLeaving, applier] = await reading;
+  return { ...gates, ...bound, closedOnLeaving, applier };
 }
 
 const stateOf = ({ metadata }: FluxObject) => parseState(metadata.annotations?.[GATE_STATE])?.is;
@@ -257,23 +252,23 @@ const stateOf = ({ metadata }: FluxObject) => parseState(metadata.annotations?.[
  * large is up to the tenant whom the Gate holds.
  */
 function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateContext): boolean {
-  const passes = stateOf(object) === 'passing' || stateOf(oldObject) === 'passing';
-  if (passes || freshReason(object, oldObject) !== undefined) return false;
+  const isBypassing = stateOf(object) === 'passing' || stateOf(oldObject) === 'passing';
+  if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
   return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }
 
-/** What the object's pins follow. `followed`: the Rollouts; `before`: as stored, or `settled` where the source has been read already. */
-async function readPinned(
+/** What the object's managed fields follow. `followed`: the Rollouts; `before`: as stored, or `settled` where the source has been read already. */
+async function readFollowed(
   object: FluxObject | undefined,
   before: FluxObject | 'settled' | undefined,
   followed: readonly string[],
   namespace: string,
   call: WebhookCall,
 ): Promise<Pick<WriteContext, 'rollouts' | 'source'>> {
-  const { pins } = object ? pinAnnotationsOf(object) : { pins: [] };
+  const { fields } = object ? managedFieldsOf(object) : { fields: [] };
   const rollouts = await readRollouts(followed, namespace, call);
-  const ref = object && pins.length > 0 ? sourceOf(object) : undefined;
-  // Of the kinds that a Kustomization applies, Rollouts pin this one only, in its own namespace.
+  const ref = object && fields.length > 0 ? sourceOf(object) : undefined;
+  // Of the kinds that a Kustomization applies, only this one has a managed field, in its own namespace.
   if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return { rollouts };
   if (before === 'settled' || (before && isSettled(object, before, rollouts))) return { rollouts, source: 'settled' };
   const { name } = ref;
@@ -285,7 +280,7 @@ async function readPinned(
  * The closed Gates of the Rollouts that the object leaves in this write, those of their other objects included; `object` is undefined where it is
  * deleted.
  */
-async function readClosedForPins(
+async function readClosedOnLeaving(
   object: FluxObject | undefined,
   oldObject: FluxObject,
   namespace: string,
@@ -303,7 +298,7 @@ async function readGates(
   list: boolean,
 ): Promise<GateContext> {
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
-  const reads = gateReads(objects, rules, list);
+  const reads = gatesToRead(objects, rules, list);
   const refs = new Map(reads.refs.map((ref) => [refKey(ref), ref]));
   const [gates, namespaceLabels, lists] = await Promise.all([
     readAll([...refs.keys()], (key) => call.cluster.get<Gate>({ ...GATES, ...refs.get(key)! })),
@@ -317,7 +312,7 @@ async function readGates(
   return { ...context, gates: all, candidates: listed.map(identityOf), truncated: isTruncated(lists) };
 }
 
-/** The Kustomization that applies the object, where there is one. */
+/** The Kustomization that applies the object, if any. */
 async function readApplier(object: FluxObject, call: WebhookCall): Promise<FluxObject | undefined> {
   const applier = applierOf(object);
   return applier && call.cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });

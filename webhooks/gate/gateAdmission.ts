@@ -13,7 +13,7 @@ import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kin
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { openCommand } from '../../core/admission/gateTexts.ts';
+import { openGateCommand } from '../../core/admission/gateTexts.ts';
 import { notedSchedule } from '../../core/approval/pinRecord.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
@@ -147,7 +147,7 @@ async function validateGateDelete(request: AdmissionRequest, call: WebhookCall):
   const decision = await decideDeletion(gate, ref, request, call);
   if (decision.allowed) {
     const about = async (regarding: Gate) => {
-      return { regarding, standIns: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
+      return { regarding, involvedObjects: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
     };
     const where = { ref: { ...GATES, ...ref }, record: GATE_APPROVALS };
     await recordDeletion(stored.metadata.uid, where, about, request, call);
@@ -172,7 +172,7 @@ async function decideDeletion(
   // Approvals let versions through, and open nothing else.
   const [first, commands] = gate.spec.approvals
     ? ['No request opens it: first remove every reference to it, and its spec.selects.', []]
-    : ['Open it first.', [openCommand(ref)]];
+    : ['Open it first.', [openGateCommand(ref)]];
   const text =
     `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, NAMED)}; ` +
     `without the Gate they would stay closed. ${first} ` +

@@ -16,7 +16,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { requestersOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { knowsVersion } from '../../core/rollout/evaluation/versionApprovals.ts';
-import type { Saying } from '../../core/text/commands.ts';
+import type { TextWithCommands } from '../../core/text/commands.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
 
 const KEYS = { approve: APPROVE_FOR, unapprove: UNAPPROVE_FOR, reason: APPROVE_FOR_REASON, record: GATE_APPROVALS };
@@ -52,7 +52,7 @@ export function refuseOpening(
   { accepted }: AcceptedRequests,
   { userInfo }: AdmissionRequest,
   { now }: WebhookCall,
-): Saying | undefined {
+): TextWithCommands | undefined {
   const opens = accepted.some(({ action }) => action === 'open');
   if (!opens || !gate.spec.approvals || isServiceAccount(userInfo.username)) return undefined;
   if (old && takesOpening({ ...old, spec: gate.spec }, now)) return undefined;

@@ -51,7 +51,7 @@ import { bypassOf } from './rolloutBypass.ts';
 import { denyDelete, denyDroppedGates, denyRelease } from './rolloutDenials.ts';
 import { warnings } from './rolloutWarnings.ts';
 
-/** Notes beside each one-shot request which admission request made it, so that each is acted on once; and labels the Rollout for HealthChecks. */
+/** Records for each one-shot request the admission request that made it, so that each takes effect once; and labels the Rollout for HealthChecks. */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
   const sent = request.object as Rollout | null | undefined;
   if (!sent || request.subResource) return allowed();
@@ -73,8 +73,8 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   });
   const bypass = await bypassOf(requested, before, bypassFor, request, call);
   if (bypass.refusal) return deny(bypass.refusal, request, call);
-  const passing = label(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
-  const object = recordReason(passing, before, user, call.now, bypass.counts);
+  const granted = label(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
+  const object = recordReason(granted, before, user, call.now, bypass.counts);
   const warnings = [
     ...bypass.warnings,
     ...(calledOff === undefined ? [] : [`the new wantedVersion cancels the waiting force-deploy of ${calledOff}`]),
@@ -115,7 +115,7 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
   return { rollout, calledOff: waiting };
 }
 
-/** While a force-deploy or a pin waits, its deployment will be its author's, whatever else others ask for. */
+/** While a force-deploy or a pinned version waits, its deployment is its author's, even if other users request other versions. */
 function asksNow(rollout: Rollout, before: Rollout | undefined, hasNewRequest: boolean): boolean {
   const pins = wantedChanged(rollout, before) && rollout.spec?.wantedVersion;
   if (pins || isNew(rollout, before, FORCE_DEPLOY)) return true;
@@ -127,7 +127,7 @@ function pinWaits({ spec, status }: Rollout): boolean {
   return Boolean(spec?.wantedVersion) && spec?.wantedVersion !== status?.history?.[0]?.version.tag;
 }
 
-/** A new or changed annotation is this request's; others keep their id, whatever the text in the annotation says. */
+/** A new or changed annotation belongs to this request; others keep their id, even if the write has another text for it. */
 function requestIds(rollout: Rollout, before: Rollout | undefined, { uid }: AdmissionRequest) {
   const old = before?.metadata.annotations;
   const oldIds = parseRequestIds(old?.[REQUEST]);

@@ -6,7 +6,7 @@ import { FLUX_BINDINGS, KUSTOMIZATIONS } from '../../api/kinds.ts';
 import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { bypassWarning, type Refusal } from '../../core/admission/gateTexts.ts';
-import { pinAnnotationsOf } from '../../core/admission/managedFields/annotations.ts';
+import { managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
 import { sourceResource } from '../../core/admission/managedFields/source.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
@@ -59,7 +59,7 @@ export async function bypassOf(
     return { ...none, refusal: { reason: 'gate_closed', text, closed } };
   }
   const target = bypassTarget(rollout, before, request.userInfo.username, bypassFor);
-  // The reason is for the Gates that the write drops: it lets no version past the others, and need not name one.
+  // The reason is for the Gates that the write drops: it bypasses no other Gate, and needs no version.
   if (target.is === 'refused' && !drops) {
     const { text: why, commands = [] } = target.why;
     const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
@@ -70,7 +70,7 @@ export async function bypassOf(
   const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
   if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
   const grant = formatBypassGrant({ ...deployment, closings: closed.map(closingKey) });
-  // Of a version that the write asks for, webhooks/rollout/rolloutWarnings.ts says so.
+  // For a version that the write requests, webhooks/rollout/rolloutWarnings.ts warns.
   const past = target.is === 'deployment' && !target.asks ? [bypassWarning(deployment.version, closed)] : [];
   return { grant, counts: true, audit, warnings: [...past, ...(await newerSources(rollout, call))] };
 }
@@ -89,9 +89,9 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
   return before && (hasReason || bypassGrantEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
 }
 
-// What else goes out with a deployment that passes closed Gates: a Kustomization that runs applies whatever its source has fetched since.
+// What else is applied with a deployment that bypasses closed Gates: a running Kustomization applies all that its source has fetched since.
 
-/** A Warning for each, of the first few. Not where the Rollout pins the source: what that fetches is the deployment itself. */
+/** A Warning for each, of the first few. Not where the Rollout manages the source: what that fetches is the deployment itself. */
 async function newerSources(rollout: Rollout, call: WebhookCall): Promise<string[]> {
   const { namespace, name } = identityOf(rollout);
   const labelSelector = boundLabel(name);
@@ -116,12 +116,12 @@ async function newerSource(
     read({ apiVersion, resource, ...named }),
     read({ ...KUSTOMIZATIONS, namespace: metadata.namespace ?? '', name: target.name }),
   ]);
-  const isPinned =
+  const managesSource =
     named.namespace === metadata.namespace &&
     object !== undefined &&
-    pinAnnotationsOf(object).pins.some((pin) => pin.rollout === rollout.metadata.name);
+    managedFieldsOf(object).fields.some((field) => field.rollout === rollout.metadata.name);
   const revision = (object?.status?.artifact as Artifact | undefined)?.revision;
   const { lastAppliedRevision } = (sync?.status ?? {}) as { lastAppliedRevision?: string };
-  if (isPinned || revision === undefined || revision === lastAppliedRevision) return undefined;
+  if (managesSource || revision === undefined || revision === lastAppliedRevision) return undefined;
   return `Kustomization ${target.name} also applies what ${kind} ${named.name} has fetched since it last applied`;
 }

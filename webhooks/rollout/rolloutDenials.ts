@@ -8,7 +8,6 @@ import { sameJson } from '../../core/kube/json.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
-import { addsDeployment } from '../../core/rollout/evaluation/gatesToPass.ts';
 import { bypassOrDeny, readClosedOfAll, readClosedThatAreDropped, readClosedToLeave } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
 
@@ -65,6 +64,13 @@ export async function denyDeployment(
   const closed = await readClosedOfAll([before], call);
   const what = 'get a new deployment in its status while a Gate it requires is closed';
   return denyBehind(closed, before, what, 'status', request, call);
+}
+
+/** Whether a write of the status is a deployment. Past ones cannot change: another id at the top is another deployment. */
+function addsDeployment({ status }: Rollout, { status: before }: Rollout): boolean {
+  const [head] = status?.history ?? [];
+  const [known] = before?.history ?? [];
+  return head !== undefined && (!known || head.id !== known.id);
 }
 
 async function denyBehind(

@@ -76,7 +76,7 @@ const INPUTS = ['namedGates', 'releaseAuthors', 'rollbackBarriers'] as const sat
 function withStoredInputs(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
   const status = { ...written };
   for (const key of INPUTS) delete status[key];
-  // Of a Rollout without a status, as in a restored backup, the times are the writer's.
+  // In a Rollout without a status, as in a restored backup, the times are the writer's.
   if (!stored) return status;
   const seen = new Map(stored.availableReleases?.map((release) => [release.tag, release.firstSeen]));
   const releases = written.availableReleases?.map(({ firstSeen: _, ...release }) => {

@@ -4,7 +4,7 @@ import { HEALTH_CHECKS, ROLLOUT_GATES } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
 import { bypassWarning } from '../../core/admission/gateTexts.ts';
-import { closingsPassed } from '../../core/admission/suspend/bypassGrant.ts';
+import { bypassedClosings } from '../../core/admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
 import { countText } from '../../core/approval/approvalVerdict.ts';
 import { gateRefsOf } from '../../core/gate/gateRefs.ts';
@@ -110,9 +110,9 @@ async function absentGates(rollout: Rollout, before: Rollout | undefined, call: 
 async function closedGate(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
   if (!requested || requested === rollout.status?.history?.[0]?.version.tag) return [];
-  const passes = closingsPassed(rollout, rollout.status?.history?.[0], requested);
+  const bypassed = bypassedClosings(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedOfAll([rollout], call);
-  const [first, ...others] = closed.filter((gate) => !passes.has(closingKey(gate)));
+  const [first, ...others] = closed.filter((gate) => !bypassed.has(closingKey(gate)));
   if (!first && closed[0]) return [bypassWarning(requested, closed)];
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';

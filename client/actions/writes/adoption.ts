@@ -7,13 +7,13 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../../../api/flux
 import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
-import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
+import { managedFieldsOf } from '../../../core/admission/managedFields/managedFields.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
-import { type CommandLine, type Saying, withCommands } from '../../../core/text/commands.ts';
+import { type CommandLine, type TextWithCommands, withCommands } from '../../../core/text/commands.ts';
 import { quoted, shell } from '../../../core/text/shell.ts';
 import { creating, named, OURS, PROGRAM, patching, type WriteRequest } from './plannedWrite.ts';
 
@@ -33,7 +33,7 @@ export interface Choices {
   rollout?: string | undefined;
   /** The version that runs. */
   runs?: string | undefined;
-  /** How long a version bakes, and how long it may take to arrive. */
+  /** How long a version bakes, and how long its apply may take. */
   bakeTime?: string | undefined;
   deployTimeout?: string | undefined;
   /** No bake. */
@@ -54,7 +54,7 @@ export interface Adoption {
   /** Annotations that bind the object. */
   annotations: Record<string, string>;
   /** Notes for the user. */
-  notes: Saying[];
+  notes: TextWithCommands[];
 }
 
 /** A field that holds a version. */
@@ -191,7 +191,7 @@ function holdingGate(namespace: string, rollout: string): RolloutGate {
 /** The fields that may hold the version, those that are bound already left out. */
 function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { problem: string } {
   const name = named(object.kind as 'Kustomization', identityOf(object));
-  const bound = pinAnnotationsOf(object).pins;
+  const bound = managedFieldsOf(object).fields;
   if (object.kind === 'OCIRepository') {
     if (bound.length > 0) return { problem: `${name} is bound to Rollout ${bound[0]!.rollout} already.` };
     const value = runs ?? runningTag(object);
@@ -203,7 +203,7 @@ function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { 
     (object.spec as { postBuild?: { substitute?: Record<string, string> } }).postBuild?.substitute ?? {};
   if (variable !== undefined) {
     const value = runs ?? substitute[variable];
-    if (bound.some((pin) => pin.variable === variable))
+    if (bound.some((field) => field.variable === variable))
       return { problem: `${variable} of ${name} is bound to a Rollout already.` };
     if (value === undefined)
       return {
@@ -213,7 +213,7 @@ function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { 
       ? [{ variable, value }]
       : { problem: `${variable} of ${name} is '${value}', which is no tag.` };
   }
-  const free = Object.entries(substitute).filter(([key]) => !bound.some((pin) => pin.variable === key));
+  const free = Object.entries(substitute).filter(([key]) => !bound.some((field) => field.variable === key));
   const fields = free.filter(([, value]) => isLegalTag(value)).map(([key, value]) => ({ variable: key, value }));
   if (fields.length > 0) return fields;
   const why =
@@ -268,14 +268,14 @@ function notesOf(
   latest: string | undefined,
   isAhead: boolean,
   rollout: string,
-): Saying[] {
+): TextWithCommands[] {
   const where = variable === undefined ? 'spec.ref.tag' : `the value of ${variable}`;
   const applier = object.metadata.labels?.['kustomize.toolkit.fluxcd.io/name'];
   return [
     ...(isAhead && latest !== undefined
       ? [
           {
-            text: `${latest} is out already: RolloutGate ${rollout}-take-over holds it until you open it`,
+            text: `${latest} is published already: RolloutGate ${rollout}-take-over holds it until you open it`,
             commands: [
               [
                 'To open it',

@@ -121,7 +121,7 @@ export function closeGate(gate: Gate, { reason, at, until }: When, now: EpochMs)
   return patching('Gate', identityOf(gate), { metadata: { annotations } }, { text });
 }
 
-/** The annotations that close a Gate; those that it has `before` and that would say something else are taken off. */
+/** The annotations that close a Gate; contradicting ones that it has `before` are removed. */
 function closing(
   before: Readonly<Record<string, string>>,
   { reason, until }: When,
@@ -200,7 +200,7 @@ export interface FreezeRequest extends When {
   window?: number | undefined;
 }
 
-/** `existing`: the Gate of that name, where there is one. */
+/** `existing`: the Gate of that name, if any. */
 export function freeze(wanted: FreezeRequest, existing: Gate | undefined, now: EpochMs): PlannedWrite {
   const { ref, at, until, every, window } = wanted;
   if (every && (at !== undefined || until !== undefined || window !== undefined)) {

@@ -14,13 +14,13 @@ export interface WriteRequest {
   /** A merge patch, or with `creates` the whole object. */
   body: MergePatch;
   creates?: true;
-  /** What kubectl sends instead, where the body replaces a list: it changes one entry, whatever else the list has by then. */
+  /** What kubectl sends instead of a body that replaces a list: it changes one entry and leaves entries of others. */
   jsonPatch?: readonly JsonPatchOperation[];
   /** What the user has to confirm first, a sentence each. Empty for what can be undone. */
   concerns: readonly string[];
   /** The version that a Rollout deploys because of it; without one, whichever comes next. Absent if unknown. */
   brings?: { version?: string };
-  /** The state that it was decided from, in a few words: where another write has changed that, it is refused and not decided anew. */
+  /** The state that it was planned from, in a few words: if another write has changed that, it is refused, not planned again. */
   basis?: string;
 }
 
@@ -56,19 +56,23 @@ export interface JsonPatchOperation {
   value?: unknown;
 }
 
-interface Saying {
+interface WriteTexts {
   text: string;
   concerns?: readonly string[];
   brings?: { version?: string };
 }
 
-export function patching(kind: KindName, ref: NamespacedName, body: MergePatch, saying: Saying): WriteRequest {
+export function patching(kind: KindName, ref: NamespacedName, body: MergePatch, saying: WriteTexts): WriteRequest {
   const { text, concerns = [], brings } = saying;
   const apiVersion = apiVersionOf(KINDS[kind]);
   return { object: objectRef(kind, ref), apiVersion, text, body, concerns, ...(brings && { brings }) };
 }
 
-export function creating(kind: KindName, object: KubeObject<any, any>, { text, concerns = [] }: Saying): WriteRequest {
+export function creating(
+  kind: KindName,
+  object: KubeObject<any, any>,
+  { text, concerns = [] }: WriteTexts,
+): WriteRequest {
   const { namespace = '', name = '' } = object.metadata;
   const { apiVersion, metadata, spec } = object;
   const body = { apiVersion, kind: object.kind, metadata: { ...metadata }, spec } as MergePatch;
@@ -106,7 +110,7 @@ export function because(reason: string | undefined): Record<string, string> {
   return reason ? { [REASON]: reason } : {};
 }
 
-/** A reason for what has no annotation of its own to keep it in: Kubernetes' own. */
+/** A reason for an action without its own reason annotation: Kubernetes' annotation. */
 export function changeCause(what: string, reason: string | undefined): Record<string, string> {
   return reason ? { [CHANGE_CAUSE]: `${what}: ${reason}` } : {};
 }

@@ -58,12 +58,12 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
   const requested = wanted.stays ? pin(rollout, to, why) : deploy(rollout, to, why);
   if (!isRequest(requested)) return requested;
   const { resourceVersion } = rollout.metadata;
-  const way = `${from} → ${to}`;
+  const change = `${from} → ${to}`;
   return {
     ...requested,
-    text: `Asked ${name} to go back: ${way}${wanted.stays ? ', and to stay there until it is unpinned' : ''}`,
+    text: `Asked ${name} to go back: ${change}${wanted.stays ? ', and to stay there until it is unpinned' : ''}`,
     body: { ...requested.body, metadata: { ...requested.body.metadata, ...(resourceVersion && { resourceVersion }) } },
-    concerns: [`${name} goes back: ${way}`, ...requested.concerns],
+    concerns: [`${name} goes back: ${change}`, ...requested.concerns],
     basis: `deployment ${head.id} (${from})`,
   };
 }
@@ -91,10 +91,10 @@ function replayed(history: readonly HistoryEntry[]): { stands: string[]; left: S
 
 function nothingBefore(history: readonly HistoryEntry[], refusal: (tag: string) => string | undefined): string {
   const tags = [...new Set(history.slice(1).map(({ version }) => version.tag))];
-  const passed = tags.flatMap((tag) => {
+  const skipped = tags.flatMap((tag) => {
     const why = refusal(tag) ?? `${tag} has not succeeded`;
     return tag === history[0]?.version.tag ? [] : [why];
   });
   const none = 'its history has no version before it that succeeded';
-  return `${none}${passed.length > 0 ? ` (${few(passed, 5)})` : ''}: name the version to go back to.`;
+  return `${none}${skipped.length > 0 ? ` (${few(skipped, 5)})` : ''}: name the version to go back to.`;
 }

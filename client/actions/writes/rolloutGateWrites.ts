@@ -82,7 +82,7 @@ export function withdraw(gate: RolloutGate, version: string): PlannedWrite {
   return patching('RolloutGate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE]: version } } }, { text });
 }
 
-/** The version is never deployed while it is on the list, not even by hand. */
+/** The version is never deployed while it is on the list, not even manually. */
 export function reject(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const problem = tagProblem(version) ?? scheduleProblem(gate);
   if (problem) return wrong(problem);
@@ -105,7 +105,7 @@ export function rejectByNewGate(rollout: Rollout, version: string, reason: Reaso
   });
 }
 
-/** Holds the versions of a Rollout that are not deployed by hand. */
+/** Holds all versions of a Rollout that are not deployed manually. */
 export function closeByNewGate(rollout: Rollout, name: string, reason: Reason): PlannedWrite {
   const gate = newGate(rollout, name, { passing: false }, reason);
   const text = `Closed the new ${named('RolloutGate', identityOf(gate))} of ${named('Rollout', identityOf(rollout))}`;

@@ -17,7 +17,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { neverSeen } from '../../../core/rollout/evaluation/gatesToPass.ts';
+import { neverSeen } from '../../../core/rollout/evaluation/namedGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { nameWord, quoted, shell } from '../../../core/text/shell.ts';
@@ -93,7 +93,7 @@ export function retry(rollout: Rollout, reason: Reason): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
   if (head?.bakeStatus !== 'Failed')
     return wrong(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.`);
-  // An empty value would be the same text as that of a request which is not taken off yet.
+  // An empty value would equal that of a request that is not removed yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
   return request(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to retry ${head.version.tag}`, {
     version: head.version.tag,
@@ -202,10 +202,10 @@ export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason
   const gates = all.filter((_, index) => refKey(refs[index]!) !== refKey(gate));
   const name = named('Gate', gate);
   if (gates.length === all.length) return nothing(`${nameOf(rollout)} does not require ${name}.`);
-  const isFree = neverSeen(rollout).has(refKey(gate));
-  if (!isFree && !reason) return wrong('A bypass needs a reason, which is recorded.');
+  const neverExisted = neverSeen(rollout).has(refKey(gate));
+  if (!neverExisted && !reason) return wrong('A bypass needs a reason, which is recorded.');
   const annotations: Record<string, string> =
-    isFree || !reason
+    neverExisted || !reason
       ? changeCause(`remove ${name} from spec.gates`, reason)
       : { [BYPASS_REASON]: newReason(rollout, reason, now) };
   const body = { ...patchMetadata(annotations, rollout), spec: { gates: gates.length > 0 ? gates : null } };

@@ -34,7 +34,7 @@ export interface CalendarRow {
 /** More edges than a calendar of sixty-four rules has in a few weeks. */
 const MOST = 500;
 
-/** The intervals between two instants in which `evaluate` answers the same, as far as its `until` tells. */
+/** The intervals between two instants in which the answer of `evaluate` stays the same, by its `until`. */
 export function intervals<T extends { until?: EpochMs | undefined }>(
   from: EpochMs,
   to: EpochMs,

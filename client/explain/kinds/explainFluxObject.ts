@@ -115,7 +115,7 @@ function gateCauses(
   return [{ code: GATE_CLOSED, text: `${name} is held: ${text}` }];
 }
 
-/** Who it was, only a field manager tells: a Flux command, kubectl, or the owner of a Git sync. */
+/** Only a field manager shows the writer: a Flux command, kubectl, or the owner of a Git sync. */
 function byHandCause({ metadata }: FluxObject, name: string): Cause {
   const entry = (metadata.managedFields ?? []).find(({ fieldsV1 }) => {
     const spec = fieldsV1?.['f:spec'];
@@ -130,13 +130,13 @@ function byHandCause({ metadata }: FluxObject, name: string): Cause {
   };
 }
 
-/** It is told some seconds later that a Gate has opened. */
+/** The object's report of a Gate's opening is some seconds late. */
 function lags(binding: FluxBinding | undefined, gates: readonly Gate[], now: EpochMs): boolean {
   const reported = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
   return reported.length > 0 && evaluateGates(reported, finder(gates), now).closed.length === 0;
 }
 
-/** What the object carries and its binding does not speak of yet: it is told at once what Flux has applied, and minutes later what it has not. */
+/** What the object carries and its binding does not report yet: a deployment is reported at once when Flux has applied it, and minutes later when not. */
 function unreportedDeployments({ metadata }: FluxObject, binding: FluxBinding | undefined): DeploymentRef[] {
   if (!binding) return [];
   const reported = parseDeployments(binding.status?.deployed);
@@ -151,7 +151,7 @@ function notApplied(name: string, deployments: readonly DeploymentRef[]): Cause 
   return { code: 'Progressing', text: `${name} is waiting for Flux to apply ${versions}` };
 }
 
-/** @param saysGates whether what it says of closed gates is said already, or no longer true */
+/** @param saysGates whether its sentences about closed gates are already shown, or outdated */
 function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates: boolean): Cause[] {
   if (!binding) return [];
   const { awaits, conditions } = binding.status ?? {};

@@ -86,7 +86,7 @@ function heldText({ status }: Gate, opened: boolean): string {
   return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), NAMED, held)}`;
 }
 
-/** `rollout`: the one that it names, where there is one and it may be read. */
+/** `rollout`: the Rollout that it references, if it exists and may be read. */
 export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefined, now: EpochMs): Explanation {
   const object = objectRef('RolloutGate', identityOf(gate));
   const { spec } = gate;
@@ -97,7 +97,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
     : [];
   const isRejected = step?.state === 'failed';
   const isHeld = step?.state === 'blocks' || isRejected || spec?.passing === false;
-  // An approval removes the rejection; a deployment by hand does not get past it.
+  // An approval removes the rejection; a manual deployment does not bypass it.
   const actions = isHeld
     ? rolloutGateActions(gate, rollout, version).filter(({ request: { type } }) => !isRejected || type !== 'deploy')
     : [];

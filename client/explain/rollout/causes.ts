@@ -1,4 +1,4 @@
-/** Why it does not go on, in the sentences of the Rollout's own conditions. */
+/** Why it does not continue, in the sentences of the Rollout's conditions. */
 import {
   DEPLOYMENT_BLOCKED,
   FIRST_DEPLOYMENT_NOT_GATED,
@@ -42,7 +42,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
     return type === RELEASES_UPDATED && is === 'False';
   });
   const waits = WAITS.flatMap((wanted) => conditions.filter((each) => is(each, wanted) && each.status === 'True'));
-  // Of the past, and the same gates hold what waits now.
+  // About the past: the same gates hold the version that waits now.
   const past = status?.pendingVersion === undefined ? [FIRST_DEPLOYMENT_NOT_GATED] : [];
   const notes = [...NOTES, ...past].flatMap((wanted) =>
     conditions.filter((each) => is(each, wanted) && each.status === 'True'),
@@ -78,13 +78,13 @@ function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readon
   const others = (storedBlockers(rollout, rollout.status?.pendingVersion) ?? [])
     .filter(({ type }) => type !== 'Gate' && !hasOwnCondition(type))
     .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isOn(step, blocker)) }));
-  // Of what has no step only the condition says more.
+  // Without a step only the condition has details.
   if (others.some(({ step }) => step === undefined)) return undefined;
   const causes = [...closed.map((step) => ({ code: GATE_CLOSED, step })), ...others];
   return causes.flatMap(({ code, step }) => (step ? [{ code, text: sentence(step), step: step.id }] : []));
 }
 
-/** What is no object has a step of its own kind. */
+/** A blocker that is no object has a step of its kind. */
 function isOn({ state, kind, object: its }: Step, { object, reason }: Blocker): boolean {
   if (state === 'passed') return false;
   if (!object) return kind === kindOfReason(reason);
@@ -99,7 +99,7 @@ function sentence({ kind, title, detail = '', until, unread, missing }: Step): s
   return `${title} is ${detail}${until === undefined ? '' : `, until ${until}`}`;
 }
 
-/** What would hold every version, said before one comes. */
+/** What would hold every version, reported before one comes. */
 function lasting(rollout: Rollout, steps: readonly Step[]): Cause[] {
   if (findCondition(rollout.status?.conditions, WAITING_FOR_ROLLOUTS)?.status === 'True') return [];
   const isLasting = ofType(storedBlockers(rollout, undefined), 'Upstream') !== undefined;

@@ -167,7 +167,7 @@ function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | unde
     ...defined({
       lastGood: good?.version.tag,
       lastGoodId: good?.id,
-      wayBack: isRequest(back) ? back.brings?.version : undefined,
+      rollbackTo: isRequest(back) ? back.brings?.version : undefined,
     }),
     unblocks: rollout.spec?.onFailure === 'Hold' || steps.some(({ kind }) => kind === 'failure'),
   };
@@ -226,7 +226,7 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
       kind !== 'binding' &&
       (state === 'blocks' || (!DEPLOYED.includes(kind) && (state === 'waits' || state === 'failed'))),
   );
-  // What has no step of its own: the Rollout itself, or a kind of wait that this version of the program does not know.
+  // Blockers without a step: the Rollout itself, or a type that this version of the program does not know.
   const blockers = (storedBlockers(rollout, version) ?? []).filter(
     ({ type }) => inTheWay.length === 0 || type === 'Problem',
   );

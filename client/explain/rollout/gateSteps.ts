@@ -3,7 +3,7 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
-import { closingsPassed } from '../../../core/admission/suspend/bypassGrant.ts';
+import { bypassedClosings } from '../../../core/admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../../core/admission/suspend/stateAnnotation.ts';
 import type { NextDeployment } from '../../../core/gate/approved.ts';
 import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
@@ -31,21 +31,21 @@ export function gateSteps(
   for (const key of reported.keys()) if (!refs.has(key)) refs.set(key, namedBy(key));
   const find = finder(around.gates);
   const [head] = rollout.status?.history ?? [];
-  const passes = version === undefined ? new Set<string>() : closingsPassed(rollout, head, version);
+  const bypassed = version === undefined ? new Set<string>() : bypassedClosings(rollout, head, version);
   // An opening for one version does not count for an object that requires the same Gate.
   const bySource = new Set(ofBound.map(refKey));
   return [...refs.values()].map((ref) => {
     const isOfObject = version === undefined || bySource.has(refKey(ref));
     const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
-    return gateStep(ref, find(ref), reported.get(refKey(ref)), around, { version, wanted, passes }, now);
+    return gateStep(ref, find(ref), reported.get(refKey(ref)), around, { version, wanted, bypassed }, now);
   });
 }
 
-interface Way {
+interface StepInputs {
   version: string | undefined;
   wanted: NextDeployment | undefined;
   /** Closings that the version may pass. */
-  passes: ReadonlySet<string>;
+  bypassed: ReadonlySet<string>;
 }
 
 function gateStep(
@@ -53,7 +53,7 @@ function gateStep(
   gate: Gate | undefined,
   reported: GateSummary | undefined,
   around: RelatedObjects,
-  { version, wanted, passes }: Way,
+  { version, wanted, bypassed }: StepInputs,
   now: EpochMs,
 ): Step {
   const step = {
@@ -73,7 +73,7 @@ function gateStep(
   }
   const [evaluated] = evaluateGates([ref], () => gate, now, wanted).all;
   if (!evaluated || !gate) {
-    const state = passes.has(refKey(ref)) ? 'passed' : 'blocks';
+    const state = bypassed.has(refKey(ref)) ? 'passed' : 'blocks';
     return { ...step, state, detail: 'does not exist, and a missing gate counts as closed', missing: true };
   }
   const facts = {
@@ -82,12 +82,17 @@ function gateStep(
     ...(gate.spec.approvals && { asksApproval: true as const }),
   };
   if (!evaluated.open) {
-    if (!passes.has(closingKey(evaluated))) return { ...step, ...facts, state: 'blocks' };
+    if (!bypassed.has(closingKey(evaluated))) return { ...step, ...facts, state: 'blocks' };
     return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
   }
   const isUnseen = reported !== undefined && version !== undefined;
   if (isUnseen)
-    return { ...step, ...facts, state: 'waits', detail: `${facts.detail}; the Rollout has not noticed yet` };
+    return {
+      ...step,
+      ...facts,
+      state: 'waits',
+      detail: `${facts.detail}; the status of the Rollout doesn't show it yet`,
+    };
   return { ...step, ...facts, state: 'passed' };
 }
 

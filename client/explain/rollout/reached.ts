@@ -1,4 +1,4 @@
-/** Whether an application has reached a goal: with one release, or with whatever comes next. */
+/** Whether an application has reached a goal: with one release, or with the next one. */
 import type { Application, DeploymentView } from '../application.ts';
 
 /** `waiting`: it is to come, or further. `deployed`: applied everywhere, or further. `baked`: its bake has succeeded. */

@@ -111,11 +111,11 @@ function refOf(kind: Kind, name: string, home: string): NamespacedName {
   return slash < 0 ? { namespace: home, name } : { namespace: name.slice(0, slash), name: name.slice(slash + 1) };
 }
 
-/** What the Rollout says of it. By hand, and on the way back, a version waits for none of them. */
+/** The state that the Rollout reports. Manual deployments and rollbacks wait for no RolloutGate. */
 function stateOf({ rollout, gate, kind, hold, version }: Entry): StepState {
   if (typeof hold !== 'string') {
     if (hold.reason === 'ReleaseRejected') return 'failed';
-    // The calendar ends what has a time; what has none is under way.
+    // The calendar ends a wait that has a time; one without is in progress.
     return hold.effect === 'Waits' && hold.until === undefined ? 'waits' : 'blocks';
   }
   const listed = byList(gate, version);
@@ -129,7 +129,7 @@ function isClosed({ status }: Rollout): boolean {
   return waiting?.status === 'True' && waiting.reason !== 'NoSlot';
 }
 
-/** A list lets only what is on it through; an entry that is bypassed lets its version through whatever it says. */
+/** A list lets only what is on it through; a bypassed entry lets its version through in any state. */
 function byList({ passing, allowedVersions, bypassGates }: GateSummary, version: string | undefined) {
   if (bypassGates) return 'passed';
   if (passing === false) return 'blocks';

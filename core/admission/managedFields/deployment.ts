@@ -42,7 +42,7 @@ export function parseDeployments(text: string | undefined): DeploymentRef[] {
   });
 }
 
-/** The deployment that a Rollout stands at, as stored: what Flux objects follow. undefined for a Rollout that has deployed nothing. `back` 1 is the deployment before the newest, and so on. */
+/** The newest stored deployment of a Rollout, which Flux objects follow; `back` 1 is the one before it, and so on. undefined if the Rollout has deployed nothing. */
 export function deploymentOf(rollout: Rollout | undefined, back = 0): DeploymentRef | undefined {
   const entry = rollout?.status?.history?.[back];
   const tag = entry?.version?.tag;
@@ -57,7 +57,7 @@ export function deploymentWith(rollout: Rollout, version: string): DeploymentRef
 }
 
 /** Deploys this value; `more`: further annotations. */
-export function deployCommand(
+export function forceDeployCommand(
   namespace: string | undefined,
   rollout: string,
   value: string | undefined,

@@ -2,12 +2,12 @@
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { Artifact, FluxObject, SourceRef } from '../../../api/flux.ts';
 import { ARTIFACT_KINDS, apiVersionOf, KINDS } from '../../../api/kinds.ts';
-import type { DeploymentRef, FluxBindingSpec, Pin, Rollout } from '../../../api/types.ts';
+import type { DeploymentRef, FluxBindingSpec, ManagedField, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { LIMITS } from '../../limits.ts';
 import { writeBackName } from '../../policy/derivedPolicy.ts';
-import { pinAnnotationsOf } from './annotations.ts';
 import { deploymentOf, isSameVersion, parseDeployments } from './deployment.ts';
+import { managedFieldsOf } from './managedFields.ts';
 
 const MAX_NAME = 253;
 const REFERENCES: Record<string, string> = {
@@ -46,7 +46,7 @@ export function fetchedRevision(source: FluxObject): string | undefined {
   return source.spec?.suspend === true || !isCurrent(source) ? undefined : storedRevision(source);
 }
 
-/** The artifact revision that a source offers, for whatever spec it was fetched. */
+/** The artifact revision that a source offers, even if it was fetched for an older spec. */
 function storedRevision(source: FluxObject): string | undefined {
   return boundedRevision((source.status?.artifact as Artifact | undefined)?.revision);
 }
@@ -68,19 +68,19 @@ export function boundedRevision(revision: unknown): string | undefined {
 }
 
 /**
- * An atomic update of tag and variables. Where one Rollout pins variables of a Kustomization and the OCIRepository that it applies, the variables follow
+ * An atomic update of tag and variables. Where one Rollout sets variables of a Kustomization and the OCIRepository that it applies, the variables follow
  * what the OCIRepository has fetched, and not the Rollout: manifests of one version are never applied with the variable of
  * another. Three parts (ADR 26):
  *
- * - the variables change when the source has fetched the deployment, in one write (pinFields.ts);
+ * - the variables change when the source has fetched the deployment, in one write (setManagedFields.ts);
  * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables (core/admission/suspend/suspension.ts),
- *   unless the source cannot fetch: then it goes on with what it has;
+ *   unless the source cannot fetch: then the Kustomization continues with its current artifact;
  * - the API server's policy refuses an attempt at any other artifact than the annotation ARTIFACT allows, whatever the order in
  *   which caches learn of it (manifests/policies/whole-versions.yaml), and any attempt by a controller that has not seen the suspension yet: with
- *   that comes a request to reconcile, which it echoes (pinFields.ts).
+ *   that comes a request to reconcile, which it echoes (setManagedFields.ts).
  */
 export interface AtomicUpdate {
-  /** The Rollout that pins both. */
+  /** The Rollout that manages both. */
   rollout: string;
   /** What it has deployed. */
   head?: DeploymentRef;
@@ -88,24 +88,25 @@ export interface AtomicUpdate {
   fetched?: DeploymentRef;
   /** What the source is fetching: the Kustomization is suspended until it has it. */
   awaits?: DeploymentRef;
-  /** Why the source does not fetch what the Rollout has deployed: the Kustomization goes on with what it has. */
+  /** Why the source does not fetch what the Rollout has deployed: the Kustomization continues with its current artifact. */
   stuck?: string;
   /** The tag whose artifact may be applied; undefined while the variables stay as they are: so does the tag. */
   artifact?: string;
 }
 
 /**
- * undefined where no Rollout pins both, and where Git sets the fields.
- * @param pins those of the Kustomization
+ * undefined where no Rollout manages both, and where Git sets the fields.
+ * @param fields the managed fields of the Kustomization
  * @param source what its `spec.sourceRef` names, in the same namespace; at most one Rollout owns its tag
  */
 export function atomicUpdate(
-  pins: readonly Pin[],
+  fields: readonly ManagedField[],
   rollouts: ReadonlyMap<string, Rollout>,
   source: FluxObject | undefined,
 ): AtomicUpdate | undefined {
-  const owner = source && pinAnnotationsOf(source).pins.find((pin) => pin.variable === undefined)?.rollout;
-  if (!owner || !pins.some((pin) => pin.rollout === owner) || writeBackName(rollouts.get(owner))) return undefined;
+  const owner = source && managedFieldsOf(source).fields.find((field) => field.variable === undefined)?.rollout;
+  if (!owner || !fields.some((field) => field.rollout === owner) || writeBackName(rollouts.get(owner)))
+    return undefined;
   const carried = parseDeployments(source.metadata.annotations?.[DEPLOYED]).find(({ rollout }) => rollout === owner);
   const head = deploymentOf(rollouts.get(owner));
   const isFetched = carried && isOfTag(fetchedRevision(source), carried.version);

@@ -19,7 +19,7 @@ import type { FluxBinding, FluxBindingSpec, FluxBindingStatus } from '../../../a
 import { findCondition } from '../../kube/conditions.ts';
 import { groupOf, labelValue } from '../../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../../kube/time.ts';
-import { pinAnnotationsOf } from '../managedFields/annotations.ts';
+import { managedFieldsOf } from '../managedFields/managedFields.ts';
 import { parseState } from './stateAnnotation.ts';
 
 export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
@@ -106,7 +106,7 @@ export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | unde
 // Flux's annotation `reconcile.fluxcd.io/requestedAt`, and its echo `status.lastHandledReconcileAt`.
 
 /**
- * Whether a reconciliation that was requested at `since` or later has begun and ended, with whatever result: Flux echoes
+ * Whether a reconciliation that was requested at `since` or later has started and ended, successfully or not: Flux echoes
  * the request at the end, and the one it had seen at the beginning. It counts by its own time, and only up to `now`: the
  * requester's clock may be ahead.
  */
@@ -157,7 +157,7 @@ export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
   return state?.is === 'opening' && applier ? { ...applier, since: formatInstant(state.since) } : undefined;
 }
 
-/** The wait for the applier, for the binding's status. A try that is under way does not hide that the last one failed: a retry changes nothing. */
+/** The wait for the applier, for the binding's status. A running attempt does not hide that the last one failed: a retry changes nothing. */
 export function awaitsOf(
   awaited: FluxBindingSpec['awaits'],
   before: Awaits | undefined,
@@ -202,13 +202,13 @@ export function awaitsText(awaits: Awaits): string {
 
 /**
  * Whether a Kustomization relates the bindings that wait for it. Not all do: each change of any binding is matched against
- * every one that does. Its inventory says what it applies; without one that a Rollout pins is a leaf, as a rule. Where this
+ * every one that does. Its inventory says what it applies; without one that has a managed field is a leaf, as a rule. Where this
  * answer is wrong (it is cached by generation), the object waits for the applier's next apply without asking for it.
  */
 export function mayApplyFluxObjects(object: FluxObject): boolean {
   if (object.kind !== 'Kustomization') return false;
   const inventory = (object.status as KustomizationStatus | undefined)?.inventory?.entries ?? [];
-  if (inventory.length === 0) return pinAnnotationsOf(object).pins.length === 0;
+  if (inventory.length === 0) return managedFieldsOf(object).fields.length === 0;
   // `<namespace>_<name>_<group>_<kind>`
   return inventory.some(({ id }) => {
     const [, , group, kind] = id.split('_');

@@ -1,5 +1,5 @@
 /**
- * A bypass grant lets one deployment of a Rollout pass closed Gates, its own and those of the objects bound to it, which then run. The webhook
+ * A bypass grant lets one deployment of a Rollout bypass closed Gates, its own and those of the objects bound to it, which then run. The webhook
  * records it in the annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, for a user who may bypass each of these Gates; text of
  * others doesn't count there. It is good for these closings and this deployment, so that nothing has to use it up.
  */
@@ -8,7 +8,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { parseTime } from '../../kube/time.ts';
-import { boundRollouts } from '../managedFields/annotations.ts';
+import { boundRollouts } from '../managedFields/managedFields.ts';
 import { closingKey } from './stateAnnotation.ts';
 
 export interface BypassGrant {
@@ -19,7 +19,7 @@ export interface BypassGrant {
   closings: readonly string[];
 }
 
-/** A deployment that never arrives must not keep its objects running for ever. */
+/** A deployment that is never applied must not keep its objects running forever. */
 const LASTS_MS = 3_600_000;
 
 const GRANT = /^(\S{1,128}) \((\d{1,15})\): (.+)$/;
@@ -35,22 +35,26 @@ export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
   return { version, id: Number(id), closings: closings.split(',') };
 }
 
-/** The closings that a deployment of this version, which would follow `head`, may pass. */
-export function closingsPassed(rollout: Rollout, head: HistoryEntry | undefined, version: string): ReadonlySet<string> {
+/** The closings that a deployment of this version may bypass, if it follows `head`. */
+export function bypassedClosings(
+  rollout: Rollout,
+  head: HistoryEntry | undefined,
+  version: string,
+): ReadonlySet<string> {
   const grant = bypassGrantOf(rollout);
   const isIt = grant?.version === version && grant.id === (head?.id ?? 0) + 1;
   return new Set(isIt ? grant.closings : []);
 }
 
-/** Whether the newest deployment is on its way past all these closings, which are in force now. */
-export function isPassingGates(rollout: Rollout, closings: readonly string[], now: EpochMs): boolean {
+/** Whether the newest deployment is rolling out and bypasses all these closings, which are in force now. */
+export function bypassesGates(rollout: Rollout, closings: readonly string[], now: EpochMs): boolean {
   const end = bypassGrantEnds(rollout);
   if (end === undefined || now >= end || closings.length === 0) return false;
-  const passed = new Set(bypassGrantOf(rollout)?.closings);
-  return closings.every((closing) => passed.has(closing));
+  const granted = new Set(bypassGrantOf(rollout)?.closings);
+  return closings.every((closing) => granted.has(closing));
 }
 
-/** When its objects are held again although it has not arrived; undefined when none is on its way. */
+/** When its objects are held again although it is not applied; undefined if no deployment is rolling out under a grant. */
 export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   const grant = bypassGrantOf(rollout);
   const [head] = rollout.status?.history ?? [];
@@ -67,15 +71,15 @@ export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
 
 /**
  * Whether Flux has acted on the object before. One that was created behind a closed Gate carries a spec that has never run
- * anywhere, and does not pass with a deployment.
+ * anywhere, and no deployment lets it run.
  */
 export function hasRun({ status }: FluxObject): boolean {
   const { artifact, lastAppliedRevision, history } = (status ?? {}) as Record<string, unknown>;
   return Boolean(artifact ?? lastAppliedRevision ?? (Array.isArray(history) && history.length > 0));
 }
 
-/** The bound Rollouts, by name, whose deployment the stored object may take past these closings. */
-export function passingRollouts(
+/** The bound Rollouts, by name, whose deployment the stored object may take in spite of these closings. */
+export function bypassingRollouts(
   oldObject: FluxObject | undefined,
   closings: readonly string[],
   { rollouts, now }: { rollouts: ReadonlyMap<string, Rollout>; now: EpochMs },
@@ -84,13 +88,13 @@ export function passingRollouts(
   return new Map(
     names.flatMap((name) => {
       const rollout = rollouts.get(name);
-      return rollout && isPassingGates(rollout, closings, now) ? [[name, rollout] as const] : [];
+      return rollout && bypassesGates(rollout, closings, now) ? [[name, rollout] as const] : [];
     }),
   );
 }
 
-/** Whether the object passes these closings by its FluxBinding, which may not have the newest closing yet: a decorator is sent no Rollouts. */
-export function isSeenPassing(
+/** Whether the object bypasses these closings according to its FluxBinding, which may lack the newest closing. The decorator that asks gets no Rollouts. */
+export function isSeenBypassing(
   object: FluxObject,
   observed: FluxBindingStatus | undefined,
   closings: readonly string[],

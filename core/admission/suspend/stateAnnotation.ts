@@ -18,14 +18,14 @@ export const INVALID_REFERENCE = '(invalid)';
 /** Stands for gates that are too many to be evaluated or listed. No Gate can have the name. */
 export const BEYOND = '(too-many)';
 
-/** Characters of a list of closed gates: what is written on an object has to fit beside everything else there. */
+/** Characters of a list of closed gates: the object's other annotations need room too. */
 export const MAX_LIST = 16_384;
 
 export function formatState(state: StateAnnotation): string {
   if (state.is === 'open') return state.is;
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
   const list = [...state.gates].sort().join(',');
-  // Of a bypass every closing counts; of a hold the list is for readers.
+  // For a bypass every closing counts; for a hold the list only informs readers.
   return `${state.is}: ${state.is === 'closed' && list.length > MAX_LIST ? BEYOND : list}`;
 }
 
@@ -49,7 +49,7 @@ export function isBypassed(state: StateAnnotation | undefined, closings: readonl
   return state?.is === 'bypassed' && runsBehind(state, closings);
 }
 
-/** Whether the object runs behind all these closings, by a bypass of its own or with a deployment that passes them. */
+/** Whether the object runs in spite of all these closings, by its own bypass or by a deployment that bypasses them. */
 export function runsBehind(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
   // Beyond the limit it is not known which closings those are: a bypass is for the write that makes it, and no other.

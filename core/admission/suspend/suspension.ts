@@ -1,12 +1,12 @@
 /**
- * A closed gate suspends its object; `gate.fluxcd.io/suspended` remembers what `spec.suspend` was, and the opening
+ * A closed gate suspends its object; `gate.fluxcd.io/suspended` stores the previous `spec.suspend`, and the opening
  * restores exactly that (docs/reference/writes.md, W15, W23 and W24).
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import { annotate } from '../../kube/annotate.ts';
-import { isApplyBy } from '../../kube/managedFields.ts';
+import { isApplyBy } from '../../kube/fieldOwners.ts';
 import { appliedOf, applierOf, applierState, waitEnds } from './applier.ts';
 import { formatState, isBypassed, parseState, type StateAnnotation } from './stateAnnotation.ts';
 
@@ -25,8 +25,8 @@ interface SuspensionCase {
   fieldManager: string | undefined;
   /** The writer bypasses the closed gates. */
   bypass: boolean;
-  /** A deployment of one of its Rollouts passes the closed gates: see bypassGrant.ts. */
-  passing: boolean;
+  /** A deployment of one of its Rollouts bypasses the closed gates: see bypassGrant.ts. */
+  bypassing: boolean;
   /** The Kustomization that applies the object, where it exists; read only where `asksToResume`. */
   applier?: FluxObject | undefined;
   now: EpochMs;
@@ -47,7 +47,7 @@ export function settleSuspension(write: SuspensionCase): FluxObject {
   if (isAwaiting(at.oldObject) && state?.is !== 'opening' && state?.is !== 'closed') {
     return finish(setSuspend(at.object, recall(memory)), undefined, open);
   }
-  // One that passes the gates when they open runs its spec already.
+  // An object that bypasses the gates when they open runs its spec already.
   if (state?.is === 'passing') return finish(at.object, undefined, open);
   const since = state?.is === 'opening' ? state.since : at.now;
   const suspend = resumed(at, memory, since);
@@ -105,11 +105,11 @@ function behindClosedGates(
   const staysResumed = isBypassed(state, at.gates.closings) && !(at.bypass && at.sent.spec?.suspend === true);
   if (resumesItself) return finish(at.object, undefined, { is: 'bypassed', gates: at.gates.closings });
   if (staysResumed && state) return finish(at.object, undefined, state);
-  if (at.passing) return pass(at, memory ?? remember(at), state);
+  if (at.bypassing) return pass(at, memory ?? remember(at), state);
   return finish(setSuspend(at.object, true), memory ?? remember(at), { is: 'closed', gates: at.gates.names });
 }
 
-/** It runs, and the memory stays: once the deployment has arrived it is held again. Whoever suspends it meanwhile is heard. */
+/** The object runs, and the stored previous value stays: once the deployment is applied, the object is held again. A user who suspends it meanwhile is obeyed. */
 function pass(at: SuspensionCase, memory: Memory, state: StateAnnotation | undefined): FluxObject {
   const isSuspended = at.oldObject?.spec?.suspend !== true && at.object.spec?.suspend === true;
   // Where we are called twice for one write, the first call has suspended it until its artifact is fetched.

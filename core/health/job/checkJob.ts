@@ -83,7 +83,7 @@ const JOB_CLASS = 'job';
 
 export type JobTemplate = NonNullable<NonNullable<HealthCheck['spec']>['job']>['template'];
 
-/** The template of a check of class job; undefined for any other check. One of this class that has none is reported by somebody else. */
+/** The template of a check of class job; undefined for any other check. A check of this class without a template is reported by another controller. */
 export function jobTemplateOf({ spec }: HealthCheck): JobTemplate | undefined {
   return spec?.class === JOB_CLASS ? spec.job?.template : undefined;
 }

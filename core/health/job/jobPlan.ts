@@ -81,7 +81,7 @@ export function jobPlan(context: JobContext, target: JobTarget, progress: Progre
   return { jobs: mayRun ? [wanted, ...earlier] : earlier, status: statusFor(before, wanted, waits.problem, now) };
 }
 
-/** What a Job has shown stays, whoever deletes it. A failed one that is deleted while the deployment bakes on is run once more. */
+/** The result of a Job stays after its deletion. A failed Job that is deleted while the deployment still bakes runs again. */
 function isSettled(before: HealthStatus, wanted: CheckJob, { isBaking }: Progress): boolean {
   if (before.job?.name !== wanted.metadata.name) return false;
   return before.status === 'Healthy' || (before.status === 'Unhealthy' && !isBaking);

@@ -9,7 +9,7 @@ import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
 
 export interface Since {
-  /** When the deployment began that the health is for, or arrived; undefined when there is none. */
+  /** When the deployment that the health is for started, or was applied; undefined if there is none. */
   deployed: EpochMs | undefined;
   /** Until when all was healthy since then; undefined where it was not, or still is. */
   healthyUntil?: EpochMs | undefined;
@@ -56,7 +56,7 @@ function lastSpecChange({ metadata }: KubeObject<any, any>): EpochMs | undefined
 
 // When an object failed, as far as its conditions say.
 
-/** The latest Stalled=True, else the newest transition of any condition that is not about work under way; undefined when no time parses. */
+/** The latest Stalled=True, else the newest transition of any condition that is not about running work; undefined when no time parses. */
 export function failureTime(object: KubeObject<any, any>): EpochMs | undefined {
   const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');
   const stalled = conditions.filter((c) => c.type === 'Stalled' && c.status === 'True');

@@ -1,4 +1,4 @@
-/** Health of the kinds that kstatus takes for current whatever they report, or report nothing, or whose failures it takes for progress. */
+/** Health of the kinds that kstatus misjudges: it calls them current without reading their status, or takes their failures for progress. */
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { conditionsOf, current, failed, fieldAt, inProgress, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { type KStatus, kstatusOf } from '../../kstatus/kstatus.ts';
@@ -27,10 +27,10 @@ const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
   'UninstallFailed',
 ]);
 
-/** `since`: when the deployment began that the health is for, or arrived. undefined: kstatus decides. */
+/** `since`: when the deployment that the health is for started, or was applied. undefined: kstatus decides. */
 type Rule = (object: KubeObject<any, any>, since: EpochMs | undefined, now: EpochMs) => KStatus | undefined;
 
-/** Keyed `group/Kind`, whatever the version. */
+/** By `group/Kind`, in all versions. */
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['helm.toolkit.fluxcd.io/HelmRelease', helmReleaseStatus],
   ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],

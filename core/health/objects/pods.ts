@@ -97,7 +97,7 @@ function endOf(container: unknown, state: 'state' | 'lastState'): string | undef
   const exitCode = numberAt(container, [state, 'terminated', 'exitCode']);
   if (exitCode === undefined || exitCode === 0) return undefined;
   const reason = stringAt(container, [state, 'terminated', 'reason']) ?? '';
-  // `Error` is said of every other exit code.
+  // Kubernetes uses `Error` for every other exit code.
   return reason === '' || reason === 'Error' ? `exit code ${exitCode}` : `${short(reason)}, exit code ${exitCode}`;
 }
 

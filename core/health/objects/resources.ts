@@ -76,7 +76,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
   return failedAt === undefined ? health : { ...health, failedAt };
 }
 
-/** Enough to act on; a status that lists 2,000 objects helps nobody. */
+/** Enough to act on: no reader needs a list of 2,000 objects. */
 const MAX_LISTED = 20;
 
 export function listLines(lines: readonly string[]): string {

@@ -31,11 +31,11 @@ export function dueAt(
   now: EpochMs,
 ): EpochMs {
   const last = parseTime(status?.prometheus?.measurements?.[0]?.time);
-  // A stored time has whole seconds: what was measured in the second of the arrival may be of before.
-  const arrived = cutoff === undefined ? Number.NEGATIVE_INFINITY : cutoff + 1000;
+  // Stored times have whole seconds: a value measured in the second of the apply may be older than the apply.
+  const afterApply = cutoff === undefined ? Number.NEGATIVE_INFINITY : cutoff + 1000;
   // Whoever may write the status may write any time.
-  if (last === undefined || last > now) return arrived;
-  return Math.max(last + intervalMs, arrived);
+  if (last === undefined || last > now) return afterApply;
+  return Math.max(last + intervalMs, afterApply);
 }
 
 export function statusAfterMeasurement(
@@ -65,7 +65,7 @@ export function statusAfterMeasurement(
 /** Healthy says nothing any more once so much time has passed without an answer. */
 const OVERDUE_MS = 30_000;
 
-/** While no answer has come: as it is, and after two intervals unknown. A Healthy that was never measured is somebody else's. */
+/** Without an answer the status stays, and is unknown after two intervals. A Healthy that was never measured was written by another client. */
 export function statusWithoutAnswer(
   before: HealthStatus | undefined,
   { intervalMs }: MetricCheck,
@@ -155,7 +155,7 @@ export interface MetricCheck {
   onEmpty: 'Pending' | 'Healthy' | 'Unhealthy';
 }
 
-/** undefined: the check is of another class, or somebody else reports its health. */
+/** undefined: the check has another class, or another controller reports its health. */
 export function metricCheckOf({ spec }: HealthCheck): MetricCheck | undefined {
   if (spec?.class !== PROMETHEUS_CLASS || !spec.prometheus) return undefined;
   const { provider, query, thresholdRange, interval, failureLimit, onEmpty } = spec.prometheus;

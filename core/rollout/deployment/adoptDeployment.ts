@@ -1,12 +1,12 @@
 /**
- * A Rollout that lost its history (re-created, restored from Git) takes over what the Flux objects carry, instead of
- * deploying the newest release past its gates as if for the first time.
+ * A Rollout that lost its history (re-created, restored from Git) adopts the versions that the Flux objects carry, instead of
+ * deploying the newest release in spite of its gates, as a first deployment.
  */
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, HistoryEntry, VersionInfo } from '../../../api/types.ts';
-import { boundRollouts } from '../../admission/managedFields/annotations.ts';
 import { parseDeployments } from '../../admission/managedFields/deployment.ts';
+import { boundRollouts } from '../../admission/managedFields/managedFields.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime } from '../../kube/time.ts';
 import { withoutFirstSeen } from '../release/metadata.ts';
@@ -52,7 +52,7 @@ export function adopted(
   if (!newest) return undefined;
   const { id, version } = newest.deployment;
   return {
-    // A head without an id counts as 0, and a history begins with 1. Anybody may have written the annotation: history must be able to go on.
+    // A head without an id counts as 0, and a history begins with 1. Any user may have written the annotation: the history must be able to continue.
     id: id > MAX_ADOPTED_ID ? 1 : Math.max(1, id),
     version: withoutFirstSeen(available.find(({ tag }) => tag === version) ?? { tag: version }),
     timestamp: formatTime(now),

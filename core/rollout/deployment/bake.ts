@@ -65,9 +65,9 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   if (!recovery && deadline !== undefined && now > deadline) {
     return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), now);
   }
-  // What is seen before the version arrived is the old version's health, unless the check can tell the two apart.
-  const arrived = started !== undefined || missing.length === 0;
-  const watched = arrived ? healthChecks : healthChecks.filter(checksRevision);
+  // Health from before the apply is the old version's, unless the check can distinguish versions.
+  const isApplied = started !== undefined || missing.length === 0;
+  const watched = isApplied ? healthChecks : healthChecks.filter(checksRevision);
   // All were Healthy when the bake started: one that no longer is has failed since, whether or not it says when.
   const errors = started === undefined ? newErrors(watched, head) : errorsOrUnhealthy(watched, head);
   if (!recovery && errors.length > 0) {

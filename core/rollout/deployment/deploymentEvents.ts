@@ -13,7 +13,7 @@ const COURSE = [
   'BakeTimeStarted',
 ];
 
-/** A retried deployment starts and ends once more: its events are about the retry. */
+/** A retried deployment starts and ends again: its Events are about the retry. */
 export function deploymentEvent(
   entry: HistoryEntry,
   type: NewEvent['type'],
@@ -33,7 +33,7 @@ function deploymentKey({ id, timestamp, lastRetryTimestamp }: HistoryEntry): str
   return [id ?? timestamp, ...(lastRetryTimestamp ? [lastRetryTimestamp] : [])].join('/');
 }
 
-/** `d0000000c.3`, a retry of it `d0000000cr65f0a1b2.1`: by deployment, then by retry, then by the course of things. */
+/** `d0000000c.3`, a retry of it `d0000000cr65f0a1b2.1`: by deployment, then by retry, then by step. */
 function orderOf({ id = 0, lastRetryTimestamp }: HistoryEntry, reason: string): string {
   const retry = parseTime(lastRetryTimestamp);
   const step = COURSE.indexOf(reason);

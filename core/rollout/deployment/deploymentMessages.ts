@@ -10,7 +10,7 @@ export const APPLIED = 'No bake time configured, deployment completed once every
 /** The text of `spec.initialVersion`. */
 export const RAN_BEFORE = 'Adopted without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
-/** In place of that while a closed gate, or the suspension it left behind, holds it on its way. */
+/** Replaces that message while a closed gate, or the suspension it left behind, holds the rollout. */
 export const HELD_ON_ITS_WAY = 'A closed gate holds the deployment; the bake starts once it is applied and healthy.';
 export const UNWATCHED_HELD = 'A closed gate holds the deployment.';
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
@@ -33,7 +33,7 @@ export function replacedMessage(by: string): string {
 /** Beginning of what dashboards write when a person marks a deployment successful. */
 export const MARKED_SUCCESSFUL = 'Deployment manually marked as successful by user';
 
-/** How a deployment came about, beside its version. */
+/** How a deployment came about. */
 export interface DeploymentKind {
   manual: boolean;
   forced: boolean;
@@ -54,7 +54,7 @@ export function givenMessage(text: string): string {
   return text.slice(0, MAX_GIVEN);
 }
 
-/** `history[].message`. A message given with a manual deployment stands as it is. */
+/** `history[].message`. A message given with a manual deployment is used unchanged. */
 export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
   if (kind.manual && given) return givenMessage(given);
   if (kind.initial) return 'Adopted: spec.initialVersion';

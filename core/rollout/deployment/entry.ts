@@ -23,8 +23,8 @@ import {
   WAITING_TO_BE_APPLIED,
 } from './deploymentMessages.ts';
 import { endWait } from './progress.ts';
+import type { OnFailure } from './rollback.ts';
 import { isUnwatched } from './unwatched.ts';
-import type { OnFailure } from './wayBack.ts';
 
 /** The phase before a new deployment: its bake, the wait for Flux alone, or nothing, and why not. */
 export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';
@@ -40,7 +40,7 @@ const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatu
 interface Deployment extends DeploymentKind {
   /** The requests that opened the Gates it passed. */
   approvals: NonNullable<HistoryEntry['approvals']>;
-  /** Who let it past closed Gates; undefined where none was in the way. */
+  /** Who bypassed closed Gates for it; undefined if none blocked it. */
   bypass: HistoryEntry['bypass'];
   version: VersionInfo;
   begins: Beginning;
@@ -48,12 +48,12 @@ interface Deployment extends DeploymentKind {
   message: string | undefined;
   user: string | undefined;
   requestedBy: string | undefined;
-  /** What the watched HealthChecks have reported: nothing where there is none yet. undefined where only times tell what is newer. */
+  /** The reports of the watched HealthChecks; empty if there is none yet. undefined if only times show what is newer. */
   knownHealth: HistoryEntry['knownHealth'];
 }
 
 /** The whole history, newest first and not yet truncated, with the events of the change. */
-export function deploy(
+export function addDeployment(
   rollout: Rollout,
   history: readonly HistoryEntry[],
   deployment: Deployment,

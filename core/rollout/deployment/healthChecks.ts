@@ -32,7 +32,7 @@ export function unhealthyMessage(check: HealthCheck): string {
   return `HealthCheck '${name}' in namespace '${namespace}' is not healthy (status: Unhealthy)${detail}`;
 }
 
-/** A version that Flux cannot build or apply never arrives. Class kustomization sees that, and no older version's failure. */
+/** A version that Flux cannot build or apply is never applied. Class kustomization reports that, and no older version's failure. */
 export function checksRevision({ spec }: HealthCheck): boolean {
   return spec?.class === KUSTOMIZATION_CLASS;
 }
@@ -50,7 +50,7 @@ export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): E
   return unsettled ? second + 1000 : undefined;
 }
 
-/** The checks that have reported an error since the deployment began, or arrived, whatever they say now. */
+/** The checks that have reported an error since the deployment started, or was applied, even if they are healthy now. */
 export function newErrors(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
   return checks.filter((check) => hasNewError(check, head)).map((check) => failed(check, check.status?.message));
 }
@@ -64,8 +64,8 @@ export function unhealthyChecks(checks: readonly HealthCheck[]): FailedCheck[] {
 }
 
 /**
- * The checks that may hold the version after `head`. Where that has failed and automation goes on, what it has broken is no
- * obstacle: only its successor can fix it. What was unhealthy before its deployment, which began at `since`, still holds.
+ * The checks that may hold the version after `head`. If `head` has failed and automation continues, health that it has broken
+ * blocks nothing: only its successor can fix it. What was unhealthy before its deployment, which began at `since`, still holds.
  */
 export function obstructing(checks: readonly HealthCheck[], head: HistoryEntry, since: EpochMs): HealthCheck[] {
   const failed = new Set(head.failedHealthChecks?.map(({ namespace, name }) => `${namespace}/${name}`));

@@ -2,7 +2,7 @@
 import { FLUX_BINDINGS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { isPassingGates } from '../../admission/suspend/bypassGrant.ts';
+import { bypassesGates } from '../../admission/suspend/bypassGrant.ts';
 import { closedClosings } from '../../binding/bindingReport.ts';
 import { isHeld } from '../../binding/trigger.ts';
 import { goneChecks, keyOf, knownHealth } from '../../health/known.ts';
@@ -63,20 +63,20 @@ export function withProgress(
   now: EpochMs,
 ): HistoryEntry {
   const missing = bound.filter((binding) => !hasApplied(binding, rollout, head));
-  const arrived = bound.length > 0 && missing.length === 0;
-  const arrives = arrived && head.appliedTime === undefined;
-  const proven = arrives ? { ...head, appliedTime: formatTime(now), ...healthAtArrival(head, checks) } : head;
+  const allApplied = bound.length > 0 && missing.length === 0;
+  const isNowApplied = allApplied && head.appliedTime === undefined;
+  const proven = isNowApplied ? { ...head, appliedTime: formatTime(now), ...healthAtApply(head, checks) } : head;
   const underWay =
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
-  // Right after a bypassed deployment was made its bindings do not know of it yet.
+  // Right after a bypassed deployment is committed, its bindings do not have it yet.
   const waits = ({ status }: FluxBinding) =>
-    status?.awaits || (isHeld(status) && !isPassingGates(rollout, closedClosings(status?.gates), now));
+    status?.awaits || (isHeld(status) && !bypassesGates(rollout, closedClosings(status?.gates), now));
   const held = underWay && missing.some(waits);
   return held ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }
 
-/** Until then the version before ran. Only what tells versions apart may have reported an error of this one. */
-function healthAtArrival({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
+/** Until then the previous version ran. Only a check that distinguishes versions can have reported an error of this one. */
+function healthAtApply({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
   if (!before) return {};
   const evaluated = new Set(checks.filter(checksRevision).map(({ metadata }) => keyOf(metadata)));
   const now = knownHealth(checks, before).map(({ lastErrorTime, ...known }) => {

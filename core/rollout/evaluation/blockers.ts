@@ -1,5 +1,5 @@
 /**
- * Everything in the way of the version that waits, as typed data: `status.blockers`. Whether a version may go, the conditions, and what people
+ * Everything that blocks the version that waits, as typed data: `status.blockers`. Whether a version may go, the conditions, and what people
  * are told of it follow from this list. A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
  */
 import { GATE_UNTIL, LISTED } from '../../../api/annotations.ts';
@@ -14,16 +14,16 @@ import { few } from '../../kube/firstFew.ts';
 import { identityOf } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Saying } from '../../text/commands.ts';
+import type { TextWithCommands } from '../../text/commands.ts';
 import { isBaking } from '../deployment/bake.ts';
+import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import { isUnwatched } from '../deployment/unwatched.ts';
-import { holdsAfter, type Rollback } from '../deployment/wayBack.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
 import type { Observed } from './observedRollout.ts';
 import type { RolloutConfig } from './rolloutConfig.ts';
-import { allows, type GateVerdict } from './rolloutGates.ts';
+import { allows, type RolloutGatesResult } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
 import {
   approvalCommand,
@@ -34,7 +34,7 @@ import {
 } from './versionApprovals.ts';
 
 /** The inputs of the sources of blockers. */
-interface Way {
+interface BlockerInputs {
   observed: Observed;
   config: RolloutConfig;
   requests: Requests;
@@ -42,7 +42,7 @@ interface Way {
   candidates: readonly VersionInfo[];
   /** The RolloutGates of this Rollout. */
   gates: readonly RolloutGate[];
-  verdict: GateVerdict;
+  rolloutGatesResult: RolloutGatesResult;
   upstream: readonly UpstreamVerdict[];
   selection: Selection;
   pending: string | undefined;
@@ -61,40 +61,40 @@ interface SentenceInputs {
   version: string;
   head: HistoryEntry | undefined;
   config: RolloutConfig;
-  evaluation: Pick<Way, 'closed' | 'requiredApprovals'> & { copy?: CopyState | undefined };
+  evaluation: Pick<BlockerInputs, 'closed' | 'requiredApprovals'> & { copy?: CopyState | undefined };
 }
 
 interface BlockerKind {
   type: Blocker['type'];
   /** The source of such blockers. Absent where they are found only once nothing else blocks. */
-  from?(way: Way): Blocker[];
-  /** The sentence in DeploymentBlocked. Absent where the wait has a condition of its own. */
-  sentence?(inputs: SentenceInputs): string | Saying;
+  find?(way: BlockerInputs): Blocker[];
+  /** The sentence in DeploymentBlocked. Absent if the wait has its own condition. */
+  sentence?(inputs: SentenceInputs): string | TextWithCommands;
 }
 
 /** In the order in which they are listed: DeploymentBlocked has the reason of the first. */
 export const BLOCKER_KINDS: readonly BlockerKind[] = [
-  { type: 'Health', from: health },
-  { type: 'Gate', from: gates, sentence: gatesText },
-  { type: 'Bake', from: bake, sentence: bakeText },
+  { type: 'Health', find: health },
+  { type: 'Gate', find: gates, sentence: gatesText },
+  { type: 'Bake', find: bake, sentence: bakeText },
   {
     type: 'Failure',
-    from: failure,
+    find: failure,
     sentence: ({ version, head }) => `Version ${version} waits: ${head?.version.tag} has failed; ${WAYS_ON}`,
   },
-  { type: 'Approvals', from: approvals, sentence: approvalsText },
-  { type: 'Upstream', from: upstreamBlockers },
-  { type: 'RolloutGate', from: rolloutGates },
-  { type: 'MinimumAge', from: minimumAge },
-  { type: 'PinnedVersion', from: pin },
+  { type: 'Approvals', find: approvals, sentence: approvalsText },
+  { type: 'Upstream', find: upstreamBlockers },
+  { type: 'RolloutGate', find: rolloutGates },
+  { type: 'MinimumAge', find: minimumAge },
+  { type: 'PinnedVersion', find: pin },
   { type: 'Copy', sentence: copyText },
   { type: 'Budget' },
   { type: 'Problem' },
 ];
 
-/** All but the copy and the budgets: a copy begins, and a slot is asked for, once nothing of this is in the way. */
-export function blockersInOrder(way: Way): Blocker[] {
-  return BLOCKER_KINDS.flatMap(({ from }) => from?.(way) ?? []);
+/** All but the copy and the budgets: a copy begins, and a slot is asked for, once none of these blocks. */
+export function blockersInOrder(inputs: BlockerInputs): Blocker[] {
+  return BLOCKER_KINDS.flatMap(({ find: from }) => from?.(inputs) ?? []);
 }
 
 /** Whether one of them holds `version`. One without a version holds every version. */
@@ -103,7 +103,7 @@ export function isHeldBy(blockers: readonly Blocker[], version: string): boolean
 }
 
 /** Problems of the Rollout itself; Ready reports them. */
-export function problemBlockers({ observed, config, selection, pending }: Way): Blocker[] {
+export function problemBlockers({ observed, config, selection, pending }: BlockerInputs): Blocker[] {
   const { problem, rejectedBy } = selection;
   // Without its ImagePolicy the order of releases is not known; a person's choice and a rollback need no order.
   const isUnordered = pending !== undefined && isForward(selection) && observed.imagePolicy === undefined;
@@ -119,7 +119,7 @@ export function problemBlockers({ observed, config, selection, pending }: Way): 
   ];
 }
 
-/** A copy that is under way ends by itself; one that has failed is tried again once somebody has put right why. */
+/** A running copy ends by itself; a failed copy is retried after a user has fixed its cause. */
 export function copyBlockers(copy: CopyState | undefined): Blocker[] {
   if (!copy?.isAwaited || copy.progress.state === 'Copied') return [];
   const effect = copy.progress.state === 'Copying' ? 'Waits' : 'Blocks';
@@ -127,7 +127,7 @@ export function copyBlockers(copy: CopyState | undefined): Blocker[] {
 }
 
 /** The first deployment is not held by health: nothing was healthy before it. */
-function health({ selection, pending, head, unhealthy }: Way): Blocker[] {
+function health({ selection, pending, head, unhealthy }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   return unhealthy.map(({ metadata, status }) => ({
     type: 'Health',
@@ -139,7 +139,7 @@ function health({ selection, pending, head, unhealthy }: Way): Blocker[] {
   }));
 }
 
-function gates({ pending, closed }: Way): Blocker[] {
+function gates({ pending, closed }: BlockerInputs): Blocker[] {
   if (pending === undefined) return [];
   return closed.map(({ ref, isLimit, opensAt, closedBy, lacks }) => ({
     type: 'Gate',
@@ -153,8 +153,8 @@ function gates({ pending, closed }: Way): Blocker[] {
   }));
 }
 
-/** A deployment that doesn't bake gives way to the next version before Flux has applied it. */
-function bake({ observed, selection, pending, head, config }: Way): Blocker[] {
+/** A deployment that doesn't bake may be replaced by the next version before Flux has applied it. */
+function bake({ observed, selection, pending, head, config }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   if (!isBaking(head) || isUnwatched(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
@@ -163,19 +163,19 @@ function bake({ observed, selection, pending, head, config }: Way): Blocker[] {
   return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version: pending, ...times({ since, until }) }];
 }
 
-function failure({ selection, pending, head, rollback, config, requests }: Way): Blocker[] {
+function failure({ selection, pending, head, rollback, config, requests }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   const failed = { type: 'Failure', version: pending } as const;
   const since = parseTime(head.bakeEndTime);
-  if (holdsAfter(head, config) && !requests.unblockFailed) {
+  if (holdsAfterFailure(head, config) && !requests.unblockFailed) {
     return [{ ...failed, effect: 'Blocks', reason: 'PreviousDeploymentFailed', ...times({ since }) }];
   }
-  // Until then there may be a way back.
+  // Until then a rollback may still be possible.
   if (!rollback?.stays || rollback.until === undefined) return [];
   return [{ ...failed, effect: 'Waits', reason: rollback.stays.reason, ...times({ since, until: rollback.until }) }];
 }
 
-function approvals({ observed, pending, requiredApprovals }: Way): Blocker[] {
+function approvals({ observed, pending, requiredApprovals }: BlockerInputs): Blocker[] {
   if (pending === undefined) return [];
   return requiredApprovals
     .filter(({ verdict }) => !verdict.enough)
@@ -190,9 +190,9 @@ function approvals({ observed, pending, requiredApprovals }: Way): Blocker[] {
     }));
 }
 
-/** An upstream Rollout that does not exist, or an order without an end, holds whatever version comes. */
-function upstreamBlockers({ selection, pending, verdict, upstream }: Way): Blocker[] {
-  const isHeld = pending !== undefined && !verdict.promoted.some(({ tag }) => tag === pending);
+/** An upstream Rollout that does not exist, or a cycle, holds every version. */
+function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: BlockerInputs): Blocker[] {
+  const isHeld = pending !== undefined && !rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
   if (!isForward(selection) || (pending !== undefined && !isHeld)) return [];
   return upstream
     .filter(({ waits, isMissing, problem }) => (pending === undefined ? isMissing || problem : waits !== undefined))
@@ -206,12 +206,12 @@ function upstreamBlockers({ selection, pending, verdict, upstream }: Way): Block
     }));
 }
 
-/** RolloutGates hold what ran before where they hold first deployments, and whatever automation deploys. */
-function rolloutGates(way: Way): Blocker[] {
-  const { observed, config, selection, pending, young, head, gates: all, verdict } = way;
+/** RolloutGates hold automatic deployments, and `initialVersion` if they hold first deployments. */
+function rolloutGates(inputs: BlockerInputs): Blocker[] {
+  const { observed, config, selection, pending, young, head, gates: all, rolloutGatesResult } = inputs;
   const isGated = config.gateFirstDeployment || head !== undefined;
-  const isClosed = isGated && (!verdict.passing || verdict.gated.length === 0);
-  const isHeld = selection.initial ? holdsInitial(way) : isForward(selection) && isClosed;
+  const isClosed = isGated && (!rolloutGatesResult.passing || rolloutGatesResult.gated.length === 0);
+  const isHeld = selection.initial ? holdsInitial(inputs) : isForward(selection) && isClosed;
   // They hold a release that is too young as well, once it is old enough.
   const version = pending ?? young[0]?.tag;
   if (version === undefined || !isHeld) return [];
@@ -232,7 +232,7 @@ function rolloutGates(way: Way): Blocker[] {
 }
 
 /** Whether RolloutGates hold the version that ran before, as every first version. A manual request comes after it, and nothing holds it then. */
-function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: Way): boolean {
+function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: BlockerInputs): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;
   return config.gateFirstDeployment && next !== undefined && !isManual && requests.bypassGates !== next;
 }
@@ -244,7 +244,7 @@ function closedSince({ metadata, spec }: RolloutGate): Pick<Blocker, 'since' | '
   return closed ? { ...times({ since: closed.at }), by: closed.by } : {};
 }
 
-function minimumAge({ selection, pending, young: [youngest] }: Way): Blocker[] {
+function minimumAge({ selection, pending, young: [youngest] }: BlockerInputs): Blocker[] {
   if (pending !== undefined || !isForward(selection) || !youngest) return [];
   const { tag, deployableAt } = youngest;
   return [
@@ -259,7 +259,7 @@ function minimumAge({ selection, pending, young: [youngest] }: Way): Blocker[] {
 }
 
 /** The versions that a pin holds: other ones than the waiting version, if one waits. */
-function pin({ observed: { rollout }, requests: { forceDeploy }, candidates }: Way): Blocker[] {
+function pin({ observed: { rollout }, requests: { forceDeploy }, candidates }: BlockerInputs): Blocker[] {
   const wanted = rollout.spec?.wantedVersion;
   if (!wanted) return [];
   const newer = candidates.find(({ tag }) => tag !== wanted)?.tag;
@@ -294,7 +294,7 @@ const WAYS_ON = 'retry it, release the next version with unblock-failed, or depl
 /** Gates and RolloutGates that one message names. */
 const MAX_NAMED = 5;
 
-function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): Saying {
+function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): TextWithCommands {
   return {
     text: `Version ${version}${by} is waiting approval, ${closedText(closed)}`,
     commands: approvalCommands(closed).slice(0, MAX_NAMED),
@@ -302,7 +302,7 @@ function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): Say
 }
 
 /** They are asked for while the version waits for something else too: people take longer than bakes. */
-function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): Saying {
+function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
   const missing = requiredApprovals.filter((each) => !isApproved([each]));
   const all = few(missing.map(approvalsNeeded), MAX_NAMED);
   return {

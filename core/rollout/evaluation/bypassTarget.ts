@@ -1,13 +1,13 @@
 /**
  * Which deployment a bypass of Gates is for: of the version that its write names, and no other. Where it names none, of the version
- * that automation would deploy: what other people asked for has to be named by whoever lets it past.
+ * that automation would deploy: to bypass for a version that another user requested, the user has to name it.
  */
 import { BYPASS_FOR, BYPASS_REASON, FORCE_DEPLOY } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { type BypassGrant, isUnderWay } from '../../admission/suspend/bypassGrant.ts';
 import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
-import type { Saying } from '../../text/commands.ts';
+import type { TextWithCommands } from '../../text/commands.ts';
 import { shell, WHY } from '../../text/shell.ts';
 import { requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
@@ -21,7 +21,7 @@ type BypassTarget =
       asks: boolean;
     }
   | { is: 'none' }
-  | { is: 'refused'; why: Saying };
+  | { is: 'refused'; why: TextWithCommands };
 
 /** @param bypassFor the annotation BYPASS_FOR of the write */
 export function bypassTarget(
@@ -61,7 +61,7 @@ function unnamedTarget(
   return { is: 'refused', why: { text: unnamedText(next.version, ', which is not a release candidate') } };
 }
 
-/** The deployment that is requested, or else waits; a history begins with initialVersion, whatever is asked for. */
+/** The deployment that is requested, or else waits; a history starts with initialVersion, even if another version is requested. */
 function deploymentThatWaits(rollout: Rollout): Deployment | undefined {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   const initial = head ? undefined : rollout.spec?.initialVersion;
@@ -70,13 +70,13 @@ function deploymentThatWaits(rollout: Rollout): Deployment | undefined {
   return waits ? { version: requested, id: (head?.id ?? 0) + 1 } : undefined;
 }
 
-/** The newest, if a Gate has closed on its way. */
+/** The newest deployment, if a Gate has closed while it is rolling out. */
 function deploymentUnderWay({ status }: Rollout): Deployment | undefined {
   const [head] = status?.history ?? [];
   return head && isUnderWay(head) ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
 }
 
-/** The versions that this write asks for by hand. */
+/** The versions that this write requests. */
 function newlyRequested({ spec, metadata }: Rollout, before: Rollout): string[] {
   const force = metadata.annotations?.[FORCE_DEPLOY];
   return [
@@ -91,14 +91,14 @@ function requestsFor(rollout: Rollout, { version, id }: Deployment): VersionRequ
   return [...made, ...versionRequests(rollout, version)];
 }
 
-/** Whether automation may deploy the version. The status may still have as pending what somebody asked for by hand and has taken back. */
+/** Whether automation may deploy the version. The status may still list a requested version whose request was withdrawn. */
 function isReleased({ status }: Rollout, version: string): boolean {
   const { history = [], releaseCandidates = [], youngReleases = [] } = status ?? {};
   const known = [...releaseCandidates, ...youngReleases, ...history.map((entry) => entry.version)];
   return known.some(({ tag }) => tag === version);
 }
 
-function otherText(rollout: Rollout, named: string, next: Deployment | undefined): Saying {
+function otherText(rollout: Rollout, named: string, next: Deployment | undefined): TextWithCommands {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   if (!isLegalTag(named))
     return { text: `the version ${JSON.stringify(named)} that the write names is not a legal tag` };
@@ -108,7 +108,7 @@ function otherText(rollout: Rollout, named: string, next: Deployment | undefined
     const other = isOther ? `; ${waiting} is waiting: name that version to bypass the Gates for it` : '';
     return { text: `version ${named} is deployed already${other}` };
   }
-  const commands: Saying['commands'] = [[`To deploy ${named}`, commandFor(rollout, named)]];
+  const commands: TextWithCommands['commands'] = [[`To deploy ${named}`, commandFor(rollout, named)]];
   if (!next) return { text: `no version waits, and the write does not request ${named}`, commands };
   const going = `${next.version}${byText(requestsFor(rollout, next)[0])}`;
   return { text: `the write names version ${named}, but ${going} would be deployed first`, commands };

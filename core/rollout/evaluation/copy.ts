@@ -80,7 +80,10 @@ export function copyState(
 }
 
 /** The version to copy next: neither the initial version nor one of a rollback, which are there. */
-function nextToCopy({ next, back, initial }: Selection, available: readonly VersionInfo[]): VersionInfo | undefined {
-  if (next === undefined || back || initial) return undefined;
+function nextToCopy(
+  { next, rollback, initial }: Selection,
+  available: readonly VersionInfo[],
+): VersionInfo | undefined {
+  if (next === undefined || rollback || initial) return undefined;
   return available.find(({ tag }) => tag === next) ?? { tag: next };
 }

@@ -1,4 +1,4 @@
-/** What could come next and everything in its way. Computed once for each state that a decision starts from or ends in. */
+/** What could come next and everything that blocks it. Computed once for each state that a decision starts from or ends in. */
 import { LISTED } from '../../../api/annotations.ts';
 import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
 import type {
@@ -15,11 +15,10 @@ import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/known.ts';
 import { parseTime } from '../../kube/time.ts';
 import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
-import { holdsAfter, type Rollback, rollbackOf } from '../deployment/wayBack.ts';
+import { holdsAfterFailure, type Rollback, rollbackOf } from '../deployment/rollback.ts';
 import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { blockersInOrder, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
-import { evaluateGatesToPass, type StoredApproval, storedApproval } from './gatesToPass.ts';
 import {
   choices,
   releasesAfter,
@@ -30,11 +29,12 @@ import {
   youngUntil,
 } from './nextVersion.ts';
 import type { Observed } from './observedRollout.ts';
+import { evaluateRequiredGates, type StoredApproval, storedApproval } from './requiredGates.ts';
 import type { RolloutConfig } from './rolloutConfig.ts';
 import {
   evaluateRolloutGates,
-  type GateVerdict,
   type Rejection,
+  type RolloutGatesResult,
   rejectedBy,
   rejections,
   rolloutGatesOf,
@@ -47,7 +47,7 @@ import { approvalEvaluator, type ReleaseAuthors, type RequiredApprovals } from '
 export interface RolloutState {
   history: readonly HistoryEntry[];
   available: readonly VersionInfo[];
-  /** Releases that were rolled back, and that nobody has deployed since. */
+  /** Releases that were rolled back and not deployed since. */
   rolledBack: readonly string[];
   /** Releases that say that they cannot be undone. */
   barriers: readonly string[];
@@ -73,20 +73,20 @@ export interface Evaluation {
   withdrawn: Withdrawal[];
   /** Releases that are not old enough to be deployed yet. */
   young: YoungRelease[];
-  verdict: GateVerdict;
+  rolloutGatesResult: RolloutGatesResult;
   /** The verdicts of its upstream Rollouts, `spec.after`. */
   upstream: UpstreamVerdict[];
   selection: Selection;
-  /** The version that waits, for a decision or for something in its way. */
+  /** The version that waits, for a decision or because something blocks it. */
   pending?: string;
   /** Whether a failed version is rolled back, and why or why not. */
   rollback?: Rollback;
   /** The HealthChecks that automatic deployments wait for. */
   unhealthy: HealthCheck[];
-  /** The Gates that keep `pending` out. */
+  /** The Gates that block `pending`. */
   closed: GateResult[];
-  /** Closed Gates that the version may bypass. */
-  passed: GateResult[];
+  /** Closed Gates that `pending` bypasses. */
+  bypassed: GateResult[];
   /** The requests that opened its Gates, and the approvals that Gates and RolloutGates require. */
   approvals: StoredApproval[];
   /** The RolloutGates whose approvals `pending` needs. A rollback needs none, nor does what ran before without gateFirstDeployment. */
@@ -128,7 +128,7 @@ export function evaluate(
   const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
   const shown = bypass ?? shownBypass(head, candidates, state.conditions);
   const approvals = approvalEvaluator(rollout, gates, state.authors, now);
-  const verdict = evaluateRolloutGates(gates, candidates, shown, upstream, approvals);
+  const rolloutGatesResult = evaluateRolloutGates(gates, candidates, shown, upstream, approvals);
   const rollback = rollbackOf({
     history,
     config,
@@ -143,7 +143,7 @@ export function evaluate(
     wantedVersion,
     forceDeploy,
     available,
-    verdict,
+    rolloutGatesResult,
     head,
     rollback,
     gateFirst: config.gateFirstDeployment,
@@ -152,15 +152,27 @@ export function evaluate(
   });
   const requested = selection.initial ? rollout.spec?.initialVersion : wantedVersion || forceDeploy;
   const pending = pendingVersion(selection, candidates, requested);
-  const inTheWay = evaluateGatesToPass(observed, pending, head, state.authors, now);
+  const required = evaluateRequiredGates(observed, pending, head, state.authors, now);
   const unhealthy = checksInTheWay(observed, head, config).filter(isUnhealthy);
-  const isFree = selection.back || (selection.initial && !config.gateFirstDeployment);
-  const requiredApprovals = pending === undefined || isFree ? [] : approvals.of(pending);
-  const way = {
-    ...{ observed, config, requests, head, candidates, gates, verdict, upstream, selection, pending, rollback },
-    ...{ unhealthy, closed: inTheWay.closed, requiredApprovals, young },
+  const needsNoApprovals = selection.rollback || (selection.initial && !config.gateFirstDeployment);
+  const requiredApprovals = pending === undefined || needsNoApprovals ? [] : approvals.of(pending);
+  const inputs = {
+    ...{
+      observed,
+      config,
+      requests,
+      head,
+      candidates,
+      gates,
+      rolloutGatesResult,
+      upstream,
+      selection,
+      pending,
+      rollback,
+    },
+    ...{ unhealthy, closed: required.closed, requiredApprovals, young },
   };
-  const first = [...problemBlockers(way), ...blockersInOrder(way)];
+  const first = [...problemBlockers(inputs), ...blockersInOrder(inputs)];
   const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
   const copy = copyState(observed, state, selection, mayGo);
   return {
@@ -168,7 +180,7 @@ export function evaluate(
     rejected,
     withdrawn,
     young,
-    verdict,
+    rolloutGatesResult,
     upstream,
     selection,
     ...(pending !== undefined && { pending }),
@@ -176,16 +188,16 @@ export function evaluate(
     ...(copy && { copy }),
     unhealthy,
     blockers: [...first, ...copyBlockers(copy)],
-    closed: inTheWay.closed,
-    passed: inTheWay.passed,
-    approvals: [...inTheWay.approvals, ...requiredApprovals.flatMap(givenOn), ...listings(gates, pending)].slice(
+    closed: required.closed,
+    bypassed: required.bypassed,
+    approvals: [...required.approvals, ...requiredApprovals.flatMap(givenOn), ...listings(gates, pending)].slice(
       0,
       MAX_APPROVALS,
     ),
     requiredApprovals,
     requeueAt: [
       ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
-      ...inTheWay.requeueAt,
+      ...required.requeueAt,
       ...approvals.expiries(
         new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]),
       ),
@@ -195,7 +207,7 @@ export function evaluate(
   };
 }
 
-/** Whether `selection.next` may be deployed now: nothing is in its way. */
+/** Whether `selection.next` may be deployed now: nothing blocks it. */
 export function mayDeploy({ selection: { next }, blockers }: Evaluation): boolean {
   return next !== undefined && !isHeldBy(blockers, next);
 }
@@ -205,14 +217,14 @@ export function offeredVersions(
   observed: Observed,
   { history: [head], authors }: RolloutState,
   { gateFirstDeployment }: RolloutConfig,
-  { verdict, copy }: Evaluation,
+  { rolloutGatesResult, copy }: Evaluation,
   now: EpochMs,
 ): VersionInfo[] {
-  const isLetThrough = grantedOnly(observed);
-  const all = choices({ head, gateFirst: gateFirstDeployment, verdict, isGranted: isLetThrough }).slice(0, OFFERED);
+  const gateFirst = gateFirstDeployment;
+  const all = choices({ head, gateFirst, rolloutGatesResult, isGranted: grantedOnly(observed) }).slice(0, OFFERED);
   // Only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
-  return all.filter(({ tag }) => evaluateGatesToPass(observed, tag, head, authors, now).closed.length === 0);
+  return all.filter(({ tag }) => evaluateRequiredGates(observed, tag, head, authors, now).closed.length === 0);
 }
 
 function grantedOnly({ rollout, budgets }: Observed): ((release: VersionInfo) => boolean) | undefined {
@@ -237,10 +249,10 @@ function listings(gates: readonly RolloutGate[], version: string | undefined): S
 /** Requests and approvals that the history keeps. */
 const MAX_APPROVALS = 20;
 
-/** Where automation goes on after a failure, what the failed version has broken does not hold its successor. */
+/** If automation continues after a failure, health that the failed version has broken does not hold its successor. */
 function checksInTheWay({ healthChecks }: Observed, head: HistoryEntry | undefined, config: RolloutConfig) {
   const checks = sortedChecks(healthChecks);
-  return head?.bakeStatus === 'Failed' && !holdsAfter(head, config)
+  return head?.bakeStatus === 'Failed' && !holdsAfterFailure(head, config)
     ? obstructing(checks, head, deployCutoff(head))
     : checks;
 }

@@ -6,8 +6,8 @@ import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
 import { selectedTag } from '../../policy/imagePolicy.ts';
 import { type PolicyRules, policyRules } from '../../policy/rules.ts';
-import type { Rollback, StepBack } from '../deployment/wayBack.ts';
-import type { GateVerdict } from './rolloutGates.ts';
+import type { Rollback, RollbackTarget } from '../deployment/rollback.ts';
+import type { RolloutGatesResult } from './rolloutGates.ts';
 
 export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
 
@@ -126,7 +126,7 @@ interface SelectionInputs {
   /** The pending force-deploy request. */
   forceDeploy: string | undefined;
   available: readonly VersionInfo[];
-  verdict: GateVerdict;
+  rolloutGatesResult: RolloutGatesResult;
   head: HistoryEntry | undefined;
   rollback: Rollback | undefined;
   /** Whether RolloutGates hold the first deployment too. */
@@ -142,7 +142,7 @@ export interface Selection {
   /** `next` is what ran before there was a Rollout. */
   initial?: true;
   /** `next` is a rollback. */
-  back?: StepBack;
+  rollback?: RollbackTarget;
   /** The next version; undefined when there is none, or when it is deployed already. */
   next?: string;
   /** Why what is asked for cannot be done. */
@@ -161,7 +161,7 @@ export function select(choice: SelectionInputs): Selection {
       : { manual: false, initial: true, next: initialVersion };
   }
   const requested = wantedVersion || forceDeploy;
-  if (!requested && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
+  if (!requested && rollback && !rollback.stays) return { manual: false, rollback, next: rollback.to.tag };
   if (!requested && rollback?.stays && rollback.until !== undefined) return { manual: false };
   if (!requested) {
     const [newest] = choices(choice);
@@ -176,10 +176,13 @@ export function select(choice: SelectionInputs): Selection {
 export function choices({
   head,
   gateFirst,
-  verdict,
+  rolloutGatesResult,
   isGranted = () => true,
-}: Pick<SelectionInputs, 'head' | 'gateFirst' | 'verdict' | 'isGranted'>): VersionInfo[] {
-  const pool = head === undefined && !gateFirst && verdict.gated.length === 0 ? verdict.promoted : verdict.gated;
+}: Pick<SelectionInputs, 'head' | 'gateFirst' | 'rolloutGatesResult' | 'isGranted'>): VersionInfo[] {
+  const pool =
+    head === undefined && !gateFirst && rolloutGatesResult.gated.length === 0
+      ? rolloutGatesResult.promoted
+      : rolloutGatesResult.gated;
   return pool.filter(isGranted);
 }
 
@@ -197,6 +200,6 @@ function problemWith(
 }
 
 /** RolloutGates, upstream Rollouts, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback to what has passed them; of these only RolloutGates hold what runs already. */
-export function isForward({ manual, back, initial }: Selection): boolean {
-  return !manual && back === undefined && !initial;
+export function isForward({ manual, rollback, initial }: Selection): boolean {
+  return !manual && rollback === undefined && !initial;
 }

@@ -14,7 +14,7 @@ export interface Observed {
   imagePolicy?: ImagePolicy | undefined;
   /** RolloutGates of other Rollouts are ignored. */
   rolloutGates: readonly RolloutGate[];
-  /** Bindings of objects that this Rollout does not pin are ignored. */
+  /** Bindings of objects that are not bound to this Rollout are ignored. */
   bindings: readonly FluxBinding[];
   /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
   healthChecks: readonly HealthCheck[];
@@ -37,7 +37,7 @@ export interface Observed {
   awaited?: readonly string[];
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
   carried?: readonly CarriedDeployment[];
-  /** The name of spec.releaseConfigMap is taken by a ConfigMap that is not this Rollout's. */
+  /** A ConfigMap that this Rollout doesn't own has the name of spec.releaseConfigMap. */
   configMapIsForeign?: boolean;
   /** This installation manages no ConfigMaps. */
   configMapUnsupported?: boolean;

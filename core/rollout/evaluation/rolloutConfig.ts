@@ -4,8 +4,8 @@ import { healthCheckLabels } from '../../health/association.ts';
 import { durationProblem, parseDuration } from '../../kube/duration.ts';
 import { selectorProblems } from '../../kube/selector.ts';
 import { LIMITS } from '../../limits.ts';
+import type { OnFailure } from '../deployment/rollback.ts';
 import { bakes } from '../deployment/unwatched.ts';
-import type { OnFailure } from '../deployment/wayBack.ts';
 import { afterProblems } from '../upstream/dependencies.ts';
 import type { Observed } from './observedRollout.ts';
 
@@ -63,7 +63,7 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
 
 /**
  * No stage, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs already: that can only be
- * said when the Rollout is created. Set later it would be a way past them.
+ * set when the Rollout is created. Set later, it would bypass them.
  */
 export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {
   const { initialVersion } = rollout.spec ?? {};

@@ -21,11 +21,11 @@ import { type ApprovalEvaluator, approvalsText } from './versionApprovals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
-export interface GateVerdict {
+export interface RolloutGatesResult {
   summaries: GateSummary[];
   /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
   gated: VersionInfo[];
-  /** Candidates that every upstream Rollout allows and that have their approvals, whatever else RolloutGates say. */
+  /** Candidates that every upstream Rollout allows and that have their approvals, without regard to other rules of RolloutGates. */
   promoted: VersionInfo[];
   passing: boolean;
   condition: NewCondition;
@@ -56,7 +56,7 @@ export function evaluateRolloutGates(
   bypass: string | undefined,
   upstream: readonly UpstreamVerdict[] = [],
   approvals: ApprovalEvaluator = NO_APPROVALS,
-): GateVerdict {
+): RolloutGatesResult {
   const isBypassed = bypass !== undefined && approvals.isApproved(bypass);
   if (isBypassed) return bypassed(gates, candidates, bypass, upstream);
   const passing = gates.every((gate) => gate.spec?.passing !== false);
@@ -80,7 +80,7 @@ export function evaluateRolloutGates(
 }
 
 /**
- * Once the bypassed version is deployed its gates go on showing the bypass until there is another pending version: they
+ * After the bypassed version is deployed its gates continue to show the bypass until there is another pending version: they
  * would otherwise seem to block what has just been let through.
  */
 export function shownBypass(
@@ -108,7 +108,7 @@ export function namesInTheWay(gates: readonly RolloutGate[], candidates: readonl
   return few(names, NAMED);
 }
 
-/** Labels are short; whatever else they may say is shown as it is. */
+/** Labels are short: their values are shown unchanged. */
 function ofSchedule({ metadata: { labels } }: RolloutGate): string {
   const [kind, name] = [labels?.[SCHEDULE_KIND_LABEL], labels?.[SCHEDULE_NAME_LABEL]];
   return kind && name ? ` of ${kind} '${name}'` : '';
@@ -125,12 +125,12 @@ export function allows(gate: RolloutGate, version: string): boolean {
   return gate.spec?.passing !== false && (gate.spec?.allowedVersions?.includes(version) ?? true);
 }
 
-/** Name of the first gate that rejects the tag: it is never deployed while it is listed, by hand or otherwise. */
+/** Name of the first gate that rejects the tag, which is never deployed while it is listed, not even manually. */
 export function rejectedBy(gates: readonly RolloutGate[], tag: string): string | undefined {
   return gates.find((gate) => gate.spec?.rejectedVersions?.includes(tag))?.metadata.name;
 }
 
-/** In the order of discovery; the time of an earlier rejection by the same gate is kept. */
+/** In the order of discovery, with the time of the first rejection by the same gate. */
 export function rejections(
   available: readonly VersionInfo[],
   gates: readonly RolloutGate[],
@@ -214,7 +214,7 @@ function bypassed(
   candidates: readonly VersionInfo[],
   tag: string,
   upstream: readonly UpstreamVerdict[],
-): GateVerdict {
+): RolloutGatesResult {
   const shown = { message: `Gate bypassed for version ${tag}`, bypassGates: true };
   const summaries = gates.map(({ metadata, spec }) => ({
     name: metadata.name ?? '',

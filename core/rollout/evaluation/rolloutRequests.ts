@@ -1,5 +1,5 @@
 /**
- * One-shot annotations on a Rollout. The webhook notes beside each the uid of the admission request that set it; such a request is
+ * One-shot annotations on a Rollout. For each the webhook records the uid of the admission request that set it; such a request is
  * acted on once and recorded in `status.handledRequest`, after which the decorator removes the annotation.
  */
 import {
@@ -52,7 +52,7 @@ export function formatRequestIds(ids: Readonly<RequestIds>): string {
     .join(',');
 }
 
-/** The ids of the requests whose annotation is there. */
+/** The ids of the requests whose annotations are set. */
 export function requestIdsOf(annotations: Annotations | undefined): RequestIds {
   const noted = parseRequestIds(annotations?.[REQUEST]);
   const ids: RequestIds = {};
@@ -135,7 +135,7 @@ function defined<T extends object>(record: { [K in keyof T]: T[K] | undefined })
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-// Who asked for a version by hand. The webhook notes it for each request on its own, in an annotation of JSON: `requested-by`
+// Who requested a version. The webhook records it for each request, in an annotation of JSON: `requested-by`
 // has one user only, that of the newest request.
 
 const PARTS = ['wantedVersion', 'force-deploy', 'bypass-gates'] as const;
@@ -161,7 +161,7 @@ export function requestersOf(rollout: Rollout, version: string): Pick<Background
   return { requesters: [...new Set(requesters)], ...(deployUser && { onBehalfOf: deployUser }) };
 }
 
-/** Who asked for a deployment of this version by hand, and when; the pin before the force-deploy, as they are deployed. */
+/** Who requested a deployment of this version, and when. A pinned version comes before a force-deploy, as in deployments. */
 export function requesterOf(rollout: Rollout, version: string): { by?: string; at?: string } {
   const part = partsAskingFor(rollout, version).find((each) => each !== 'bypass-gates');
   const by = part && userOf(rollout, part);
@@ -183,7 +183,7 @@ const WHERE: Record<Part, string> = {
   'bypass-gates': BYPASS_ROLLOUT_GATES,
 };
 
-/** All that ask for this version, those that only let it past RolloutGates too. */
+/** All requests for this version, including those that only bypass RolloutGates. */
 export function versionRequests(rollout: Rollout, version: string): VersionRequest[] {
   return partsAskingFor(rollout, version).map((part) => {
     const by = userOf(rollout, part);
@@ -191,7 +191,7 @@ export function versionRequests(rollout: Rollout, version: string): VersionReque
   });
 }
 
-/** `requested by alice at 2026-01-02T12:00:00Z`: of what is asked for by hand and waits; empty where that is not known. */
+/** `requested by alice at 2026-01-02T12:00:00Z`: for a requested version that waits; empty if the requester is unknown. */
 export function requestedText(rollout: Rollout, version: string): string {
   const { by, at } = requesterOf(rollout, version);
   return by ? `requested by ${by}${at ? ` at ${at}` : ''}` : '';

@@ -1,7 +1,8 @@
-/** The approvals that RolloutGates ask for, per version of their Rollout. They hold deployments by hand too, but no rollback. */
+/** The approvals that RolloutGates ask for, per version of their Rollout. They hold manual deployments too, but no rollback. */
 import { APPROVALS, APPROVE, GATE_APPROVALS } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../../api/types.ts';
+import { type Approval, parseApprovals } from '../../approval/approvalRecord.ts';
 import {
   type ApprovalVerdict,
   type Background,
@@ -9,7 +10,6 @@ import {
   expiriesOf,
   verdictText,
 } from '../../approval/approvalVerdict.ts';
-import { type Approval, parseApprovals } from '../../approval/record.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
 import { type CommandLine, withCommands } from '../../text/commands.ts';
@@ -41,7 +41,7 @@ export interface ApprovalEvaluator {
   expiries(versions: ReadonlySet<string>): EpochMs[];
 }
 
-/** Work and memory grow with the approvals that were given: of what nobody has approved, a RolloutGate says the same for every version. */
+/** Work and memory grow with the approvals given: all versions without approvals share one answer per RolloutGate. */
 export function approvalEvaluator(
   rollout: Rollout,
   gates: readonly RolloutGate[],
@@ -161,7 +161,7 @@ function versionsOf(record: string | undefined): string[] {
   return parseApprovals(record).given.map(({ version }) => version);
 }
 
-/** Whether it was discovered. What is only asked for may not exist: its approvals would count for whatever is published later. */
+/** Whether the version was discovered. A requested version may not exist yet: its approvals would count for an image published later. */
 export function knowsVersion({ status }: Rollout, version: string): boolean {
   return (status?.availableReleases ?? []).some(({ tag }) => tag === version);
 }

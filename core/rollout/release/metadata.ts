@@ -1,4 +1,4 @@
-/** What the registry says of releases, filled into the entries when it arrives. */
+/** Metadata of releases from the registry, added to the entries when it is read. */
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ReleaseMetadata } from '../../../api/ports.ts';
@@ -45,7 +45,7 @@ export function metadataWanted(
 }
 
 /**
- * When to ask again for what the registry has not said of a tag. A release that is older than a minute has only the resync of every ten
+ * When to ask again for metadata that the registry has not returned. A release that is older than a minute has only the resync of every ten
  * minutes: where a registry cannot be read at all, more would cost a sync of every Rollout each time. `awaited`: tags of which something
  * is decided by what their metadata says.
  */
@@ -86,7 +86,7 @@ export function withoutFirstSeen({ firstSeen, ...version }: VersionInfo): Versio
 
 type Artifact = Pick<RolloutStatus, 'artifactType' | 'source' | 'title' | 'description'>;
 
-/** The fields of the latest image: overwritten when its manifest was read, kept when it was not. */
+/** The fields of the latest image: overwritten if its manifest was read, unchanged if not. */
 export function artifactFields(status: RolloutStatus, metadata: ReleaseMetadata | undefined): Artifact {
   const { artifactType, source, title, description } = metadata ?? status;
   return {

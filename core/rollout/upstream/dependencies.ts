@@ -6,7 +6,7 @@ import { durationProblem, parseDuration } from '../../kube/duration.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { LIMITS } from '../../limits.ts';
 
-/** What makes versions the same. `revision` is text that whoever pushes an image writes into it. */
+/** When two versions are the same. `revision` is text that the image's publisher chooses. */
 export type Match = 'tag' | 'digest' | 'revision';
 const MATCHES: readonly string[] = ['tag', 'digest', 'revision'] satisfies Match[];
 
@@ -26,7 +26,7 @@ export function upstreamRefs({ spec, metadata }: Rollout): UpstreamRef[] {
   }));
 }
 
-/** Without trust in publishers a revision proves nothing: whoever may push an image writes one that an upstream Rollout has run. A sentence each. */
+/** Without trust in publishers a revision proves nothing: a publisher can copy one that an upstream Rollout has run. One sentence each. */
 export function untrustedMatches({ spec }: Rollout): string[] {
   return (spec?.after ?? [])
     .slice(0, LIMITS.after)
@@ -134,12 +134,12 @@ function wayTo(
   cameFrom: ReadonlyMap<string, string>,
   reached: ReadonlyMap<string, NamespacedName>,
 ): NamespacedName[] {
-  const way: NamespacedName[] = [];
-  for (let key = end; key !== start; key = cameFrom.get(key)!) way.push(reached.get(key)!);
-  return way.reverse();
+  const path: NamespacedName[] = [];
+  for (let key = end; key !== start; key = cameFrom.get(key)!) path.push(reached.get(key)!);
+  return path.reverse();
 }
 
-// Whose order of versions a Rollout may see: that of its namespace, and elsewhere of whoever lets it watch, as with HealthChecks.
+// Which upstream Rollouts a Rollout may read: those of its namespace, and those that consent, as with HealthChecks.
 
 /** The namespaces of upstream Rollouts that do not say it themselves: their Namespace decides. */
 export function namespacesToAsk(rollout: Rollout, found: readonly Rollout[]): string[] {

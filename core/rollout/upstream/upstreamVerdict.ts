@@ -58,9 +58,9 @@ export function evaluateUpstream(
     const times = evaluated.flatMap(({ outcome }) => outcome.at ?? []);
     return {
       ...verdict,
-      allowed: evaluated.flatMap(({ candidate, outcome }) => (outcome.passed ? [candidate.tag] : [])),
+      allowed: evaluated.flatMap(({ candidate, outcome }) => (outcome.satisfied ? [candidate.tag] : [])),
       ...(newest &&
-        !newest.outcome.passed && {
+        !newest.outcome.satisfied && {
           waits: `Rollout '${title}' (${newest.outcome.why})`,
           wait: waitOf(newest.outcome),
         }),
@@ -87,11 +87,11 @@ export function newestSucceeded(
 }
 
 interface Outcome {
-  passed: boolean;
+  satisfied: boolean;
   why?: string;
   /** When it passes by the clock alone. */
   at?: EpochMs;
-  /** Its deployment there goes on by itself. */
+  /** Its deployment there continues by itself. */
   isUnderWay?: true;
   since?: EpochMs | undefined;
 }
@@ -118,7 +118,7 @@ function outcomes(stage: Rollout, ref: UpstreamRef, now: EpochMs): (candidate: V
   };
 }
 
-/** A history tells of a version what its newest deployment tells, except one that was cancelled before it could tell anything. */
+/** The newest deployment of a version counts, unless it was cancelled before it had a result. */
 function entries(history: readonly HistoryEntry[], match: Match) {
   const newest = new Map<string, number>();
   history.forEach((entry, index) => {
@@ -143,7 +143,7 @@ function outcomeOf(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: EpochMs)
   const { timestamp, lastRetryTimestamp, bakeStatus, bakeStartTime, bakeEndTime } = entry;
   switch (bakeStatus) {
     case 'Succeeded':
-      return bakedFor === 0 ? { passed: true } : bakedOutcome(bakeEndTime ?? timestamp, bakedFor, now);
+      return bakedFor === 0 ? { satisfied: true } : bakedOutcome(bakeEndTime ?? timestamp, bakedFor, now);
     case 'Deploying':
       return {
         ...waits(`rolling out${since(lastRetryTimestamp ?? timestamp)}`),
@@ -165,7 +165,7 @@ function bakedOutcome(ended: string, bakedFor: number, now: EpochMs): Outcome {
   const at = parseTime(ended);
   if (at === undefined) return waits('has not reported when it succeeded');
   const until = Math.min(at + bakedFor, LAST_INSTANT);
-  if (now >= until) return { passed: true };
+  if (now >= until) return { satisfied: true };
   return {
     ...waits(`succeeded at ${formatTime(at)}, baked for ${formatDuration(bakedFor)} at ${formatTime(until)}`),
     at: until,
@@ -178,5 +178,5 @@ function underWay(since: string | undefined): Pick<Outcome, 'isUnderWay' | 'sinc
 }
 
 function waits(why: string): Outcome {
-  return { passed: false, why };
+  return { satisfied: false, why };
 }

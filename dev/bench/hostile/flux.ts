@@ -41,18 +41,18 @@ const annotated = (annotations: Record<string, string>): Input => {
 };
 
 const names = (count: number, prefix = 'g') => times(count, (i) => `${prefix}${i}`).join(',');
-const pins = (count: number) =>
+const managedFields = (count: number) =>
   Object.fromEntries(times(count, (i) => [`rollout.kuberik.com/substitute.V${i}.from`, `r${i}`]));
 const keys = (count: number) => Object.fromEntries(times(count, (i) => [`key-${i}`, `${i}`]));
 
 export const FLUX: Record<string, () => Input> = {
   '500 changed variables beside 200 kB of last-applied': () => substituted(500),
   '2,000 changed variables beside 200 kB of last-applied': () => substituted(2000),
-  '60 pins, gates open, beside 200 kB of last-applied': () => {
+  '60 managed fields, gates open, beside 200 kB of last-applied': () => {
     const configuration = JSON.stringify({
       spec: { padding: text(200), postBuild: { substitute: variables(60, 'a') } },
     });
-    const metadata = { annotations: { ...pins(60), [LAST_APPLIED]: configuration } };
+    const metadata = { annotations: { ...managedFields(60), [LAST_APPLIED]: configuration } };
     const spec = (value: string) => ({ postBuild: { substitute: variables(60, value) } });
     const history = [{ id: 1, version: { tag: 'c' }, timestamp: '2026-03-04T09:00:00Z' }];
     return {
@@ -80,7 +80,9 @@ export const FLUX: Record<string, () => Input> = {
     return heldUpdate(spelt('10m'), spelt('10m0s'));
   },
   '200 gates before, 200 others after, and 60 Rollouts': () => {
-    const metadata = (prefix: string) => ({ annotations: { ...pins(60), 'gate.fluxcd.io/gates': names(200, prefix) } });
+    const metadata = (prefix: string) => ({
+      annotations: { ...managedFields(60), 'gate.fluxcd.io/gates': names(200, prefix) },
+    });
     return {
       paths: WRITE,
       body: review(kustomization({ metadata: metadata('a') }), kustomization({ metadata: metadata('b') })),
@@ -110,8 +112,9 @@ export const FLUX: Record<string, () => Input> = {
   '256 kB of gates': () => annotated({ 'gate.fluxcd.io/gates': names(40_000) }),
   '256 kB of selected-by': () => annotated({ 'gate.fluxcd.io/selected-by': names(40_000) }),
   '256 kB of text that names no gate': () => annotated({ 'gate.fluxcd.io/gates': text(250, '!/,') }),
-  '256 kB of pins': () => annotated(pins(4000)),
-  '256 kB of Rollouts in one pin': () => annotated({ 'rollout.kuberik.com/substitute.A.from': names(40_000, 'r') }),
+  '256 kB of managed fields': () => annotated(managedFields(4000)),
+  '256 kB of Rollouts for one managed field': () =>
+    annotated({ 'rollout.kuberik.com/substitute.A.from': names(40_000, 'r') }),
   '256 kB of deployments': () =>
     annotated({ 'rollout.kuberik.com/deployed': times(9000, (i) => `r${i}=${i}/1.0.0/uid-${i}`).join(',') }),
   '256 kB of state': () => annotated({ 'gate.fluxcd.io/state': `closed: ${names(40_000)}` }),

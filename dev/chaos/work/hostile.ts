@@ -12,7 +12,7 @@ const NAMES = ['a', 'b', 'c', 'd'];
 /** Each is large: more of them would test etcd. */
 const MOST_ROLLOUTS = 16;
 
-type Way =
+type Attack =
   | 'edit'
   | 'resume'
   | 'twin'
@@ -28,7 +28,7 @@ type Way =
   | 'bypass'
   | 'event';
 
-const WAYS: Record<Way, number> = {
+const ATTACKS: Record<Attack, number> = {
   edit: 6,
   resume: 6,
   twin: 6,
@@ -65,7 +65,7 @@ export function hostileTenant({ admin, developer, sre }: People, random: Random)
   /** Go writes some characters as six bytes. */
   const text = (length: number) => any(['y', '<', '\u2028']).repeat(length);
 
-  const ways: Record<Way, () => Promise<unknown>> = {
+  const attacks: Record<Attack, () => Promise<unknown>> = {
     edit: () => developer.mergePatch(object() as never, { spec: { interval: `${++count}m` } }),
     resume: () => developer.mergePatch(object() as never, { spec: { suspend: false, interval: `${++count}m` } }),
     twin: async () => {
@@ -162,7 +162,7 @@ export function hostileTenant({ admin, developer, sre }: People, random: Random)
       await sre.create(gate(NAMESPACE, 'own', { spec: { default: 'opened', interval: '5s' } }));
     },
     act: async () => {
-      await ways[random.weighted(WAYS)]();
+      await attacks[random.weighted(ATTACKS)]();
     },
     running: async () =>
       (await all())

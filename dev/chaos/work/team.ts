@@ -29,7 +29,7 @@ export interface People {
 type Ref = ReturnType<typeof refTo>;
 type Act =
   | 'edit'
-  | 'pinEdit'
+  | 'managedFieldEdit'
   | 'label'
   | 'resume'
   | 'remove'
@@ -44,7 +44,7 @@ type Act =
 
 const ACTS: Record<Act, number> = {
   edit: 6,
-  pinEdit: 4,
+  managedFieldEdit: 4,
   label: 2,
   resume: 3,
   remove: 2,
@@ -180,7 +180,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       const one = any(held);
       return developer.mergePatch(one, { spec: changeOf(one, `./by-hand-${++requests}`) });
     },
-    pinEdit: () =>
+    managedFieldEdit: () =>
       random.next() < 0.5
         ? developer.mergePatch(held[1]!, { spec: { postBuild: { substitute: { APP_VERSION: '6.6.6' } } } })
         : developer.mergePatch(held[0]!, { spec: { ref: { tag: '6.6.6' } } }),
@@ -326,12 +326,12 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     if (!live) return [`${name} is not there`];
     const fields = Object.entries(wanted.spec).filter(([field]) => !(metadata.name === 'side' && field === 'path'));
     const wrong = fields.filter(([field, value]) => !isDeepStrictEqual(live.spec[field], value));
-    const pin = live.kind === 'OCIRepository' ? live.spec.ref?.tag : live.spec.postBuild?.substitute?.APP_VERSION;
+    const value = live.kind === 'OCIRepository' ? live.spec.ref?.tag : live.spec.postBuild?.substitute?.APP_VERSION;
     return [
       ...wrong.map(([field, value]) => `${name} has ${field} ${JSON.stringify(live.spec[field])}, not ${value}`),
       ...(live.spec.suspend ? [`${name} is suspended`] : []),
       ...(live.metadata.annotations?.[SUSPENDED] === undefined ? [] : [`${name} remembers a suspension`]),
-      ...(metadata.name !== 'app' || pin === tag(newest) ? [] : [`${name} has ${pin}, not ${tag(newest)}`]),
+      ...(metadata.name !== 'app' || value === tag(newest) ? [] : [`${name} has ${value}, not ${tag(newest)}`]),
     ];
   }
 }

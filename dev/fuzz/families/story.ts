@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { withOwners } from '../../fakes/fieldOwners.ts';
-import { isSelected, names, pinned, pinsOf, thawed } from '../naive/flux.ts';
+import { isSelected, managedFieldsOf, managedValue, names, thawed } from '../naive/flux.ts';
 import type { GateSpec } from '../naive/gate.ts';
 import { type AnyObject, admit, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
@@ -166,8 +166,10 @@ class World {
 
   /** The closed Gates of the Rollouts from which a write takes a field. */
   closedOfLeft(before: AnyObject, after: AnyObject): string[] {
-    const kept = pinsOf(after);
-    const left = [...pinsOf(before)].filter(([field, name]) => kept.get(field) !== name).map(([, name]) => name);
+    const kept = managedFieldsOf(after);
+    const left = [...managedFieldsOf(before)]
+      .filter(([field, name]) => kept.get(field) !== name)
+      .map(([, name]) => name);
     return left.flatMap((name) => {
       const found = this.rollouts.get(name);
       if (!found) return [];
@@ -274,7 +276,7 @@ async function store(world: World, sent: AnyObject, by: string, fieldManager: st
   expectMarks(world, before, after, details);
   if (outcome.asked) expectSuspension(world, after, broken, details);
   if (!before) expectCreatedClosed(world, after, details);
-  if (outcome.asked && (closedBefore.length === 0 || broken)) expectPins(world, after, details);
+  if (outcome.asked && (closedBefore.length === 0 || broken)) expectManagedFields(world, after, details);
   if (broken && after.spec?.suspend !== true) world.runsOn = world.closed(world.required(after));
   if (world.closed(world.required(after)).length === 0) world.runsOn = undefined;
   world.object = after;
@@ -304,13 +306,13 @@ function expectCreatedClosed(world: World, after: AnyObject, details: object): v
 }
 
 /** "From then on the value is held." */
-function expectPins(world: World, after: AnyObject, details: object): void {
-  for (const [field, name] of pinsOf(after)) {
+function expectManagedFields(world: World, after: AnyObject, details: object): void {
+  for (const [field, name] of managedFieldsOf(after)) {
     const head = world.rollouts.get(name)?.status.history[0]?.version.tag;
     if (head === undefined) continue;
     expectThat(
-      pinned(after, field) === head,
-      `${field} is ${pinned(after, field)}, Rollout ${name} has deployed ${head}`,
+      managedValue(after, field) === head,
+      `${field} is ${managedValue(after, field)}, Rollout ${name} has deployed ${head}`,
       details,
     );
     if (field === 'tag')

@@ -61,16 +61,16 @@ export function isSelected(
 
 /** A variable is what Flux substitutes; no map of JavaScript's can have a key `__proto__` of its own by assignment. */
 const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
-const PIN = /^rollout\.kuberik\.com\/substitute\.([_A-Za-z][_A-Za-z0-9]*)\.from$/;
+const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([_A-Za-z][_A-Za-z0-9]*)\.from$/;
 
 /** `variable` or `tag`, to the one Rollout that owns it. */
-export function pinsOf({ kind, metadata: { annotations = {} } }: Thing): Map<string, string> {
+export function managedFieldsOf({ kind, metadata: { annotations = {} } }: Thing): Map<string, string> {
   const claims: [field: string, rollout: string][] = [];
   const pair = annotations['rollout.kuberik.com/rollout'];
   if (kind === 'OCIRepository' && pair !== undefined) claims.push(['tag', pair]);
   if (kind === 'Kustomization') {
     for (const [key, rollout] of Object.entries(annotations)) {
-      const variable = PIN.exec(key)?.[1];
+      const variable = SUBSTITUTE_FROM.exec(key)?.[1];
       if (variable !== undefined) claims.push([variable, rollout]);
     }
     const variable = annotations['rollout.kuberik.com/substitute'];
@@ -85,7 +85,7 @@ export function pinsOf({ kind, metadata: { annotations = {} } }: Thing): Map<str
   return new Map([...owners].flatMap(([field, list]) => (list.size === 1 ? [[field, [...list][0]!] as const] : [])));
 }
 
-export function pinned({ spec }: Thing, field: string): unknown {
+export function managedValue({ spec }: Thing, field: string): unknown {
   return field === 'tag' ? spec?.ref?.tag : spec?.postBuild?.substitute?.[field];
 }
 

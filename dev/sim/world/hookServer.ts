@@ -50,7 +50,7 @@ export function hookServer({ clock, connection, settings, recorded, crashed }: H
     access: withRememberedAnswers(reviewer, recent),
     events,
     metadata: { lookup: () => ({}), isAwaited: () => false },
-    measurements: { take: async () => undefined },
+    measurements: { measure: async () => undefined },
     requirers: createGateRequirers(cluster),
     recent,
     metrics,

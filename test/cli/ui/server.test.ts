@@ -47,7 +47,7 @@ describe('a request that cannot be read', () => {
   });
 
   it.each(['null', '1', '[]', '"text"', '{}'])('is told from one that asks for nothing: %s', async (body) => {
-    const message = 'This is nothing that the page can ask for.';
+    const message = "The page doesn't make such a request.";
     expect(await ask('POST', '/api/act', body)).toEqual({ status: 400, message });
   });
 

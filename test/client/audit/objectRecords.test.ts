@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import { type AuditedObject, historyGap, recordsOfObject } from '../../../client/audit/objectRecords.ts';
+import { formatApprovals } from '../../../core/approval/approvalRecord.ts';
 import { formatListed } from '../../../core/approval/listRecord.ts';
-import { formatApprovals } from '../../../core/approval/record.ts';
 import { formatAcceptedRequests } from '../../../core/gate/gateRequests.ts';
 
 const AT = '2026-03-04T10:00:00Z';

@@ -67,7 +67,7 @@ it('says what the failed HealthChecks reported, and which version succeeded last
     `HealthCheck shop/web failed 1.2.0: ${MESSAGE}`,
     '1.1.0 is the last version that succeeded (deployment 2)',
   ]);
-  expect(failure).toEqual({ lastGood: '1.1.0', lastGoodId: 2, wayBack: '1.1.0', unblocks: false });
+  expect(failure).toEqual({ lastGood: '1.1.0', lastGoodId: 2, rollbackTo: '1.1.0', unblocks: false });
 });
 
 describe('proposes', () => {

@@ -14,7 +14,7 @@ import { conditionOf, history, variablesArrive } from '../support/versions.ts';
 
 const DEPLOYED = 'rollout.kuberik.com/deployed';
 const FOLLOWS = 'rollout.kuberik.com/rollout';
-const PIN = 'rollout.kuberik.com/substitute.APP_VERSION.from';
+const SUBSTITUTE_FROM = 'rollout.kuberik.com/substitute.APP_VERSION.from';
 const RING = { ring: 'frozen' };
 
 export interface World {
@@ -29,11 +29,11 @@ export interface World {
  * - app, release, source: require the Gate `freeze`; app was applied by kubectl and carries Flux's finalizer
  * - applied: the same, applied by kustomize-controller as part of the Kustomization `parent`
  * - selected: held by the Gate `ring`, which selects the label ring=frozen
- * - bound: pinned by the Rollout `rollout`; both require `freeze`; 1.0.0 is deployed and 1.1.0 waits
- * - loose: pinned by the Rollout `rollout` too, and requires no Gate: it is not suspended, but cannot leave the Rollout
- * - chart: a HelmRelease that follows the Rollout `rollout` without a pin, and requires no Gate either
+ * - bound: managed by the Rollout `rollout`; both require `freeze`; 1.0.0 is deployed and 1.1.0 waits
+ * - loose: managed by the Rollout `rollout` too, and requires no Gate: it is not suspended, but cannot leave the Rollout
+ * - chart: a HelmRelease that follows the Rollout `rollout` without a managed field, and requires no Gate either
  * - chosen: a Rollout held by the Gate `choosing`, which selects the Rollouts with the label ring=frozen; 1.1.0 waits as well
- * - follower: pinned by `chosen`; it requires no Gate either
+ * - follower: managed by `chosen`; it requires no Gate either
  * - always: a Gate that is open
  *
  * `parts`: which of them are there, beside freeze and always. Selecting Gates concern every Flux object of a cluster, so a
@@ -56,8 +56,8 @@ export async function newWorld(
   await Promise.all(gates.map((name) => sre.create(manifests[name]!)));
   if (hasRollout) await Promise.all([publish(ns, 'app', '1.0.0'), publish(ns, 'other', '9.9.9')]);
   await Promise.all(objects.map(([name, object]) => write(name, object, view)));
-  const pinned = ['bound', 'loose', 'follower'].filter((name) => parts.includes(name));
-  await Promise.all(pinned.map((name) => variablesArrive(admin, ns, name, { APP_VERSION: '1.0.0' })));
+  const managed = ['bound', 'loose', 'follower'].filter((name) => parts.includes(name));
+  await Promise.all(managed.map((name) => variablesArrive(admin, ns, name, { APP_VERSION: '1.0.0' })));
   if (closed) {
     const closing = gates.filter((name) => name !== 'always');
     await Promise.all(closing.map((name) => ask(sre, ns, name, 'close')));
@@ -127,7 +127,7 @@ function write(name: string, object: AnyObject, { developer, flux }: ClusterView
     : developer.create(object);
 }
 
-const PROTECTED = [GATES, PIN, FOLLOWS, SELECTED_BY, SUSPENDED, STATE, DEPLOYED];
+const PROTECTED = [GATES, SUBSTITUTE_FROM, FOLLOWS, SELECTED_BY, SUSPENDED, STATE, DEPLOYED];
 
 function stateOf(object: AnyObject | undefined) {
   if (!object) return 'gone';

@@ -1,4 +1,4 @@
-/** A Helm application: the Rollout pins the chart's OCIRepository, and waits for the HelmRelease that follows it. helm-controller is played. */
+/** A Helm application: the Rollout manages the chart's OCIRepository, and waits for the HelmRelease that follows it. helm-controller is played. */
 import { describe, expect, it } from 'vitest';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
 import { ApiError, gate, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';

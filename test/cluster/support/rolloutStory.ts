@@ -53,7 +53,7 @@ export function storyOf(view: ClusterView, ns: string) {
     head,
     create: (spec: Record<string, unknown> = {}, extras: { annotations?: Record<string, string> } = {}) =>
       developer.create(rollout(ns, 'app', { spec, ...extras })),
-    /** An OCIRepository and a Kustomization fed by it, both pinned by the Rollout. */
+    /** An OCIRepository and a Kustomization fed by it, both bound to the Rollout. */
     bind: async () => {
       await developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
       await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));

@@ -1,9 +1,10 @@
 /** What a FluxBinding may grow to: an object whose binding cannot be written does not learn that its gate has closed. */
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
-import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
-import { objectGates, refuseTooManyReferences } from '../../../core/admission/objectGates.ts';
-import { hasArrived } from '../../../core/binding/arrival.ts';
+import { refuseTooManyReferences } from '../../../core/admission/gateAnnotations.ts';
+import { managedFieldsOf } from '../../../core/admission/managedFields/managedFields.ts';
+import { objectGates } from '../../../core/admission/objectGates.ts';
+import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { deployment, gatesByName, kustomization, NOW, ociRepository } from './objects.ts';
@@ -20,7 +21,7 @@ it('a revision beyond the limit is no proof, and is not copied', () => {
   expect(size(binding)).toBeLessThan(2000);
   expect(binding.spec?.observed?.fetched).toBeUndefined();
   const head = { rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' };
-  expect(hasArrived(binding, undefined, head)).toBe(false);
+  expect(provesApply(binding, undefined, head)).toBe(false);
 });
 
 it('nor is what a Kustomization says it has applied', () => {
@@ -48,9 +49,9 @@ it('an object with more marked variables than the limit counts as behind a close
   );
   const object = kustomization({ annotations });
   const context = { gates: gatesByName(), namespaceLabels: {}, now: NOW };
-  expect(pinAnnotationsOf(object).pins).toHaveLength(LIMITS.pins);
-  expect(pinAnnotationsOf(object).problems[0]).toContain(`more than ${LIMITS.pins} managed variables`);
+  expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
+  expect(managedFieldsOf(object).problems[0]).toContain(`more than ${LIMITS.managedFields} managed variables`);
   expect(objectGates(object, context).closed).toHaveLength(1);
-  expect(refuseTooManyReferences(object, undefined)).toContain(`${LIMITS.pins} variables`);
+  expect(refuseTooManyReferences(object, undefined)).toContain(`${LIMITS.managedFields} variables`);
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(100_000);
 });

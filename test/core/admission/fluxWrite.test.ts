@@ -23,7 +23,7 @@ describe('one write of a gated Kustomization', () => {
   itDecides([
     // Any write.
     {
-      says: 'a closed gate suspends, remembers what suspend was, and keeps the pin where it is',
+      says: 'a closed gate suspends, stores the previous spec.suspend, and keeps the managed field',
       old: kustomization({
         annotations: GATED,
         deployed: deployment('my-app', 1, '1.0.0'),
@@ -187,7 +187,7 @@ describe('one write of a gated Kustomization', () => {
     },
     { says: 'flux resume', old: frozen(), object: frozen({ spec: { suspend: false } }), denial: /spec\.suspend/ },
     {
-      says: 'a direct edit of the pin',
+      says: 'a direct edit of the managed field',
       old: frozen(),
       object: frozen({ substitute: { APP: '3' } }),
       denial: /substitute\.APP/,
@@ -275,7 +275,7 @@ describe('one write of a gated Kustomization', () => {
     },
     // Created behind a closed gate.
     {
-      says: 'created behind a closed gate: admitted, pinned, suspended',
+      says: 'created behind a closed gate: admitted, managed field set, suspended',
       object: kustomization({ annotations: GATED, substitute: {} }),
       stored: kustomization({
         annotations: FROZEN,

@@ -100,7 +100,7 @@ it.each(writes)('%s: verified at little cost, in few words', (_, object, oldObje
   expect(cost).toBeLessThan(CHEAP);
 });
 
-it('thousands of pins beside a long last-applied annotation cost little', () => {
+it('thousands of managed fields beside a long last-applied annotation cost little', () => {
   const annotations = Object.fromEntries(
     Array.from({ length: 2000 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'my-app']),
   );

@@ -26,7 +26,7 @@ describe('one write of a gated Kustomization at the opening', () => {
   itDecides([
     ...(['unset', 'false', 'true'] as const).map(
       (memory): Row => ({
-        says: `opening restores suspend to ${memory}, and the pin moves in the same write`,
+        says: `opening restores suspend to ${memory}, and the managed field changes in the same write`,
         old: frozen({ annotations: { [MEMORY]: memory } }),
         object: frozen({ annotations: { [MEMORY]: memory, [STATE]: 'open' } }),
         gates: [openGate],

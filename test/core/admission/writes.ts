@@ -18,8 +18,8 @@ import {
   rolloutsByName,
 } from './objects.ts';
 
-export const PIN = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
-export const GATED = { ...PIN, 'gate.fluxcd.io/gates': 'freeze' };
+export const MANAGED = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
+export const GATED = { ...MANAGED, 'gate.fluxcd.io/gates': 'freeze' };
 export const MEMORY = 'gate.fluxcd.io/suspended';
 export const STATE = 'gate.fluxcd.io/state';
 export const REASON = 'gate.fluxcd.io/bypass-reason';

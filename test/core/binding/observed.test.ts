@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../../api/types.ts';
-import { observedOf } from '../../../core/binding/arrival.ts';
+import { observedOf } from '../../../core/binding/appliedDeployment.ts';
 import { objectOf } from '../../support/objects.ts';
 import { deployment, helmRelease, kustomization, ociRepository, released } from '../admission/objects.ts';
 

@@ -1,7 +1,7 @@
 /** The same answers as a search through all that was added. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ByVersion, isSameVersion } from '../../../core/budget/imageVersion.ts';
+import { ByVersion, isSameImage } from '../../../core/budget/imageVersion.ts';
 
 const version = fc.record({
   image: fc.constantFrom('shop', 'cart'),
@@ -17,9 +17,7 @@ it('finds what is the same version, once for each id, however many there are', (
       entries.forEach(({ version: of, id }, place) => {
         known.add(of, id, place);
       });
-      const same = entries.flatMap(({ version: of, id }, place) =>
-        isSameVersion(of, asked) ? [{ of, id, place }] : [],
-      );
+      const same = entries.flatMap(({ version: of, id }, place) => (isSameImage(of, asked) ? [{ of, id, place }] : []));
       const ids = new Set(same.map(({ id }) => id));
       expect(known.first(asked)).toBe(same[0]?.place);
       expect(known.count(asked)).toBe(ids.size);

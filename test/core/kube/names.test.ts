@@ -1,6 +1,6 @@
 /** Lists of names in annotations are bounded, and beyond the bound nothing opens. */
 import { describe, expect, it } from 'vitest';
-import { pinAnnotationsOf } from '../../../core/admission/managedFields/annotations.ts';
+import { managedFieldsOf } from '../../../core/admission/managedFields/managedFields.ts';
 import { requiredGates } from '../../../core/admission/objectGates.ts';
 import { splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
@@ -30,10 +30,10 @@ describe('an annotation with more names than are read', () => {
     expect(requiredGates(object, world).tooMany).toBe(true);
   });
 
-  it('pins nothing, and says so', () => {
+  it('binds no field, and reports that', () => {
     const annotations = { 'rollout.kuberik.com/substitute.APP.from': many(LIMIT + 1, 'my-app') };
-    expect(pinAnnotationsOf(kustomization({ annotations }))).toMatchObject({
-      pins: [],
+    expect(managedFieldsOf(kustomization({ annotations }))).toMatchObject({
+      fields: [],
       problems: [`rollout.kuberik.com/substitute.APP.from has more than ${LIMIT} names: the field is not changed`],
     });
   });

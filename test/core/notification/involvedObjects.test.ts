@@ -33,9 +33,9 @@ describe('who stands in for a Gate', () => {
 
   it(`is in no more than ${LIMITS.notifiedNamespaces} namespaces, its own among them`, () => {
     const many = Array.from({ length: 300 }, (_, i) => named(`Kustomization n${i}/web`));
-    const standIns = involvedObjectsOf([...many, named('Kustomization zz/web')], 'zz');
-    expect(standIns).toHaveLength(LIMITS.notifiedNamespaces);
-    expect(standIns[0]?.namespace).toBe('zz');
+    const involvedObjects = involvedObjectsOf([...many, named('Kustomization zz/web')], 'zz');
+    expect(involvedObjects).toHaveLength(LIMITS.notifiedNamespaces);
+    expect(involvedObjects[0]?.namespace).toBe('zz');
   });
 });
 

@@ -13,7 +13,7 @@ import { kubectlOf, patching } from '../../../client/actions/writes/plannedWrite
 import { objectRef } from '../../../client/explain/application.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { closedGatesText, pinnedText } from '../../../core/admission/gateTexts.ts';
+import { closedGatesText, managedFieldHint } from '../../../core/admission/gateTexts.ts';
 import { readyOf } from '../../../core/budget/budgetReport.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
@@ -120,7 +120,7 @@ describe('a command in', () => {
   it('a denial of an edit', () => {
     const app = objectOf('Kustomization', { metadata: { namespace: 'shop', name: 'app' } });
     each((value, rollout, name) => {
-      const lines = pinnedText(app as never, { rollout, field: 'tag' } as never, value).commands ?? [];
+      const lines = managedFieldHint(app as never, { rollout, field: 'tag' } as never, value).commands ?? [];
       const [deploy = [], past] = lines.map(([, line]) => words(line));
       expect(past).toEqual([...deploy, 'gate.fluxcd.io/bypass-reason=<why>']);
       expect(deploy).toEqual([

@@ -291,7 +291,7 @@ describe('of a Rollout it finds', () => {
     expect((await judge([...steps, ...deploy('Manual deployment')])).violations).toEqual([]);
   });
 
-  it('a pin that is not what was deployed', async () => {
+  it('a managed field that is not what was deployed', async () => {
     const carried = (value: string) => ({
       spec: { postBuild: { substitute: { APP_VERSION: value } } },
       metadata: {

@@ -112,7 +112,7 @@ describe('a named Gate', () => {
     expect(sync.object).toEqual(kustomization({ annotations: {} }));
   });
 
-  it('holds the pin while closed, and lets it move in the write that resumes', async () => {
+  it('holds the managed field while closed, and lets it move in the write that resumes', async () => {
     const annotations = { ...named, 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
     const cluster = new Cluster(kustomization({ annotations, substitute: { APP: '1.0.0' } }));
     cluster.gates = [opened];

@@ -9,7 +9,7 @@ import { Cluster } from './cluster.ts';
 const STATE = 'gate.fluxcd.io/state';
 const MEMORY = 'gate.fluxcd.io/suspended';
 const HAS_RUN = { lastAppliedRevision: '1.0.0@sha256:1', observedGeneration: 3 };
-const TWO_PINS = {
+const TWO_FIELDS = {
   'rollout.kuberik.com/substitute.APP.from': 'my-app',
   'rollout.kuberik.com/substitute.WEB.from': 'web',
   'gate.fluxcd.io/gates': 'freeze',
@@ -29,7 +29,7 @@ function hotfix(head: Partial<HistoryEntry> = {}, gates = 'shop/freeze'): Rollou
 }
 
 const atOld = {
-  annotations: TWO_PINS,
+  annotations: TWO_FIELDS,
   deployed: [deployment('my-app', 1, '1.0.0'), deployment('web', 1, '5.0.0')].join(),
   substitute: { APP: '1.0.0', WEB: '5.0.0' },
   status: HAS_RUN,
@@ -53,13 +53,13 @@ async function passing(): Promise<Cluster> {
   return cluster;
 }
 
-const pins = ({ spec }: FluxObject) => (spec?.postBuild as { substitute?: object } | undefined)?.substitute;
+const substituted = ({ spec }: FluxObject) => (spec?.postBuild as { substitute?: object } | undefined)?.substitute;
 const runs = ({ object }: Cluster) => object.spec?.suspend !== true;
 
 describe('an object that a deployment lets past its Gate', () => {
-  it('takes the pinned field of that Rollout, runs, and remembers how to be held', async () => {
+  it('takes the managed field of that Rollout, runs, and remembers how to be held', async () => {
     const { object, binding } = await passing();
-    expect(pins(object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
+    expect(substituted(object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
     expect(object.metadata.annotations).toMatchObject({ [STATE]: 'passing: shop/freeze', [MEMORY]: 'unset' });
     expect(binding?.status?.passing).toEqual([{ rollout: 'my-app', id: 2, version: '1.1.0', uid: 'uid-my-app' }]);
     expect(binding?.status?.conditions).toContainEqual(
@@ -98,7 +98,7 @@ describe('an object that a deployment lets past its Gate', () => {
     await cluster.settle();
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(cluster.object.metadata.annotations).toMatchObject({ [STATE]: 'closed: shop/freeze', [MEMORY]: 'unset' });
-    expect(pins(cluster.object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
+    expect(substituted(cluster.object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
     expect(cluster.binding?.status?.passing).toBeUndefined();
   });
 
@@ -109,7 +109,7 @@ describe('an object that a deployment lets past its Gate', () => {
     expect(runs(cluster)).toBe(true);
     expect(cluster.object.metadata.annotations?.[MEMORY]).toBeUndefined();
     expect(cluster.object.metadata.annotations?.[STATE]).toBe('open');
-    expect(pins(cluster.object)).toEqual({ APP: '1.1.0', WEB: '6.0.0' });
+    expect(substituted(cluster.object)).toEqual({ APP: '1.1.0', WEB: '6.0.0' });
   });
 
   it('does not wait for its applier when the Gate opens on the way: it runs its spec already', async () => {
@@ -175,7 +175,7 @@ describe('a deployment lets nothing past', () => {
     change(cluster);
     await cluster.settle();
     expect(cluster.object.spec?.suspend).toBe(true);
-    expect(pins(cluster.object)).toEqual({ APP: '1.0.0', WEB: '5.0.0' });
+    expect(substituted(cluster.object)).toEqual({ APP: '1.0.0', WEB: '5.0.0' });
   });
 
   it('that follows no Rollout of it', async () => {
@@ -189,7 +189,7 @@ describe('a deployment lets nothing past', () => {
   });
 });
 
-it('the source that the same Rollout pins passes too, without a digest that would override the tag', async () => {
+it('the source that the same Rollout manages takes it too, without a digest that would override the tag', async () => {
   const annotations = { 'rollout.kuberik.com/rollout': 'my-app', 'gate.fluxcd.io/gates': 'freeze' };
   const cluster = await frozen(
     ociRepository({ digest: 'sha256:1' }, { annotations, status: { artifact: { revision: 'x' } } }),

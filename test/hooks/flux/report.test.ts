@@ -20,7 +20,7 @@ import {
 import { Cluster, controller, mapOf } from './cluster.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
-const pinned = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
+const managed = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
 const at1 = { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } };
 const twoDeployed = rollout('my-app', '1.1.0', '1.0.0');
 const closed = gate('shop/freeze');
@@ -79,7 +79,7 @@ const rows: Row[] = [
   },
   {
     says: 'a deployment behind a Gate that has closed',
-    object: kustomization({ ...at1, annotations: { ...pinned, ...named } }),
+    object: kustomization({ ...at1, annotations: { ...managed, ...named } }),
     sent: [twoDeployed],
     gates: [closed],
     binding: { ...atOne, ...says(true) },
@@ -135,7 +135,7 @@ describe('the Flux decorator is sent what the annotations name', () => {
 
   it('relates the Rollouts that it names, and no Gate: in a freeze of many it is not woken before they are written', async () => {
     const { call } = fakeHookCall({ now: NOW });
-    const parent = kustomization({ annotations: { ...pinned, ...named } }) as KubeObject;
+    const parent = kustomization({ annotations: { ...managed, ...named } }) as KubeObject;
     const { relatedResources } = await fluxHook.customize!({ controller, parent }, call);
     expect(relatedResources.map(({ resource, namespace, names }) => [resource, namespace, names])).toEqual([
       ['rollouts', 'shop', ['my-app']],
@@ -164,7 +164,7 @@ describe('the Gates of many objects are read once a second', () => {
 });
 
 describe('a FluxBinding that is told', () => {
-  const object = kustomization({ ...at1, annotations: { ...pinned, ...named } });
+  const object = kustomization({ ...at1, annotations: { ...managed, ...named } });
   const { call } = fakeHookCall({ now: NOW });
   const tell = async (...gates: Gate[]) => {
     const request = { controller, object, attachments: {}, related: mapOf(twoDeployed), finalizing: false };

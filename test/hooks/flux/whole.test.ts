@@ -1,4 +1,4 @@
-/** A Kustomization and its source, both pinned by Rollout my-app, whatever happens to them and in whatever order hooks get to it. */
+/** A Kustomization and its source, both bound to Rollout my-app, whatever happens to them and in whatever order hooks get to it. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';

@@ -30,7 +30,7 @@ function writingBack(...tags: string[]): Rollout {
 const byGit = (id: number, version: string) => `${deployment('my-app', id, version)}/git`;
 const appOf = ({ spec }: FluxObject) => (spec?.postBuild as { substitute?: Record<string, string> })?.substitute?.APP;
 const carriedBy = ({ metadata }: FluxObject) => metadata.annotations?.[DEPLOYED];
-const pinOf = ({ binding }: Cluster) => binding?.status?.pins?.[0];
+const fieldOf = ({ binding }: Cluster) => binding?.status?.pins?.[0];
 const ready = ({ binding }: Cluster) => {
   const condition = binding?.status?.conditions?.find(({ type }) => type === 'Ready');
   return condition && `${condition.status}: ${condition.message}`;
@@ -72,7 +72,7 @@ describe('an object whose field Git sets', () => {
   it('waits for Git, and has the version when Flux has applied what Git says', async () => {
     const cluster = await clusterOf(writingBack('1.0.0'));
     await applied(cluster);
-    expect(pinOf(cluster)).toMatchObject({ state: 'Applied', version: '1.0.0', writeBack: 'my-app-deployed' });
+    expect(fieldOf(cluster)).toMatchObject({ state: 'Applied', version: '1.0.0', writeBack: 'my-app-deployed' });
 
     cluster.rollouts = [writingBack('1.1.0', '1.0.0')];
     cluster.now += 3_600_000;
@@ -85,9 +85,9 @@ describe('an object whose field Git sets', () => {
 
     await sync(cluster, '1.1.0');
     expect(carriedBy(cluster.object)).toBe(byGit(2, '1.1.0'));
-    expect(pinOf(cluster)).toMatchObject({ state: 'Waiting', version: '1.1.0' });
+    expect(fieldOf(cluster)).toMatchObject({ state: 'Waiting', version: '1.1.0' });
     await applied(cluster);
-    expect(pinOf(cluster)).toMatchObject({ state: 'Applied', version: '1.1.0' });
+    expect(fieldOf(cluster)).toMatchObject({ state: 'Applied', version: '1.1.0' });
     expect(cluster.binding?.status?.applied).toMatchObject([{ id: 2, version: '1.1.0' }]);
   });
 
@@ -96,11 +96,11 @@ describe('an object whose field Git sets', () => {
     await applied(cluster);
     cluster.rollouts = [writingBack('1.0.0', '1.1.0', '1.0.0')];
     await cluster.settle();
-    expect(pinOf(cluster)).toMatchObject({ state: 'Waiting', id: 3 });
+    expect(fieldOf(cluster)).toMatchObject({ state: 'Waiting', id: 3 });
     await sync(cluster, '1.0.0');
     expect(carriedBy(cluster.object)).toBe(byGit(3, '1.0.0'));
     await applied(cluster);
-    expect(pinOf(cluster)).toMatchObject({ state: 'Applied', id: 3 });
+    expect(fieldOf(cluster)).toMatchObject({ state: 'Applied', id: 3 });
   });
 
   it('is noted as carrying a deployment of the version that it has already, and that is all that is written', async () => {
@@ -121,13 +121,13 @@ describe('an object whose field Git sets', () => {
     await applied(cluster);
     expect(appOf(cluster.object)).toBe(value);
     expect(carriedBy(cluster.object)).toBeUndefined();
-    expect(pinOf(cluster)?.state).toBe('Waiting');
+    expect(fieldOf(cluster)?.state).toBe('Waiting');
     await sync(cluster, '1.0.0');
     await applied(cluster);
-    expect(pinOf(cluster)?.state).toBe('Applied');
+    expect(fieldOf(cluster)?.state).toBe('Applied');
     await sync(cluster, value);
     await applied(cluster);
-    expect(pinOf(cluster)?.state).toBe('Waiting');
+    expect(fieldOf(cluster)?.state).toBe('Waiting');
   });
 
   it('has a version only when all of its fields have it', async () => {

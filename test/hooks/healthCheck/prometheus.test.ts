@@ -33,7 +33,7 @@ async function sync(object: HealthCheck, rollouts: Rollout[] = [], now = NOW, an
     questions.push(question);
     return answer && { at: now, reading: { values: answer } };
   };
-  const { call } = fakeHookCall({ now, cluster: cluster([]), measurements: { take } });
+  const { call } = fakeHookCall({ now, cluster: cluster([]), measurements: { measure: take } });
   const { status, resyncAfterSeconds } = await healthCheckHook.sync(
     {
       controller: { apiVersion: '', kind: '', metadata: {} },

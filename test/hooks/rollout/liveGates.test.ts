@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
+import { TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
 import type { Observed } from '../../../core/rollout/evaluation/observedRollout.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
@@ -109,6 +110,11 @@ describe('the Gates of a bound object', () => {
     ['that a HelmRelease names', [], [{ ...naming(), kind: 'HelmRelease' }].map(follows)],
     ['that select it, by its own annotation', [], [bound('prod', { 'gate.fluxcd.io/selected-by': 'team-a/freeze' })]],
     ['that select it, and its annotation does not have yet', [], [bound('prod')]],
+    [
+      'that select it, and are too many for its annotation, whose FluxBinding is older',
+      [bindingOf('prod')],
+      [bound('prod', { 'gate.fluxcd.io/selected-by': TOO_MANY.name }), bindingOf('prod')],
+    ],
   ])('hold a version: %s', async (title, cached, live) => {
     const gate = title.includes('select') ? selecting('freeze') : freeze('freeze', 'closed');
     const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), ...cached], {

@@ -77,7 +77,7 @@ export class Model {
     if (this.force === head?.release) this.force = undefined;
     if (head?.state !== 'Failed') this.unblock = false;
     const asked = this.pin ?? this.force;
-    const back = asked === undefined ? this.wayBack() : undefined;
+    const back = asked === undefined ? this.rollbackTag() : undefined;
     const next = asked ?? back ?? this.candidate();
     if (next === undefined || next === head?.release) return false;
     const mayGo = head ? this.mayFollow(head, now, back !== undefined) : this.gateOpen;
@@ -97,7 +97,7 @@ export class Model {
     return true;
   }
 
-  private wayBack(): number | undefined {
+  private rollbackTag(): number | undefined {
     const [head, ...older] = this.history;
     if (this.onFailure !== 'Rollback' || head?.state !== 'Failed' || head.back) return undefined;
     return older.find(({ state, release }) => state === 'Succeeded' && release !== head.release)?.release;

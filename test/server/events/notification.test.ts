@@ -28,7 +28,7 @@ const CLOSED: EventRecord = {
   message: 'Gate close requested, closed by alice: INC-42',
   key: 'closed/7',
   at: AT,
-  standIns: [{ ...WEB, namespace: 'flux-system', name: 'apps' }, WEB],
+  involvedObjects: [{ ...WEB, namespace: 'flux-system', name: 'apps' }, WEB],
   forOthers: 'Gate close requested',
 };
 
@@ -140,8 +140,14 @@ describe('an event', () => {
       metadata: { name: 'fleet' },
       spec: { selector: {}, namespaceSelector: {}, maxConcurrent: 1 },
     });
-    const standIns = [{ kind: 'Rollout', namespace: 'demo', name: 'web' }];
-    const events = await told({ ...NEWS, reason: 'VersionHeld', regarding, standIns, forOthers: '1.1.0 has failed' });
+    const involvedObjects = [{ kind: 'Rollout', namespace: 'demo', name: 'web' }];
+    const events = await told({
+      ...NEWS,
+      reason: 'VersionHeld',
+      regarding,
+      involvedObjects,
+      forOthers: '1.1.0 has failed',
+    });
     expect(events).toMatchObject([
       { involvedObject: WEB, message: 'ClusterRolloutBudget fleet VersionHeld: 1.1.0 has failed' },
     ]);

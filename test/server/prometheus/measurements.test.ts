@@ -52,7 +52,7 @@ function measurementsOn(objects: KubeObject<any, any>[], timeoutMs = 2000) {
   const take = (question: Partial<Question> & { uid?: string; namespace?: string } = {}) => {
     const { uid = 'u1', namespace = 'shop', ...rest } = question;
     const check = { namespace, name: uid, uid };
-    return measurements.take({ check, provider: 'prometheus', query: 'up', since: 0, ...rest });
+    return measurements.measure({ check, provider: 'prometheus', query: 'up', since: 0, ...rest });
   };
   return {
     cluster,

@@ -152,7 +152,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     }
   });
 
-  it('that is a HelmRelease, which follows without a pin, is held to its Rollout in the same way', async () => {
+  it('that is a HelmRelease, which follows without a managed field, is held to its Rollout in the same way', async () => {
     const follower = helmRelease();
     const owned = { ...follower, metadata: { ...follower.metadata, ownerReferences: [OWNER] } };
     const edits = [helmRelease({ annotations: {} }), helmRelease({ annotations: OTHER }), owned];
@@ -208,7 +208,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
   });
 });
 
-describe('the denial of a pinned field', () => {
+describe('the denial for a managed field', () => {
   const oldObject = kustomization(at(2, '1.1.0'));
   const edit = (parts: Parameters<typeof kustomization>[0] = {}) =>
     kustomization({

@@ -29,7 +29,7 @@ const holds = compile(expression);
 const isSent = (object: FluxObject, oldObject: FluxObject) =>
   holds({ object, oldObject, request: { operation: 'UPDATE' } } as any);
 
-const PIN = 'rollout.kuberik.com/substitute.APP.from';
+const SUBSTITUTE_FROM = 'rollout.kuberik.com/substitute.APP.from';
 type World = { state: 'opened' | 'closed'; versions: string[] };
 
 const contextOf = ({ state, versions }: World) => ({
@@ -86,16 +86,16 @@ const world: fc.Arbitrary<World> = fc.record({
 });
 const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }];
 const wanted = fc
-  .record({ gated: fc.boolean(), pinned: fc.boolean(), path: fc.constantFrom('./a', './b') })
-  .map(({ gated, pinned, path }) => (isSource: boolean) => {
+  .record({ gated: fc.boolean(), managed: fc.boolean(), path: fc.constantFrom('./a', './b') })
+  .map(({ gated, managed, path }) => (isSource: boolean) => {
     const annotations = { ...(gated && { [GATES]: 'a' }) };
     if (isSource) {
-      const pins = pinned && { 'rollout.kuberik.com/rollout': 'my-app' };
-      return ociRepository({ tag: '1.0.0' }, { annotations: { ...annotations, ...pins }, managedFields });
+      const binding = managed && { 'rollout.kuberik.com/rollout': 'my-app' };
+      return ociRepository({ tag: '1.0.0' }, { annotations: { ...annotations, ...binding }, managedFields });
     }
-    const pins = pinned && { [PIN]: 'my-app' };
+    const binding = managed && { [SUBSTITUTE_FROM]: 'my-app' };
     return kustomization({
-      annotations: { ...annotations, ...pins },
+      annotations: { ...annotations, ...binding },
       substitute: { APP: '1.0.0' },
       spec: { path },
       managedFields,
@@ -140,7 +140,7 @@ describe('the validating webhook', () => {
   const open: World = { state: 'opened', versions: ['1.0.0'] };
   const closed: World = { ...open, state: 'closed' };
   const app = kustomization({
-    annotations: { [GATES]: 'a', [PIN]: 'my-app' },
+    annotations: { [GATES]: 'a', [SUBSTITUTE_FROM]: 'my-app' },
     substitute: { APP: '1.0.0' },
     spec: { path: './a' },
     managedFields,

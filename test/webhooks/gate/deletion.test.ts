@@ -138,7 +138,7 @@ describe('DELETE of a Gate', () => {
     ];
     const old = { ...(await reasoned('alice', '09:55:01')), status: { heldObjects } };
     const { events } = await remove(old, { user: 'alice', mayBypass: ['alice'] });
-    expect(events).toMatchObject([{ reason: 'GateBypassed', standIns: heldObjects.toReversed() }]);
+    expect(events).toMatchObject([{ reason: 'GateBypassed', involvedObjects: heldObjects.toReversed() }]);
     expect(events[0]).not.toHaveProperty('forOthers');
   });
 

@@ -1,4 +1,4 @@
-/** A bypass on the Rollout `app`, which requires the Gate `own`; an object that it pins requires the Gate `bound`. Both are closed. */
+/** A bypass on the Rollout `app`, which requires the Gate `own`; an object bound to it requires the Gate `bound`. Both are closed. */
 
 import { BYPASS_REASON, BYPASSED_BY, BYPASSED_GATES, FORCE_DEPLOY } from '../../../api/annotations.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -25,7 +25,7 @@ export const HOTFIX = { [FORCE_DEPLOY]: '1.5.0', ...REASON };
 export const own: Partial<RolloutSpec> = { gates: [{ name: 'own' }] };
 export const gateOf = (name: string, spec: object = { default: 'closed' }) =>
   object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, spec);
-/** The FluxBinding of an object that the Rollout pins and that requires the Gate `bound`. */
+/** The FluxBinding of an object that is bound to the Rollout and that requires the Gate `bound`. */
 export const binding = (kind: string, spec: object = {}): KubeObject<any, any> => {
   const target = { apiVersion: 'x/v1', kind, name: 'app', uid: 'u' };
   const made = object('kuberik.com/v1alpha1', 'FluxBinding', `${kind.toLowerCase()}-app`, {

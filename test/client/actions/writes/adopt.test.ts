@@ -93,14 +93,14 @@ describe('a Kustomization', () => {
     expect(found.notes).toContainEqual({ text: 'Rollout shop/checkout exists already: its bake stays as it is' });
   });
 
-  it('keeps what runs, where something newer is out already', () => {
+  it('keeps what runs, where something newer is published already', () => {
     const found = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), around([policy('checkout', '2.0.0')]));
     expect(found.version).toBe('1.4.0');
     expect(found.gate).toMatchObject({
       metadata: { name: 'checkout-take-over' },
       spec: { rolloutRef: { name: 'checkout' }, passing: false },
     });
-    expect(found.notes.map(inFull).join('\n')).toContain('2.0.0 is out already');
+    expect(found.notes.map(inFull).join('\n')).toContain('2.0.0 is published already');
   });
 
   it('keeps what runs too, where Flux has not said yet what is out', () => {

@@ -1,4 +1,4 @@
-/** A Kustomization and its OCIRepository, both pinned by Rollout my-app: what one write of the Kustomization stores. */
+/** A Kustomization and its OCIRepository, both bound to Rollout my-app: what one write of the Kustomization stores. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../../api/flux.ts';
 import type { Gate, Rollout } from '../../../../api/types.ts';

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { BYPASSED_BY, BYPASSED_GATES } from '../../../../api/annotations.ts';
 import type { HistoryEntry, Rollout } from '../../../../api/types.ts';
 import {
+  bypassedClosings,
+  bypassesGates,
   bypassGrantEnds,
   bypassGrantOf,
-  closingsPassed,
   formatBypassGrant,
-  isPassingGates,
 } from '../../../../core/admission/suspend/bypassGrant.ts';
 import { NOW, rollout } from '../objects.ts';
 
@@ -46,7 +46,7 @@ it.each([
 ])('a text that is not ours lets nothing through: %j', (text) => {
   const found = passing({}, { [BYPASSED_GATES]: text });
   expect(bypassGrantOf(found)).toBeUndefined();
-  expect(isPassingGates(found, [FREEZE], NOW)).toBe(false);
+  expect(bypassesGates(found, [FREEZE], NOW)).toBe(false);
 });
 
 describe('the objects of a deployment on its way pass', () => {
@@ -64,14 +64,14 @@ describe('the objects of a deployment on its way pass', () => {
     ['not the same version deployed later', passing({ id: 3 }), [FREEZE], false],
     ['not without a passage', passing({}, { [BYPASSED_GATES]: undefined }), [FREEZE], false],
   ])('%s', (_, found, closings, passes) => {
-    expect(isPassingGates(found, closings, NOW)).toBe(passes);
+    expect(bypassesGates(found, closings, NOW)).toBe(passes);
   });
 
   it('for an hour at most, from when it was let past or made, whichever is later', () => {
     const at = (time: string) => Date.parse(`2026-03-04T${time}Z`);
     expect(bypassGrantEnds(passing())).toBe(at('10:30:00'));
-    expect(isPassingGates(passing(), [FREEZE], at('10:29:59'))).toBe(true);
-    expect(isPassingGates(passing(), [FREEZE], at('10:30:00'))).toBe(false);
+    expect(bypassesGates(passing(), [FREEZE], at('10:29:59'))).toBe(true);
+    expect(bypassesGates(passing(), [FREEZE], at('10:30:00'))).toBe(false);
     expect(bypassGrantEnds(passing({ timestamp: '2026-03-04T09:40:00Z' }))).toBe(at('10:40:00'));
     expect(bypassGrantEnds(passing({}, { [BYPASSED_BY]: undefined }))).toBe(at('10:00:00'));
   });
@@ -87,6 +87,6 @@ describe('the next deployment passes', () => {
     ['not after another deployment', next, { ...head!, id: 3 }, '1.2.0', []],
     ['not where the passage is for the head itself', passing(), head, '1.1.0', []],
   ])('%s', (_, found, before, version, closings) => {
-    expect([...closingsPassed(found, before, version)]).toEqual(closings);
+    expect([...bypassedClosings(found, before, version)]).toEqual(closings);
   });
 });

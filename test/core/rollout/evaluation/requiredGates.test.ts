@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TOO_MANY } from '../../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { droppedGates, gatesToPass, mayDropGates } from '../../../../core/rollout/evaluation/gatesToPass.ts';
+import { droppedGates, mayDropGates, rolloutRequiredGates } from '../../../../core/rollout/evaluation/requiredGates.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const selecting = (name: string, labelSelector: object = {}) =>
@@ -28,7 +28,11 @@ const names = (refs: { name: string }[]) => refs.map(({ name }) => name);
 
 describe('the Gates to pass', () => {
   it('are those named, those that select, and those of bound objects: each once, in one order', () => {
-    const all = gatesToPass(rollout(['z', 'b']), [binding('b'), binding('a')], seen(selecting('s'), selecting('z')));
+    const all = rolloutRequiredGates(
+      rollout(['z', 'b']),
+      [binding('b'), binding('a')],
+      seen(selecting('s'), selecting('z')),
+    );
     expect(names(all)).toEqual(['a', 'b', 's', 'z']);
   });
 
@@ -37,11 +41,11 @@ describe('the Gates to pass', () => {
     ['beyond it count as one closed Gate', LIMITS.requiredGates + 1, 1],
   ])('%s', (_, count, expected) => {
     const gates = Array.from({ length: count - 1 }, (_, i) => selecting(`g-${i}`));
-    expect(gatesToPass(rollout(['named']), [], seen(...gates))).toHaveLength(expected);
+    expect(rolloutRequiredGates(rollout(['named']), [], seen(...gates))).toHaveLength(expected);
   });
 
   it('count as one closed Gate where not all that may select were listed', () => {
-    expect(gatesToPass(rollout(), [], { ...seen(), truncated: true })).toEqual([TOO_MANY]);
+    expect(rolloutRequiredGates(rollout(), [], { ...seen(), truncated: true })).toEqual([TOO_MANY]);
   });
 });
 

@@ -7,7 +7,7 @@ import type { KubeObject, ManagedFieldsEntry } from '../../api/kubernetes.ts';
 import { childOf, sameJson } from './json.ts';
 
 /**
- * Who wrote the field that this stands at. Walked down beside the object key by key, so that a write with many changes
+ * Who wrote the current field. It is walked down key by key together with the object, so that a write with many changes
  * reads managedFields and both last-applied annotations once, and no path twice.
  */
 export interface Writers {
@@ -46,7 +46,7 @@ export function isApplyBy(
   return path.reduce(ownersBelow, ownersOf(entries)).byApply;
 }
 
-/** A server-side apply owns the field, and nobody else does. */
+/** A server-side apply is the only owner of the field. */
 function isServerSide({ byApply, byOther, whole }: Owners): boolean {
   return byApply || byOther ? !byOther : whole.byApply && !whole.byOther;
 }
@@ -76,7 +76,7 @@ interface Operations {
   byOther: boolean;
 }
 
-/** managedFields as one tree: who owns each field, whatever the number of entries. */
+/** All entries of managedFields as one tree: who owns each field. */
 interface Owners extends Operations {
   /** Operations that own a map above it as one: their entry lists that map and nothing inside it. */
   whole: Operations;
@@ -92,7 +92,7 @@ interface Node extends Operations {
 const NOBODY: Operations = { byApply: false, byOther: false };
 const NO_OWNERS: Owners = { ...NOBODY, whole: NOBODY, node: undefined };
 
-/** The owners of the root, which nobody owns. */
+/** The owners below the root; the root has none. */
 function ownersOf(entries: readonly ManagedFieldsEntry[]): Owners {
   const root = newNode();
   for (const { operation, fieldsV1 } of entries) add(root, fieldsV1, operation === 'Apply' ? 'byApply' : 'byOther');

@@ -1,11 +1,11 @@
-/** What becomes of each way of writing a pinned field: docs/reference/writes.md, W1 to W5. */
+/** How each write of a managed field is handled: docs/reference/writes.md, W1 to W5. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { type AnyObject, kustomization, ociRepository, ref, rollout, sharedCluster } from './support/cluster.ts';
 import { imageTag, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, flux, newNamespace, publish } = sharedCluster();
-const PINNED = '1.1.0';
+const DEPLOYED_TAG = '1.1.0';
 const VALUE = '/spec/postBuild/substitute/APP_VERSION';
 
 let ns: string;
@@ -19,16 +19,16 @@ beforeAll(async () => {
   manifest = kustomization(ns, 'app', { variables: { APP_VERSION: 'app' }, spec: literal });
   source = ociRepository(ns, 'app', { rollout: 'app', spec: { ref: { tag: '0.9.0' } } });
   await developer.create(rollout(ns, 'app'));
-  await publish(ns, 'app', PINNED);
+  await publish(ns, 'app', DEPLOYED_TAG);
   await variablesExist();
 });
 
 async function variablesExist() {
   await developer.clientSideApply(manifest);
   await developer.clientSideApply(source);
-  await tagArrives(admin, ns, 'app', PINNED);
+  await tagArrives(admin, ns, 'app', DEPLOYED_TAG);
   await fluxStandIn({ flux }).fetch(ns, 'app');
-  await variablesArrive(admin, ns, 'app', { APP_VERSION: PINNED });
+  await variablesArrive(admin, ns, 'app', { APP_VERSION: DEPLOYED_TAG });
 }
 
 const app = () => ref('kustomization', ns, 'app');
@@ -56,18 +56,18 @@ const refused: [string, () => Promise<unknown>][] = [
   ],
 ];
 
-describe('a new value for a pinned field is refused', () => {
+describe('a new value for a managed field is refused', () => {
   it.each(refused)('by %s', async (_, write) => {
     const error = await write().then(
       () => undefined,
       (thrown) => thrown,
     );
     expect(error).toMatchObject({ code: 403 });
-    for (const words of ['app', PINNED, 'spec.wantedVersion', 'rollout.kuberik.com/force-deploy']) {
+    for (const words of ['app', DEPLOYED_TAG, 'spec.wantedVersion', 'rollout.kuberik.com/force-deploy']) {
       expect(error.message).toContain(words);
     }
-    expect(await substitutes(admin, ns, 'app')).toMatchObject({ APP_VERSION: PINNED });
-    expect(await imageTag(admin, ns, 'app')).toBe(PINNED);
+    expect(await substitutes(admin, ns, 'app')).toMatchObject({ APP_VERSION: DEPLOYED_TAG });
+    expect(await imageTag(admin, ns, 'app')).toBe(DEPLOYED_TAG);
   });
 
   it('by a strategic merge patch, which custom resources do not take at all', async () => {
@@ -102,11 +102,11 @@ const repinned: [string, () => Promise<{ warnings: string[] }>, boolean][] = [
   ['a change of something else', () => developer.mergePatch(app(), { spec: { interval: '11m' } }), false],
 ];
 
-describe('a write that is no edit of the pinned field passes, and the value stays', () => {
+describe('a write that is no edit of the managed field passes, and the value stays', () => {
   it.each(repinned)('%s', async (_, write, warns) => {
     const { warnings } = await write();
-    expect(await substitutes(admin, ns, 'app')).toMatchObject({ APP_VERSION: PINNED });
-    if (warns) expect(warnings.join(' ')).toContain(PINNED);
+    expect(await substitutes(admin, ns, 'app')).toMatchObject({ APP_VERSION: DEPLOYED_TAG });
+    if (warns) expect(warnings.join(' ')).toContain(DEPLOYED_TAG);
     else expect(warnings).toEqual([]);
     expect(warnings.every((warning) => warning.length <= 120)).toBe(true);
   });
@@ -132,7 +132,7 @@ describe('spec.ref of a bound OCIRepository', () => {
     const { warnings } = await developer.create(
       ociRepository(ns, name, { rollout: 'app', spec: { ref: { tag: '0.1.0', ...beside } } }),
     );
-    expect((await admin.get(ref('ociRepository', ns, name))).spec.ref).toEqual({ tag: PINNED });
+    expect((await admin.get(ref('ociRepository', ns, name))).spec.ref).toEqual({ tag: DEPLOYED_TAG });
     expect(warnings.join(' ')).toContain(field);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundRollouts, pinAnnotationsOf } from '../../../../core/admission/managedFields/annotations.ts';
+import { boundRollouts, managedFieldsOf } from '../../../../core/admission/managedFields/managedFields.ts';
 import { helmRelease, kustomization, ociRepository } from '../objects.ts';
 
 const from = (variable: string) => `rollout.kuberik.com/substitute.${variable}.from`;
@@ -7,7 +7,7 @@ const ROLLOUT = 'rollout.kuberik.com/rollout';
 const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 const long = 'a'.repeat(253);
 
-const kustomizations: [says: string, annotations: Record<string, string>, pins: object[], problem?: RegExp][] = [
+const kustomizations: [says: string, annotations: Record<string, string>, fields: object[], problem?: RegExp][] = [
   ['nothing without annotations', {}, []],
   ['one variable', { [from('APP')]: 'my-app' }, [{ rollout: 'my-app', variable: 'APP' }]],
   [
@@ -56,22 +56,22 @@ const kustomizations: [says: string, annotations: Record<string, string>, pins: 
 ];
 
 describe('marks of a Kustomization', () => {
-  it.each(kustomizations)('%s', (_, annotations, pins, problem) => {
-    const marks = pinAnnotationsOf(kustomization({ annotations }));
-    expect(marks.pins).toEqual(pins);
+  it.each(kustomizations)('%s', (_, annotations, fields, problem) => {
+    const marks = managedFieldsOf(kustomization({ annotations }));
+    expect(marks.fields).toEqual(fields);
     if (problem) expect(marks.problems).toEqual([expect.stringMatching(problem)]);
     else expect(marks.problems).toEqual([]);
   });
 });
 
 describe('marks of an OCIRepository', () => {
-  it('is pinned by one Rollout', () => {
-    expect(pinAnnotationsOf(ociRepository(null)).pins).toEqual([{ rollout: 'my-app' }]);
+  it('is managed by one Rollout', () => {
+    expect(managedFieldsOf(ociRepository(null)).fields).toEqual([{ rollout: 'my-app' }]);
   });
   it('is left alone when two Rollouts claim it', () => {
-    const marks = pinAnnotationsOf(ociRepository(null, { annotations: { [ROLLOUT]: 'b,a' } }));
+    const marks = managedFieldsOf(ociRepository(null, { annotations: { [ROLLOUT]: 'b,a' } }));
     expect(marks).toEqual({
-      pins: [],
+      fields: [],
       problems: ['spec.ref.tag is claimed by Rollouts a and b: none of them sets it'],
     });
   });
@@ -81,31 +81,31 @@ describe('annotations of 256 kB', () => {
   it('are evaluated at once, and quoted in part', () => {
     const text = `${'a'.repeat(250_000)}!`;
     const started = performance.now();
-    const { problems } = pinAnnotationsOf(kustomization({ annotations: { [from('APP')]: text } }));
+    const { problems } = managedFieldsOf(kustomization({ annotations: { [from('APP')]: text } }));
     expect(performance.now() - started).toBeLessThan(100);
     expect(problems[0]!.length).toBeLessThan(500);
   });
 
   it('give no more problems, and no more Rollouts to read, than are of use', () => {
     const names = kustomization({ annotations: { [from('APP')]: ',!'.repeat(100_000) } });
-    expect(pinAnnotationsOf(names).problems.length).toBeLessThanOrEqual(20);
+    expect(managedFieldsOf(names).problems.length).toBeLessThanOrEqual(20);
     const many = Array.from({ length: 3000 }, (_, i) => [from(`V${i}`), `app-${i}`]);
-    const { pins, problems } = pinAnnotationsOf(kustomization({ annotations: Object.fromEntries(many) }));
-    expect(pins).toHaveLength(64);
+    const { fields, problems } = managedFieldsOf(kustomization({ annotations: Object.fromEntries(many) }));
+    expect(fields).toHaveLength(64);
     expect(problems).toEqual(['the object names more than 64 Rollouts: the others are ignored']);
   });
 });
 
 describe('marks of a HelmRelease', () => {
-  it('have it follow one Rollout, and pin nothing', () => {
-    expect(pinAnnotationsOf(helmRelease())).toEqual({ pins: [], follows: 'my-app', problems: [] });
+  it('have it follow one Rollout, and manage no field', () => {
+    expect(managedFieldsOf(helmRelease())).toEqual({ fields: [], follows: 'my-app', problems: [] });
     expect(boundRollouts(helmRelease())).toEqual(['my-app']);
-    expect(pinAnnotationsOf(helmRelease({ annotations: {} }))).toEqual({ pins: [], problems: [] });
+    expect(managedFieldsOf(helmRelease({ annotations: {} }))).toEqual({ fields: [], problems: [] });
   });
 
   it('of two Rollouts are one too many', () => {
-    const marks = pinAnnotationsOf(helmRelease({ annotations: { [ROLLOUT]: 'b,a' } }));
-    expect(marks).toEqual({ pins: [], problems: ['the chart is claimed by Rollouts a and b: none of them sets it'] });
+    const marks = managedFieldsOf(helmRelease({ annotations: { [ROLLOUT]: 'b,a' } }));
+    expect(marks).toEqual({ fields: [], problems: ['the chart is claimed by Rollouts a and b: none of them sets it'] });
   });
 
   it.each([
@@ -113,14 +113,14 @@ describe('marks of a HelmRelease', () => {
     ['a HelmChart', { chartRef: { kind: 'HelmChart', name: 'web' } }],
     ['an OCIRepository of another namespace', { chartRef: { kind: 'OCIRepository', name: 'web', namespace: 'other' } }],
   ])('with %s are a problem, and it follows all the same: the metadata alone says so', (_, spec) => {
-    const { follows, problems } = pinAnnotationsOf(helmRelease({ spec }));
+    const { follows, problems } = managedFieldsOf(helmRelease({ spec }));
     expect(follows).toBe('my-app');
     expect(problems).toEqual([expect.stringContaining('needs a spec.chartRef to an OCIRepository of its namespace')]);
-    expect(pinAnnotationsOf({ kind: 'HelmRelease', metadata: helmRelease().metadata }).problems).toEqual([]);
+    expect(managedFieldsOf({ kind: 'HelmRelease', metadata: helmRelease().metadata }).problems).toEqual([]);
   });
 });
 
 it('says that a Rollout owns nothing of another kind', () => {
   const object = { ...kustomization({ annotations: { [ROLLOUT]: 'my-app' } }), kind: 'GitRepository' };
-  expect(pinAnnotationsOf(object).problems).toEqual([expect.stringContaining('has no effect on a GitRepository')]);
+  expect(managedFieldsOf(object).problems).toEqual([expect.stringContaining('has no effect on a GitRepository')]);
 });

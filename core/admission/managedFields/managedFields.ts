@@ -3,20 +3,20 @@ import { ROLLOUT, ROLLOUT_PREFIX, SUBSTITUTE } from '../../../api/annotations.ts
 import type { FluxObject, SourceRef } from '../../../api/flux.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { Pin } from '../../../api/types.ts';
+import type { ManagedField } from '../../../api/types.ts';
 import { childOf, isMap } from '../../kube/json.ts';
 import { splitNames } from '../../kube/names.ts';
 import { gainsOwner } from '../../kube/ownerReferences.ts';
 import { LIMITS } from '../../limits.ts';
 
-interface PinAnnotations {
-  /** One per field, sorted by variable. A field that two Rollouts claim is not pinned: it is a problem. */
-  pins: Pin[];
-  /** The Rollout of a HelmRelease: none of its fields is pinned, the chart comes from an OCIRepository that the same Rollout pins. */
+interface ManagedFields {
+  /** One per field, sorted by variable. A field that two Rollouts claim is not managed: it is a problem. */
+  fields: ManagedField[];
+  /** The Rollout of a HelmRelease. It has no managed field: its chart comes from an OCIRepository that the same Rollout manages. */
   follows?: string;
   /** What is wrong with the annotations, a sentence each. */
   problems: string[];
-  /** More Rollouts are named, or variables pinned, than one object may follow: it counts as behind a closed gate. */
+  /** The annotations name more Rollouts or variables than one object may have: it counts as behind a closed gate. */
   tooMany?: true;
 }
 
@@ -39,7 +39,7 @@ interface Claim {
 }
 
 /** The metadata is enough for all but some of the problems. */
-export function pinAnnotationsOf(object: Annotated): PinAnnotations {
+export function managedFieldsOf(object: Annotated): ManagedFields {
   const annotations = object.metadata?.annotations ?? {};
   const problems: string[] = [];
   if (object.kind === KINDS.HelmRelease.kind) return followed(object, problems);
@@ -49,29 +49,29 @@ export function pinAnnotationsOf(object: Annotated): PinAnnotations {
   else if (ROLLOUT in annotations)
     problems.push(`${ROLLOUT} has no effect on a ${object.kind}: a Rollout manages no field of it`);
   const all = settle(claims, problems, 'spec.ref.tag');
-  const pins = limit(all, problems);
-  return { pins, problems: problems.slice(0, MAX_PROBLEMS), ...(pins.length < all.length && { tooMany: true }) };
+  const fields = limit(all, problems);
+  return { fields, problems: problems.slice(0, MAX_PROBLEMS), ...(fields.length < all.length && { tooMany: true }) };
 }
 
 /** Names of the Rollouts that own fields of the object, and of the one that it follows. */
 export function boundRollouts(object: Annotated): string[] {
-  const { pins, follows } = pinAnnotationsOf(object);
-  return [...new Set([...pins.map(({ rollout }) => rollout), ...(follows === undefined ? [] : [follows])])];
+  const { fields, follows } = managedFieldsOf(object);
+  return [...new Set([...fields.map(({ rollout }) => rollout), ...(follows === undefined ? [] : [follows])])];
 }
 
-function followed({ metadata, spec }: Annotated, problems: string[]): PinAnnotations {
+function followed({ metadata, spec }: Annotated, problems: string[]): ManagedFields {
   const [claim] = settle(rolloutClaims(metadata?.annotations ?? {}), problems, 'the chart');
   const ref = spec?.chartRef as SourceRef | undefined;
   const isKnown = ref?.kind === 'OCIRepository' && (ref.namespace ?? metadata.namespace) === metadata.namespace;
   if (claim && spec && !isKnown) {
     problems.push(`${ROLLOUT} on a HelmRelease needs a spec.chartRef to an OCIRepository of its namespace`);
   }
-  return { pins: [], ...(claim && { follows: claim.rollout }), problems: problems.slice(0, MAX_PROBLEMS) };
+  return { fields: [], ...(claim && { follows: claim.rollout }), problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
-/** Where the pinned value is, from the object's root. */
-export function pinPath(pin: Pin): string[] {
-  return pin.variable === undefined ? ['spec', 'ref', 'tag'] : ['spec', 'postBuild', 'substitute', pin.variable];
+/** The path of the managed field, from the object's root. */
+export function fieldPath(field: ManagedField): string[] {
+  return field.variable === undefined ? ['spec', 'ref', 'tag'] : ['spec', 'postBuild', 'substitute', field.variable];
 }
 
 /**
@@ -86,16 +86,16 @@ export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObje
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }
 
-/** What binds the object to Rollouts: each pinned field, and the Rollout that it follows. */
+/** What binds the object to Rollouts: each managed field, and the Rollout that it follows. */
 function ties(object: FluxObject): { rollout: string; key: string }[] {
-  const { pins, follows } = pinAnnotationsOf(object);
-  const pinned = pins.map((pin) => ({ rollout: pin.rollout, key: pinKey(pin) }));
-  return follows === undefined ? pinned : [...pinned, { rollout: follows, key: follows }];
+  const { fields, follows } = managedFieldsOf(object);
+  const managed = fields.map((field) => ({ rollout: field.rollout, key: fieldKey(field) }));
+  return follows === undefined ? managed : [...managed, { rollout: follows, key: follows }];
 }
 
 /** Identifies a field together with its Rollout. */
-export function pinKey(pin: Pin): string {
-  return [pin.rollout, ...pinPath(pin)].join(' ');
+export function fieldKey(field: ManagedField): string {
+  return [field.rollout, ...fieldPath(field)].join(' ');
 }
 
 function rolloutClaims(annotations: Record<string, string>): Claim[] {
@@ -124,7 +124,7 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
 }
 
 /** One Rollout per field, or none. `unnamed`: what is claimed where no variable is. */
-function settle(claims: Claim[], problems: string[], unnamed: string): Pin[] {
+function settle(claims: Claim[], problems: string[], unnamed: string): ManagedField[] {
   const claimed = new Map<string, Set<string>>();
   for (const { annotation, rollouts, variable = '' } of claims) {
     const names = splitNames(rollouts) ?? [];
@@ -137,27 +137,27 @@ function settle(claims: Claim[], problems: string[], unnamed: string): Pin[] {
     const isIllegal = illegal.length > 0 || names.length === 0;
     claimed.set(variable, new Set([...(claimed.get(variable) ?? []), ...names, ...(isIllegal ? [''] : [])]));
   }
-  const pins: Pin[] = [];
+  const fields: ManagedField[] = [];
   for (const [variable, rollouts] of [...claimed].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (rollouts.has('')) continue;
     const [rollout, ...others] = [...rollouts].sort();
-    if (others.length === 0) pins.push({ rollout: rollout!, ...(variable !== '' && { variable }) });
+    if (others.length === 0) fields.push({ rollout: rollout!, ...(variable !== '' && { variable }) });
     else {
       const names = cut([rollout, ...others].join(' and '));
       problems.push(`${variable || unnamed} is claimed by Rollouts ${names}: none of them sets it`);
     }
   }
-  return pins;
+  return fields;
 }
 
-function limit(pins: Pin[], problems: string[]): Pin[] {
-  const rollouts = new Set([...new Set(pins.map((pin) => pin.rollout))].slice(0, LIMITS.boundRollouts));
-  const kept = pins.filter((pin) => rollouts.has(pin.rollout));
-  if (kept.length < pins.length)
+function limit(fields: ManagedField[], problems: string[]): ManagedField[] {
+  const rollouts = new Set([...new Set(fields.map((field) => field.rollout))].slice(0, LIMITS.boundRollouts));
+  const kept = fields.filter((field) => rollouts.has(field.rollout));
+  if (kept.length < fields.length)
     problems.unshift(`the object names more than ${LIMITS.boundRollouts} Rollouts: the others are ignored`);
-  if (kept.length > LIMITS.pins)
-    problems.unshift(`the object has more than ${LIMITS.pins} managed variables: the others are ignored`);
-  return kept.slice(0, LIMITS.pins);
+  if (kept.length > LIMITS.managedFields)
+    problems.unshift(`the object has more than ${LIMITS.managedFields} managed variables: the others are ignored`);
+  return kept.slice(0, LIMITS.managedFields);
 }
 
 /** Length first: the pattern takes quadratic time, and an annotation may have 256 kB. */
@@ -171,40 +171,43 @@ function cut(text: string): string {
 
 // The managed fields themselves. Objects go in and come out; nothing is changed in place.
 
-/** source-controller prefers these to `spec.ref.tag`, in this order; a pinned tag beside them would mean nothing. */
+/** source-controller prefers these to `spec.ref.tag`, in this order; with one of them, a managed tag would have no effect. */
 const STRONGER_THAN_TAG = ['digest', 'semver'] as const;
 
 type Json = Record<string, unknown>;
 
 /** The value the object has for the field, undefined when it has none (or none that is text). */
-export function readPin(object: FluxObject, pin: Pin): string | undefined {
-  const value = pinPath(pin).reduce<unknown>(childOf, object);
+export function readManagedField(object: FluxObject, field: ManagedField): string | undefined {
+  const value = fieldPath(field).reduce<unknown>(childOf, object);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `digest`, `semver`: the fields beside the pinned tag that Flux would prefer to it. */
-export function strongerRefs(object: FluxObject, pin: Pin): string[] {
+/** `digest`, `semver`: the fields that Flux prefers to the managed tag. */
+export function strongerRefs(object: FluxObject, field: ManagedField): string[] {
   const ref = object.spec?.ref;
-  if (pin.variable !== undefined || !isMap(ref)) return [];
+  if (field.variable !== undefined || !isMap(ref)) return [];
   return STRONGER_THAN_TAG.filter((key) => ref[key] !== undefined);
 }
 
 /**
- * The object with the fields set to these values (undefined: without it) and nothing else changed, but that a pinned tag
- * loses what is stronger than it. The same object when it is so already. All pins of one object have one parent.
+ * The object with the fields set to these values (undefined: without it) and nothing else changed, but that a managed tag
+ * loses what is stronger than it. The same object when it is so already. All managed fields of one object have one parent.
  */
-export function writePins<T extends FluxObject>(object: T, values: readonly [Pin, string | undefined][]): T {
+export function writeManagedFields<T extends FluxObject>(
+  object: T,
+  values: readonly [ManagedField, string | undefined][],
+): T {
   const without = new Set<string>();
   const set = new Map<string, string>();
-  for (const [pin, value] of values) {
-    const key = pinPath(pin).at(-1)!;
-    if (value !== undefined) for (const stronger of strongerRefs(object, pin)) without.add(stronger);
-    if (readPin(object, pin) === value) continue;
+  for (const [field, value] of values) {
+    const key = fieldPath(field).at(-1)!;
+    if (value !== undefined) for (const stronger of strongerRefs(object, field)) without.add(stronger);
+    if (readManagedField(object, field) === value) continue;
     if (value === undefined) without.add(key);
     else set.set(key, value);
   }
   if (without.size === 0 && set.size === 0) return object;
-  return update(object as unknown as Json, pinPath(values[0]![0]).slice(0, -1), set, without) as unknown as T;
+  return update(object as unknown as Json, fieldPath(values[0]![0]).slice(0, -1), set, without) as unknown as T;
 }
 
 /** An absent parent is created; one that is not a map is left for the schema to refuse. */

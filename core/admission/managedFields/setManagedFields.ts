@@ -1,27 +1,34 @@
 /** What one write may do to the fields that Rollouts own (docs/reference/writes.md, W1 to W7). */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import type { DeploymentRef, Pin, Rollout } from '../../../api/types.ts';
+import type { DeploymentRef, ManagedField, Rollout } from '../../../api/types.ts';
 import { annotate, annotateAll } from '../../kube/annotate.ts';
+import { type Writers, writersOf } from '../../kube/fieldOwners.ts';
 import { newProblems } from '../../kube/fieldProblem.ts';
 import { sameJson } from '../../kube/json.ts';
-import { type Writers, writersOf } from '../../kube/managedFields.ts';
 import { writeBackName } from '../../policy/derivedPolicy.ts';
-import type { Saying } from '../../text/commands.ts';
-import { pinAnnotationsOf, pinKey, pinPath, readPin, strongerRefs, writePins } from './annotations.ts';
+import type { TextWithCommands } from '../../text/commands.ts';
 import {
-  deployCommand,
   deploymentOf,
   deploymentText,
   deploymentWith,
+  forceDeployCommand,
   formatDeployments,
   isSameVersion,
   parseDeployments,
   setByGit,
 } from './deployment.ts';
+import {
+  fieldKey,
+  fieldPath,
+  managedFieldsOf,
+  readManagedField,
+  strongerRefs,
+  writeManagedFields,
+} from './managedFields.ts';
 import { type AtomicUpdate, artifactBefore, atomicUpdate } from './source.ts';
 
-interface PinWrite {
+interface ManagedFieldsWrite {
   /** As the writer wants it. */
   object: FluxObject;
   /** As stored; absent on CREATE. */
@@ -32,14 +39,14 @@ interface PinWrite {
   source?: FluxObject | 'settled' | undefined;
 }
 
-interface PinOutcome {
+interface ManagedFieldsOutcome {
   /** As it is to be stored: fields, and the annotation of the deployments. */
   object: FluxObject;
   warnings: string[];
   /** Whether the writer wanted another value than what is stored now. */
   held: boolean;
   /** Not empty: the write is refused, for these reasons. */
-  denials: Saying[];
+  denials: TextWithCommands[];
 }
 
 /** Read by manifests/policies/whole-versions.yaml. */
@@ -48,52 +55,52 @@ const NOTICE = 'rollout-hooks/';
 interface Decision {
   value: string | undefined;
   deployment?: DeploymentRef | undefined;
-  /** Set back to the pinned value: the warning for the writer. */
+  /** Set back to the managed value: the warning for the writer. */
   held?: string;
   warning?: string;
-  denial?: Saying;
+  denial?: TextWithCommands;
   /** Git sets the field: it is left as it is written. */
   byGit?: true;
 }
 
-/** Context shared by the decisions on all managed fields in one write: an object may have thousands of pins, and each text is read once. */
-interface Case extends PinWrite {
-  pins: readonly Pin[];
+/** Context shared by the decisions on all managed fields in one write: an object may have many of them, and each text is read once. */
+interface Case extends ManagedFieldsWrite {
+  fields: readonly ManagedField[];
   atomic: AtomicUpdate | undefined;
-  wasPinned(pin: Pin): boolean;
+  wasManaged(field: ManagedField): boolean;
   /** Carried by the old object, or by the new one on CREATE; by Rollout. */
   deployments: ReadonlyMap<string, DeploymentRef>;
   /** The Rollouts among them whose fields Git sets. */
   byGit: ReadonlySet<string>;
-  isApply(pin: Pin): boolean;
+  isApply(field: ManagedField): boolean;
 }
 
-export function pinFields(write: PinWrite): PinOutcome {
+export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcome {
   const { object: written, oldObject, source } = write;
-  const { pins, problems } = pinAnnotationsOf(written);
-  const before = oldObject && pinAnnotationsOf(oldObject);
-  const at = caseOf(write, pins, before?.pins ?? []);
+  const { fields, problems } = managedFieldsOf(written);
+  const before = oldObject && managedFieldsOf(oldObject);
+  const at = caseOf(write, fields, before?.fields ?? []);
   const warnings = newProblems(problems, before?.problems);
-  const denials: Saying[] = [];
+  const denials: TextWithCommands[] = [];
   const held: string[] = [];
   const deployments = new Map<string, DeploymentRef>();
   const byGit = new Set<string>();
-  const values: [Pin, string | undefined][] = [];
-  for (const pin of pins) {
-    const decision = decide(pin, at);
+  const values: [ManagedField, string | undefined][] = [];
+  for (const field of fields) {
+    const decision = decideField(field, at);
     if (decision.held) held.push(decision.held);
     if (decision.warning) warnings.push(decision.warning);
     if (decision.denial) denials.push(decision.denial);
-    if (decision.deployment && !deployments.has(pin.rollout)) deployments.set(pin.rollout, decision.deployment);
-    if (decision.byGit) byGit.add(pin.rollout);
+    if (decision.deployment && !deployments.has(field.rollout)) deployments.set(field.rollout, decision.deployment);
+    if (decision.byGit) byGit.add(field.rollout);
     if (decision.byGit || (!decision.deployment && decision.held === undefined)) continue;
-    const stronger = strongerRefs(written, pin);
+    const stronger = strongerRefs(written, field);
     if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref, because it overrides the tag`);
-    values.push([pin, decision.value]);
+    values.push([field, decision.value]);
   }
   if (held.length > 0) warnings.unshift(held.join('; '));
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
-  const marked = annotate(writePins(written, values), DEPLOYED, carried);
+  const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
   const object = source === 'settled' ? marked : withArtifact(marked, oldObject, source, at.atomic);
   return { object, warnings, held: held.length > 0, denials };
 }
@@ -143,7 +150,7 @@ function unseenNotice({ metadata, status }: FluxObject): string | undefined {
  */
 export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: ReadonlyMap<string, Rollout>): boolean {
   const deployments = deploymentsOn(oldObject);
-  const { pins } = pinAnnotationsOf(oldObject);
+  const { fields } = managedFieldsOf(oldObject);
   const isAsStored = [ARTIFACT, AWAITS_ARTIFACT, DEPLOYED].every(
     (key) => object.metadata.annotations?.[key] === oldObject.metadata.annotations?.[key],
   );
@@ -153,8 +160,8 @@ export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: R
     oldObject.metadata.annotations?.[ARTIFACT] !== undefined &&
     oldObject.metadata.annotations?.[AWAITS_ARTIFACT] === undefined &&
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
-    sameJson(pinAnnotationsOf(object).pins, pins) &&
-    pins.every(({ rollout }) => {
+    sameJson(managedFieldsOf(object).fields, fields) &&
+    fields.every(({ rollout }) => {
       const head = deploymentOf(rollouts.get(rollout));
       const carried = deployments.get(rollout);
       return head && carried && isSameVersion(head, carried);
@@ -162,86 +169,87 @@ export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: R
   );
 }
 
-function caseOf(write: PinWrite, pins: readonly Pin[], before: readonly Pin[]): Case {
+function caseOf(write: ManagedFieldsWrite, fields: readonly ManagedField[], before: readonly ManagedField[]): Case {
   const { object, oldObject, rollouts, source } = write;
-  const pinned = new Set(before.map(pinKey));
+  const managed = new Set(before.map(fieldKey));
   const stored = oldObject ?? object;
   let writers: Writers | undefined;
   return {
     ...write,
-    pins,
-    atomic: source === 'settled' ? undefined : atomicUpdate(pins, rollouts, source),
-    wasPinned: (pin) => pinned.has(pinKey(pin)),
+    fields,
+    atomic: source === 'settled' ? undefined : atomicUpdate(fields, rollouts, source),
+    wasManaged: (field) => managed.has(fieldKey(field)),
     deployments: deploymentsOn(stored),
     byGit: setByGit(stored.metadata.annotations?.[DEPLOYED]),
-    isApply(pin) {
+    isApply(field) {
       writers ??= writersOf(object, oldObject);
-      return pinPath(pin)
+      return fieldPath(field)
         .reduce((at, key) => at.at(key), writers)
-        .applied(readPin(object, pin));
+        .applied(readManagedField(object, field));
     },
   };
 }
 
-function decide(pin: Pin, at: Case): Decision {
-  const rollout = at.rollouts.get(pin.rollout);
-  if (rollout ? writeBackName(rollout) : at.byGit.has(pin.rollout)) return leaveToGit(pin, at);
+function decideField(field: ManagedField, at: Case): Decision {
+  const rollout = at.rollouts.get(field.rollout);
+  if (rollout ? writeBackName(rollout) : at.byGit.has(field.rollout)) return leaveToGit(field, at);
   const live = deploymentOf(rollout);
-  if (!live) return keep(pin, at);
-  if (at.atomic?.rollout !== pin.rollout) return follow(pin, live, at);
+  if (!live) return keep(field, at);
+  if (at.atomic?.rollout !== field.rollout) return follow(field, live, at);
   // What the source has, or else what the object was given while it had that. A new object runs nothing yet that could be mixed.
-  const target = at.atomic.fetched ?? (at.oldObject ? at.deployments.get(pin.rollout) : at.atomic.head);
-  return target ? follow(pin, target, at) : stayUntilFetched(pin, live, at);
+  const target = at.atomic.fetched ?? (at.oldObject ? at.deployments.get(field.rollout) : at.atomic.head);
+  return target ? follow(field, target, at) : stayUntilFetched(field, live, at);
 }
 
 /** Only which deployment the value is gets noted: none where the object's fields of this Rollout differ. */
-function leaveToGit(pin: Pin, at: Case): Decision {
-  const value = readPin(at.object, pin);
-  const own = at.pins.filter(({ rollout }) => rollout === pin.rollout);
-  if (value === undefined || own.some((each) => readPin(at.object, each) !== value)) return { value, byGit: true };
-  const kept = at.deployments.get(pin.rollout);
-  const rollout = at.rollouts.get(pin.rollout);
+function leaveToGit(field: ManagedField, at: Case): Decision {
+  const value = readManagedField(at.object, field);
+  const own = at.fields.filter(({ rollout }) => rollout === field.rollout);
+  if (value === undefined || own.some((each) => readManagedField(at.object, each) !== value))
+    return { value, byGit: true };
+  const kept = at.deployments.get(field.rollout);
+  const rollout = at.rollouts.get(field.rollout);
   const deployment = deploymentOf(rollout) ? deploymentWith(rollout!, value) : kept && { ...kept, version: value };
   return { value, deployment, byGit: true };
 }
 
 /** The value becomes that of the deployment. */
-function follow(pin: Pin, live: DeploymentRef, at: Case): Decision {
-  const value = readPin(at.object, pin);
-  const wasPinned = at.wasPinned(pin);
+function follow(field: ManagedField, live: DeploymentRef, at: Case): Decision {
+  const value = readManagedField(at.object, field);
+  const wasManaged = at.wasManaged(field);
   const decision: Decision = { value: live.version, deployment: live };
-  const stays = `${shortName(pin)} stays ${live.version}, deployed by Rollout ${pin.rollout}`;
+  const stays = `${shortName(field)} stays ${live.version}, deployed by Rollout ${field.rollout}`;
   if (value === live.version) return decision;
-  if (value === undefined) return wasPinned ? { ...decision, held: stays } : decision;
+  if (value === undefined) return wasManaged ? { ...decision, held: stays } : decision;
   // The old value: the Rollout has moved on since, and the writer did not touch the field.
-  if (at.oldObject && value === readPin(at.oldObject, pin)) return decision;
-  if (!wasPinned || at.isApply(pin)) return { ...decision, held: stays };
-  return { ...decision, denial: denialOf(pin, live, value, at.object) };
+  if (at.oldObject && value === readManagedField(at.oldObject, field)) return decision;
+  if (!wasManaged || at.isApply(field)) return { ...decision, held: stays };
+  return { ...decision, denial: denialOf(field, live, value, at.object) };
 }
 
 /** The source is fetching the first deployment: the value stays what it was before it. */
-function stayUntilFetched(pin: Pin, live: DeploymentRef, at: Case): Decision {
-  const value = readPin(at.object, pin);
-  const old = at.oldObject && readPin(at.oldObject, pin);
-  if (value === old || !at.wasPinned(pin)) return { value };
-  if (value !== undefined && !at.isApply(pin)) return { value, denial: denialOf(pin, live, value, at.object) };
-  const held = `${shortName(pin)} stays ${old ?? 'unset'} until its source has fetched ${deploymentText(live)}`;
+function stayUntilFetched(field: ManagedField, live: DeploymentRef, at: Case): Decision {
+  const value = readManagedField(at.object, field);
+  const old = at.oldObject && readManagedField(at.oldObject, field);
+  if (value === old || !at.wasManaged(field)) return { value };
+  if (value !== undefined && !at.isApply(field)) return { value, denial: denialOf(field, live, value, at.object) };
+  const held = `${shortName(field)} stays ${old ?? 'unset'} until its source has fetched ${deploymentText(live)}`;
   return { value: old, held };
 }
 
 /** The Rollout is gone or has deployed nothing: what the object carries is all there is to go by. */
-function keep(pin: Pin, at: Case): Decision {
-  const value = readPin(at.object, pin);
-  const kept = at.deployments.get(pin.rollout);
+function keep(field: ManagedField, at: Case): Decision {
+  const value = readManagedField(at.object, field);
+  const kept = at.deployments.get(field.rollout);
   // A backup restored: the annotation that came with the object counts if the object really carries that version.
   if (!at.oldObject) return { value, deployment: kept?.version === value ? kept : undefined };
-  const old = readPin(at.oldObject, pin);
+  const old = readManagedField(at.oldObject, field);
   if (!kept || value === old) return { value, deployment: kept };
-  const why = at.rollouts.has(pin.rollout) ? 'has deployed nothing yet' : 'does not exist';
-  if (old !== undefined && (value === undefined || at.isApply(pin))) {
-    return { value: old, deployment: kept, held: `${shortName(pin)} stays ${old}: Rollout ${pin.rollout} ${why}` };
+  const why = at.rollouts.has(field.rollout) ? 'has deployed nothing yet' : 'does not exist';
+  if (old !== undefined && (value === undefined || at.isApply(field))) {
+    return { value: old, deployment: kept, held: `${shortName(field)} stays ${old}: Rollout ${field.rollout} ${why}` };
   }
-  const warning = `${shortName(pin)} is now ${value} and no Rollout manages it: ${pin.rollout} ${why}`;
+  const warning = `${shortName(field)} is now ${value} and no Rollout manages it: ${field.rollout} ${why}`;
   // A Rollout created later adopts what the object carries, so the annotation says that and not what it was.
   return { value, deployment: { ...kept, version: value ?? kept.version }, warning };
 }
@@ -252,15 +260,15 @@ function deploymentsOn({ metadata }: FluxObject): Map<string, DeploymentRef> {
   return new Map(deployments.reverse().map((deployment) => [deployment.rollout, deployment]));
 }
 
-function shortName(pin: Pin): string {
-  return pin.variable ?? 'spec.ref.tag';
+function shortName(field: ManagedField): string {
+  return field.variable ?? 'spec.ref.tag';
 }
 
-function denialOf(pin: Pin, live: DeploymentRef, value: string, { metadata }: FluxObject): Saying {
+function denialOf(field: ManagedField, live: DeploymentRef, value: string, { metadata }: FluxObject): TextWithCommands {
   return {
     text:
-      `${pinPath(pin).join('.')} cannot be set to '${value}': Rollout '${pin.rollout}' manages it and has deployed ` +
+      `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +
       `'${live.version}'. To stay on another version, set spec.wantedVersion on that Rollout.`,
-    commands: [['To deploy another version', deployCommand(metadata.namespace, pin.rollout, value)]],
+    commands: [['To deploy another version', forceDeployCommand(metadata.namespace, field.rollout, value)]],
   };
 }

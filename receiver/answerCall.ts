@@ -1,4 +1,4 @@
-/** What both kinds of calls share: the Gate is annotated as decided, callers are limited, and refusals are logged. */
+/** What signed calls and calls with ID tokens share: annotating the Gate, limiting callers, logging refusals. */
 import { GATES } from '../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { ReceiverPorts } from '../api/ports.ts';
@@ -18,8 +18,8 @@ export interface CallOutcome {
   reason?: string;
 }
 
-/** Decides about and annotates the Gate, `found` to begin with, and again as it then is if it has been written in between. */
-export async function take(
+/** Decides on the call and annotates the Gate. After a conflict it reads the Gate again and decides again. */
+export async function answerCall(
   found: Gate,
   decide: (gate: Gate) => Promise<CallDecision | CallOutcome>,
   { cluster, writer }: ReceiverPorts,

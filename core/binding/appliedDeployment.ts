@@ -1,16 +1,16 @@
 /**
- * Whether Flux has fetched and applied a deployment, which is more than that it is written into the object; and the proof of it from the
- * object's status, which its FluxBinding reports.
+ * Whether Flux has fetched and applied a deployment, not only whether the object's spec has it; and the proof from the object's
+ * status, which its FluxBinding reports.
  *
- * No field of a HelmRelease is pinned: the Rollout pins the OCIRepository of its `spec.chartRef`, helm-controller releases whatever that
- * has fetched, and reports of which artifact (docs/facts.md, F14).
+ * A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, helm-controller releases what that
+ * one has fetched, and reports the artifact (docs/facts.md, F14).
  */
 import { AWAITS_ARTIFACT, DEPLOYED, ROLLOUT } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
-import { pinAnnotationsOf } from '../admission/managedFields/annotations.ts';
 import { isSameDeployment, isSameVersion, parseDeployments } from '../admission/managedFields/deployment.ts';
+import { managedFieldsOf } from '../admission/managedFields/managedFields.ts';
 import { boundedRevision, fetchedRevision, isCurrent, isOfTag } from '../admission/managedFields/source.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isMap } from '../kube/json.ts';
@@ -25,10 +25,10 @@ export function carries(deployments: readonly DeploymentRef[] | undefined, deplo
 }
 
 /**
- * A HelmRelease has released what its source has fetched of the deployment; a pinned OCIRepository has fetched the tag; a pinned Kustomization has applied its source's newest artifact, and where
- * the same Rollout pins that source too, this artifact is the deployment's.
+ * A HelmRelease has released what its source has fetched of the deployment; a bound OCIRepository has fetched the tag; a bound Kustomization has applied its source's newest artifact, and where
+ * the same Rollout manages that source too, this artifact is the deployment's.
  */
-export function hasArrived(
+export function provesApply(
   { metadata, spec }: FluxBinding,
   source: FluxObject | undefined,
   deployment: DeploymentRef,
@@ -44,7 +44,7 @@ export function hasArrived(
   if (!spec.source) return true;
   if (!source) return false;
   const sameNamespace = spec.source.namespace === metadata.namespace;
-  if (sameNamespace && isPinnedBy(source, deployment.rollout) && !hasFetched(source, deployment)) return false;
+  if (sameNamespace && managesFieldOf(source, deployment.rollout) && !hasFetched(source, deployment)) return false;
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
 }
 
@@ -54,8 +54,8 @@ function isArtifactOf(source: FluxObject, applied: string | undefined): boolean 
   return revision !== undefined && applied !== undefined && [revision, revision.split('@')[1]].includes(applied);
 }
 
-function isPinnedBy(object: FluxObject, rollout: string): boolean {
-  return pinAnnotationsOf(object).pins.some((pin) => pin.rollout === rollout);
+function managesFieldOf(object: FluxObject, rollout: string): boolean {
+  return managedFieldsOf(object).fields.some((field) => field.rollout === rollout);
 }
 
 function hasFetched(source: FluxObject, deployment: DeploymentRef): boolean {
@@ -74,7 +74,7 @@ export function whyNothingComes(
   if (!ref) return undefined;
   const name = `${ref.kind} '${ref.name}'`;
   if (!source) return `${name} does not exist`;
-  if (isPinnedBy(source, rollout)) return undefined;
+  if (managesFieldOf(source, rollout)) return undefined;
   return `${name} is not bound to that Rollout: annotate it with ${ROLLOUT}=${rollout}`;
 }
 
@@ -86,7 +86,7 @@ export function whyNothingComes(
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const proof = proofOf(object);
-  // Nothing on it says which deployment it carries, to tell an old proof from a new one: a proof goes with what it proves.
+  // The object does not show which deployment it carries, so the proof stores the deployment that it proves.
   if (object.kind === TRACKING_KIND) return proof ?? {};
   const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
   // A binding of an earlier object of this name says nothing about this one.

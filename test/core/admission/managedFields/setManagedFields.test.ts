@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../../api/annotations.ts';
 import type { FluxObject } from '../../../../api/flux.ts';
 import type { Rollout } from '../../../../api/types.ts';
-import { readPin } from '../../../../core/admission/managedFields/annotations.ts';
-import { pinFields } from '../../../../core/admission/managedFields/pinFields.ts';
+import { readManagedField } from '../../../../core/admission/managedFields/managedFields.ts';
+import { setManagedFields } from '../../../../core/admission/managedFields/setManagedFields.ts';
 import { inFull } from '../../../../core/text/commands.ts';
 import {
   APP_PATH,
@@ -38,13 +38,13 @@ interface Row {
 
 const rows: Row[] = [
   {
-    says: 'a server-side apply of another literal is re-pinned',
+    says: 'a server-side apply of another literal is set back',
     old: at110,
     object: { ...at110, substitute: { APP: '1.0.0' }, managedFields: apply },
     warning: /^APP stays 1\.1\.0, deployed by Rollout my-app/,
   },
   {
-    says: 'a client-side apply of the literal it applied before is re-pinned',
+    says: 'a client-side apply of the literal it applied before is set back',
     old: { ...at110, lastApplied: { APP: '1.0.0' } },
     object: { ...at110, substitute: { APP: '1.0.0' }, managedFields: edit, lastApplied: { APP: '1.0.0' } },
     warning: /^APP stays 1\.1\.0/,
@@ -56,7 +56,7 @@ const rows: Row[] = [
     denial: /cannot be set to '2\.0\.0': Rollout 'my-app' manages it and has deployed '1\.1\.0'/,
   },
   {
-    says: 'a direct edit that borrows the last-applied annotation is re-pinned at most',
+    says: 'a direct edit that borrows the last-applied annotation is set back at most',
     old: { ...at110, lastApplied: { APP: '1.0.0' } },
     object: { ...at110, substitute: { APP: '2.0.0' }, managedFields: edit, lastApplied: { APP: '1.0.0' } },
     denial: /cannot be set to '2\.0\.0'/,
@@ -115,7 +115,7 @@ const rows: Row[] = [
   },
   { says: 'a removed annotation comes back', old: at110, object: {} },
   {
-    says: 'a field that becomes pinned in this write takes the value, with a word',
+    says: 'a field that becomes managed in this write takes the value, with a warning',
     old: { annotations: {}, substitute: { APP: '0.9.0' } },
     object: { substitute: { APP: '2.0.0' }, managedFields: edit },
     warning: /^APP stays 1\.1\.0/,
@@ -190,7 +190,7 @@ const rows: Row[] = [
     warning: /^APP is claimed by Rollouts my-app and other/,
   },
   {
-    says: 'the pin annotation removed: that of the deployment goes with it',
+    says: 'without the annotation that binds it, the object loses that of the deployment',
     old: at110,
     object: { annotations: {}, ...at110, substitute: { APP: '5' }, managedFields: edit },
     value: '5',
@@ -198,20 +198,20 @@ const rows: Row[] = [
   },
 ];
 
-describe('one write of a pinned Kustomization', () => {
+describe('one write of a bound Kustomization', () => {
   it.each(rows)('$says', (row) => {
     const write = {
       object: kustomization(row.object),
       oldObject: row.old && kustomization(row.old),
       rollouts: rolloutsByName(...(row.rollouts ?? [my])),
     };
-    const outcome = pinFields(write);
+    const outcome = setManagedFields(write);
     if (row.denial) return expect(outcome.denials.map(inFull)).toEqual([expect.stringMatching(row.denial)]);
     expect(outcome.denials).toEqual([]);
     expect(outcome.warnings).toEqual(row.warning ? [expect.stringMatching(row.warning)] : []);
-    expect(readPin(outcome.object, APP)).toBe('value' in row ? row.value : '1.1.0');
+    expect(readManagedField(outcome.object, APP)).toBe('value' in row ? row.value : '1.1.0');
     expect(outcome.object.metadata.annotations?.[DEPLOYED]).toBe('deployed' in row ? row.deployed : at110.deployed);
-    expect(pinFields({ ...write, object: outcome.object }).object, 'a second pass').toEqual(outcome.object);
+    expect(setManagedFields({ ...write, object: outcome.object }).object, 'a second pass').toEqual(outcome.object);
   });
 
   it('three variables from three Rollouts: a new version changes only its own, a fourth is never touched', () => {
@@ -219,12 +219,12 @@ describe('one write of a pinned Kustomization', () => {
       ['A', 'B', 'C'].map((v) => [`rollout.kuberik.com/substitute.${v}.from`, v.toLowerCase()]),
     );
     const create = kustomization({ annotations, substitute: { FOURTH: 'mine' } });
-    const stored = pinFields({
+    const stored = setManagedFields({
       object: create,
       rollouts: rolloutsByName(rollout('a', '1'), rollout('b', '1'), rollout('c', '1')),
     }).object;
     expect(stored.spec?.postBuild).toEqual({ substitute: { A: '1', B: '1', C: '1', FOURTH: 'mine' } });
-    const next = pinFields({
+    const next = setManagedFields({
       object: stored,
       oldObject: stored,
       rollouts: rolloutsByName(rollout('a', '1'), rollout('b', '2', '1'), rollout('c', '1')),
@@ -234,7 +234,7 @@ describe('one write of a pinned Kustomization', () => {
   });
 });
 
-describe('one write of a pinned OCIRepository', () => {
+describe('one write of a bound OCIRepository', () => {
   const refs: [says: string, ref: Record<string, string> | null, warning?: RegExp][] = [
     ['ref absent', null],
     ['ref empty', {}],
@@ -244,27 +244,29 @@ describe('one write of a pinned OCIRepository', () => {
     ['another tag', { tag: 'latest' }, /^spec\.ref\.tag stays 1\.1\.0/],
   ];
   it.each(refs)('created with %s', (_, ref, warning) => {
-    const outcome = pinFields({ object: ociRepository(ref), rollouts: rolloutsByName(my) });
+    const outcome = setManagedFields({ object: ociRepository(ref), rollouts: rolloutsByName(my) });
     expect(outcome.object.spec?.ref).toEqual({ tag: '1.1.0' });
     expect(outcome.warnings).toEqual(warning ? [expect.stringMatching(warning)] : []);
   });
 
-  it('a digest added by hand does not get past the pin', () => {
+  it('a manually added digest does not override the managed tag', () => {
     const stored = ociRepository({ tag: '1.1.0' }, at110);
     const object = ociRepository({ tag: '1.1.0', digest: 'sha256:0' }, at110);
-    expect(pinFields({ object, oldObject: stored, rollouts: rolloutsByName(my) }).object).toEqual(stored);
+    expect(setManagedFields({ object, oldObject: stored, rollouts: rolloutsByName(my) }).object).toEqual(stored);
   });
 
   it('keeps fields of ref it does not know', () => {
     const object = ociRepository({ semverFilter: '.*' });
-    expect(pinFields({ object, rollouts: rolloutsByName(my) }).object.spec?.ref).toEqual({
+    expect(setManagedFields({ object, rollouts: rolloutsByName(my) }).object.spec?.ref).toEqual({
       semverFilter: '.*',
       tag: '1.1.0',
     });
   });
 
   it('reads back what it wrote', () => {
-    expect(readPin(pinFields({ object: ociRepository(null), rollouts: rolloutsByName(my) }).object, TAG)).toBe('1.1.0');
+    expect(
+      readManagedField(setManagedFields({ object: ociRepository(null), rollouts: rolloutsByName(my) }).object, TAG),
+    ).toBe('1.1.0');
   });
 });
 
@@ -294,12 +296,12 @@ describe('any write', () => {
   it('is idempotent, touches nothing unmanaged, and changes nothing in place', () => {
     fc.assert(
       fc.property(object, fc.option(object, { nil: undefined }), context, (wanted, old, rollouts) => {
-        const oldObject = old && pinFields({ object: old, rollouts }).object;
+        const oldObject = old && setManagedFields({ object: old, rollouts }).object;
         const input = JSON.stringify(wanted);
-        const first = pinFields({ object: wanted, oldObject, rollouts });
+        const first = setManagedFields({ object: wanted, oldObject, rollouts });
         expect(JSON.stringify(wanted)).toBe(input);
         if (first.denials.length > 0) return;
-        const second = pinFields({ object: first.object, oldObject, rollouts });
+        const second = setManagedFields({ object: first.object, oldObject, rollouts });
         expect(second.object).toEqual(first.object);
         expect(second.denials).toEqual([]);
         expect(unmanaged(first.object)).toEqual(unmanaged(wanted));

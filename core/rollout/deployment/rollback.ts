@@ -1,6 +1,6 @@
 /**
- * The way back after a failure, `spec.onFailure: Rollback`. All of it follows from what is stored: whoever decides again after
- * a crash decides the same, and once the rollback is the head of the history there is nothing left to decide.
+ * The rollback after a failure, `spec.onFailure: Rollback`. It follows from stored data only: after a crash the decision is the same,
+ * and once the rollback is the head of the history nothing is left to decide.
  */
 
 import { ROLLBACK_BARRIER } from '../../../api/annotations.ts';
@@ -15,38 +15,38 @@ import { isBare } from '../release/metadata.ts';
 /** `spec.onFailure`, or the installation's default. */
 export type OnFailure = 'Continue' | 'Hold' | 'Rollback';
 
-/** The last version that succeeded is to be deployed again, in the place of the failed one. */
-export interface StepBack {
+/** Deploy the last version that succeeded, in place of the failed one. */
+export interface RollbackTarget {
   to: VersionInfo;
   from: string;
   stays?: undefined;
 }
 
-/** There is no way back, and why. */
-interface NoWayBack {
+/** No rollback, and why. */
+interface NoRollback {
   stays: { reason: string; message: string };
-  /** Until then nothing else is deployed automatically: there may be a way back. */
+  /** Until then nothing else is deployed automatically: a rollback may still be possible. */
   until?: EpochMs;
 }
 
-export type Rollback = StepBack | NoWayBack;
+export type Rollback = RollbackTarget | NoRollback;
 
 interface RollbackInputs {
   history: readonly HistoryEntry[];
   config: { onFailure: OnFailure /** A release that is never rolled back. */; barrier?: string };
-  /** Releases that say themselves that they cannot be undone. */
+  /** Releases whose metadata forbids a rollback from them. */
   barriers: readonly string[];
-  /** Releases whose metadata may still say so. */
+  /** Releases whose metadata is still missing. */
   awaited: readonly string[];
   now: EpochMs;
   /** The RolloutGate that rejects a tag. */
   rejectedBy: (tag: string) => string | undefined;
 }
 
-/** From the failure. A registry that says nothing must not keep a failed version in place for long. */
-const UNKNOWN_MS = 15_000;
+/** How long after the failure missing metadata delays the rollback. A silent registry must not keep a failed version in place. */
+const METADATA_WAIT_MS = 15_000;
 
-/** undefined where nothing has failed, or failures are dealt with otherwise. */
+/** undefined if nothing has failed, or spec.onFailure is not Rollback. */
 export function rollbackOf({
   history,
   config,
@@ -70,10 +70,11 @@ export function rollbackOf({
   const undone = history.slice(0, index).map(({ version }) => version.tag);
   const barrier = undone.find((tag) => tag === config.barrier || barriers.includes(tag));
   if (barrier !== undefined) {
-    const said = barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;
-    return stays('Barrier', from, `${said} says that ${barrier} cannot be undone`);
+    const source =
+      barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;
+    return stays('Barrier', from, `${source} says that ${barrier} cannot be undone`);
   }
-  const until = (parseTime(head.bakeEndTime) ?? Number.NEGATIVE_INFINITY) + UNKNOWN_MS;
+  const until = (parseTime(head.bakeEndTime) ?? Number.NEGATIVE_INFINITY) + METADATA_WAIT_MS;
   const unknown = history.slice(0, index).find(({ version }) => isBare(version) && awaited.includes(version.tag));
   if (unknown && now < until) {
     const { tag } = unknown.version;
@@ -86,12 +87,12 @@ export function rollbackOf({
   return { to, from };
 }
 
-function stays(reason: string, from: string, why: string): NoWayBack {
+function stays(reason: string, from: string, why: string): NoRollback {
   return { stays: { reason, message: `${from} has failed and is not rolled back: ${why}` } };
 }
 
-/** How many entries of a history it takes to go back from its head, should that fail. None where failures are dealt with otherwise. */
-export function lengthOfWayBack(
+/** How many history entries a rollback of the head needs; 0 if spec.onFailure is not Rollback. */
+export function rollbackDepth(
   [head, ...others]: readonly HistoryEntry[],
   { onFailure }: { onFailure: OnFailure },
 ): number {
@@ -101,13 +102,13 @@ export function lengthOfWayBack(
   );
 }
 
-/** Automation holds after a rollback that failed as well. */
-export function holdsAfter(head: HistoryEntry | undefined, { onFailure }: { onFailure: OnFailure }): boolean {
+/** Whether automation stops after this failure. It also stops after a rollback that failed. */
+export function holdsAfterFailure(head: HistoryEntry | undefined, { onFailure }: { onFailure: OnFailure }): boolean {
   if (head?.bakeStatus !== 'Failed') return false;
   return onFailure === 'Hold' || (onFailure === 'Rollback' && head.rolledBackFrom !== undefined);
 }
 
-/** undefined while there is nothing to say about a rollback. */
+/** undefined if there is no rollback to report. */
 export function rollbackCondition(
   [head, before]: readonly HistoryEntry[],
   rollback: Rollback | undefined,

@@ -1,0 +1,85 @@
+/** The approvals given on a Gate or RolloutGate, as the webhook keeps them: the JSON text of an annotation that only it writes. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { formatTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import { type Entry, parseRecord, type Signature, signatureOf, stored, textsOf } from './signature.ts';
+
+export interface Approval extends Signature {
+  version: string;
+  /** `namespace/name` of the Rollout whose version it is, on a Gate; a RolloutGate has only one. */
+  rollout?: string;
+  /** The uid of that Rollout: a new one of its name, perhaps another user's, has no approvals. */
+  uid?: string;
+}
+
+/** A field of the spec that was changed, and its values as text; none where it is absent or empty. */
+export interface FieldChange {
+  /** From the spec: `approvals.required`. */
+  path: string;
+  from?: string;
+  to?: string;
+}
+
+/** One change of who has to approve. */
+export interface RuleChange {
+  /** From 1, and one more than that of the change before. */
+  number: number;
+  /** The authenticated user. */
+  by: string;
+  at: EpochMs;
+  fields: FieldChange[];
+  /** How many approvals there were: `1/2 for 1.2.0`. */
+  progress?: string;
+}
+
+export interface ApprovalRecord {
+  /** Oldest first. */
+  given: Approval[];
+  /** The last ones, in their order. */
+  changes: RuleChange[];
+}
+
+/** Longer than any record of ours: 64 approvals with the longest names and reasons in the widest script. */
+const MAX_LENGTH = 196_608;
+
+/** The text of a record, equal for equal records; undefined where there is nothing to keep. */
+export function formatApprovals({ given, changes }: ApprovalRecord): string | undefined {
+  if (given.length === 0 && changes.length === 0) return undefined;
+  return JSON.stringify({
+    given: given.map(({ version, rollout, uid, by, at, reason }) => ({
+      version,
+      rollout,
+      uid,
+      by,
+      at: formatTime(at),
+      reason,
+    })),
+    ...(changes.length > 0 && { changes: changes.map(stored) }),
+  });
+}
+
+/** The entries of a record; an entry that the webhook didn't write counts as none. */
+export function parseApprovals(text: string | undefined): ApprovalRecord {
+  const { given, changes = [] } = (parseRecord(text, MAX_LENGTH) ?? {}) as Record<string, unknown>;
+  if (!Array.isArray(given) || !Array.isArray(changes)) return { given: [], changes: [] };
+  return { given: given.flatMap(approvalOf).slice(-LIMITS.approvals), changes: changes.flatMap(changeOf) };
+}
+
+function approvalOf(entry: Entry): Approval[] {
+  const signature = signatureOf(entry);
+  const { version, ...rest } = textsOf(entry, 'version', 'rollout', 'uid');
+  return version === undefined || !signature ? [] : [{ version, ...rest, ...signature }];
+}
+
+function changeOf(entry: Entry): RuleChange[] {
+  const signature = signatureOf(entry);
+  const { number, fields } = entry ?? {};
+  if (!signature || typeof number !== 'number' || !Array.isArray(fields)) return [];
+  const { by, at } = signature;
+  return [{ number, by, at, fields: fields.flatMap(fieldOf), ...textsOf(entry, 'progress') }];
+}
+
+function fieldOf(entry: Entry): FieldChange[] {
+  const { path, ...values } = textsOf(entry, 'path', 'from', 'to');
+  return path === undefined ? [] : [{ path, ...values }];
+}

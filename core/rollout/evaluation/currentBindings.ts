@@ -1,0 +1,90 @@
+/**
+ * The FluxBindings of the objects bound to a Rollout, with the Gates that these objects require now. A FluxBinding is written by a decorator,
+ * which may lag or fail indefinitely: its list of Gates counts only while it is the list of the object as it is now.
+ */
+import type { FluxObject } from '../../../api/flux.ts';
+import type { FluxBinding, Rollout } from '../../../api/types.ts';
+import { type RefRules, recordedRefs } from '../../admission/gateAnnotations.ts';
+import { requiredGates } from '../../admission/objectGates.ts';
+import { gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
+import { identityOf, refKey } from '../../kube/names.ts';
+import { isBoundTo } from '../deployment/adoptDeployment.ts';
+import { unseenBinding } from '../deployment/progress.ts';
+import type { GateSelectors } from './requiredGates.ts';
+
+interface BoundObject {
+  /** Its metadata is enough. */
+  object: FluxObject;
+  /** Its FluxBinding; undefined for that of an earlier object of this name. */
+  binding: FluxBinding | undefined;
+  /** The binding has exactly the Gates that the object's annotations name. */
+  isVouched: boolean;
+}
+
+/** The objects that are bound to the Rollout, without those that are being deleted. */
+export function boundObjects(
+  rollout: Rollout,
+  objects: readonly FluxObject[],
+  bindings: readonly FluxBinding[],
+  rules: RefRules,
+): BoundObject[] {
+  const byTarget = new Map(bindings.map((binding) => [targetOf(binding), binding]));
+  const bound = objects.filter(
+    (object) => !object.metadata.deletionTimestamp && isBoundTo(object, object.kind, rollout.metadata.name ?? ''),
+  );
+  return bound.map((object) => {
+    const found = byTarget.get(keyOf(object));
+    const binding = found?.spec?.target.uid === (object.metadata.uid ?? '') ? found : undefined;
+    return { object, binding, isVouched: binding !== undefined && vouches(binding, object, rules) };
+  });
+}
+
+/**
+ * One binding for each object, with the Gates that the object requires now, those of a binding that vouches for it unchanged.
+ * @param selecting the Gates that may select Flux objects of the namespace; unused where every object is vouched for
+ */
+export function currentBindings(
+  rollout: Rollout,
+  bindings: readonly FluxBinding[],
+  bound: readonly BoundObject[],
+  selecting: GateSelectors,
+  rules: RefRules,
+): FluxBinding[] {
+  const known = new Set(bound.map(({ object }) => keyOf(object)));
+  // Where the object is gone or no longer bound, its Gates count until its binding is gone too.
+  const others = bindings.filter((binding) => !known.has(targetOf(binding)));
+  const current = bound.map((each) =>
+    each.binding && each.isVouched ? each.binding : withCurrentGates(rollout, each, selecting, rules),
+  );
+  return [...others, ...current];
+}
+
+function withCurrentGates(
+  rollout: Rollout,
+  { object, binding }: BoundObject,
+  { gates, namespaceLabels, truncated = false }: GateSelectors,
+  rules: RefRules,
+): FluxBinding {
+  const byKey = new Map(gates.map((gate) => [refKey(identityOf(gate)), gate]));
+  const candidates = gates.map(identityOf);
+  const context = { ...rules, gates: byKey, namespaceLabels, candidates, truncated };
+  const { named, selecting, tooMany } = requiredGates(object, context);
+  const refs = tooMany ? [TOO_MANY] : [...named, ...selecting];
+  const { spec, ...own } = binding ?? unseenBinding(rollout, object.kind, object.metadata.name ?? '');
+  return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };
+}
+
+function vouches({ spec }: FluxBinding, object: FluxObject, rules: RefRules): boolean {
+  const { refs, isComplete } = recordedRefs(object, rules);
+  const wanted = new Set(refs.map(refKey));
+  const known = new Set(gatesOf(spec).map(refKey));
+  return isComplete && wanted.size === known.size && [...wanted].every((key) => known.has(key));
+}
+
+function targetOf({ spec }: FluxBinding): string {
+  return `${spec?.target.kind}/${spec?.target.name}`;
+}
+
+function keyOf({ kind, metadata }: FluxObject): string {
+  return `${kind}/${metadata.name}`;
+}
