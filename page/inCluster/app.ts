@@ -8,7 +8,7 @@ import { createRateLimit, localPath, refuseStranger } from './callers.ts';
 import { type CookieJar, clearCookie } from './cookies.ts';
 import { type Identity, isIdentity } from './identity.ts';
 import { messagePage } from './messagePage.ts';
-import type { People } from './people.ts';
+import type { ReaderPages } from './readerPages.ts';
 import { CALLBACK, type Pending, type SignIn, SignInError } from './signIn.ts';
 
 export interface Reader {
@@ -27,7 +27,7 @@ interface AppOptions {
   origin: string;
   assets: Assets;
   door: Door;
-  people: People;
+  readerPages: ReaderPages;
   log: Logger;
   now(): number;
   notReady(): string | undefined;
@@ -105,7 +105,7 @@ async function api(
   request: IncomingMessage,
   response: ServerResponse,
   pathname: string,
-  { origin, door, people, limits, log, now }: Answering,
+  { origin, door, readerPages, limits, log, now }: Answering,
   known: Reader | undefined,
 ): Promise<void> {
   const refusal = refuseStranger(request, origin);
@@ -120,8 +120,8 @@ async function api(
   const atOnce = limits.atOnce.get(user) ?? 0;
   const isTooMany = atOnce >= LIMITS.requestsOfPersonAtOnce || !limits.person(user) || !limits.all('');
   if (isTooMany) return json(response, 429, { message: TOO_MANY });
-  const page = people.pageOf(identity);
-  if (!page) return json(response, 503, { message: 'Too many people have this page open. Try again later.' });
+  const page = readerPages.pageOf(identity);
+  if (!page) return json(response, 503, { message: 'Too many users have this page open. Try again later.' });
   if (pathname === '/api/stream') {
     if (page.feed.hub.size >= LIMITS.streamsOfPerson)
       return json(response, 429, { message: 'You have too many of these pages open: close some.' });
@@ -199,14 +199,14 @@ async function finishSignIn(
 }
 
 async function signOut(request: IncomingMessage, response: ServerResponse, options: AtIssuer): Promise<void> {
-  const { door, origin, people, log } = options;
+  const { door, origin, readerPages, log } = options;
   const refusal = refuseStranger(request, origin);
   if (refusal) return refused(response, refusal);
   const reader = await readerOf(request, door.jar);
   response.setHeader('set-cookie', [clearCookie('session'), clearCookie('signIn')]);
   response.setHeader('clear-site-data', '"cookies"');
   if (reader) {
-    people.interrupt(reader.identity);
+    readerPages.interrupt(reader.identity);
     log.info({ user: reader.identity.user }, 'signed out');
   }
   json(response, 200, { message: 'You are signed out.' });

@@ -45,7 +45,7 @@ export const PAGE_ENVIRONMENT: Record<string, string> = {
   UI_OIDC_ISSUER: 'URL of the OIDC issuer (none)',
   UI_OIDC_CLIENT_ID: 'client of that issuer; its redirect address is UI_ORIGIN/signed-in',
   UI_OIDC_CLIENT_SECRET_FILE: "file with the client's secret (none: a public client)",
-  UI_OIDC_SCOPES: 'scopes to ask for, separated by spaces (openid email groups)',
+  UI_OIDC_SCOPES: 'requested scopes, separated by spaces (openid email groups)',
   UI_OIDC_USERNAME_CLAIM: "claim with the user's name (email)",
   UI_OIDC_USERNAME_PREFIX: "put before it, as by the API server's --oidc-username-prefix (nothing)",
   UI_OIDC_GROUPS_CLAIM: "claim with the user's groups (groups)",

@@ -1,4 +1,4 @@
-/** Joins the parts of the page in a cluster: cookies, sign-in, people and sockets. */
+/** Joins the parts of the page in a cluster: cookies, sign-in, readers and sockets. */
 import type { IncomingMessage } from 'node:http';
 import { createClient } from '../../cli/kube/kubeClient.ts';
 import { requireClientCertificate } from '../../server/http/callers.ts';
@@ -11,7 +11,7 @@ import { createPageApp, type Door, type Reader } from './app.ts';
 import type { PageConfig, ProxyConfig } from './config.ts';
 import { createCookieJar, watchKeys } from './cookies.ts';
 import { identityOfProxy } from './identity.ts';
-import { createPeople } from './people.ts';
+import { createReaderPages } from './readerPages.ts';
 import { createSignIn } from './signIn.ts';
 
 const SIGN_IN_SECONDS = 600;
@@ -38,7 +38,7 @@ export async function serveInCluster({
   now = Date.now,
 }: ServeOptions): Promise<ServedPage> {
   const { origin, clusterName, namespace, host, port, tls } = config;
-  const people = createPeople({
+  const readerPages = createReaderPages({
     clusterName,
     namespace,
     now,
@@ -52,7 +52,7 @@ export async function serveInCluster({
   let stopping = false;
   const notReady = () => (stopping ? 'shutting down' : undefined);
   const door = doorOf(config, log, now);
-  const app = createPageApp({ origin, assets, door, people, log, now, notReady });
+  const app = createPageApp({ origin, assets, door, readerPages, log, now, notReady });
   const listening = { host, port, maxConnections: SERVER_LIMITS.connections };
   const listener: Listener = tls
     ? await listenHttps(app, tls, { ...listening, log })
@@ -63,7 +63,7 @@ export async function serveInCluster({
       stopping = true;
       const ended = shutDown([listener], config.shutdownDelaySeconds);
       // Streams would go on for ever.
-      setTimeout(() => people.close(), config.shutdownDelaySeconds * 1000);
+      setTimeout(() => readerPages.close(), config.shutdownDelaySeconds * 1000);
       await ended;
     },
   };

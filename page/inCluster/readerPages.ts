@@ -4,20 +4,20 @@ import { createPage, type Page } from '../page.ts';
 import { type Identity, identityKey } from './identity.ts';
 
 /** Each keeps what the person may read in memory. */
-export const MOST_PEOPLE = 50;
+export const MOST_READERS = 50;
 /** A reload, or a lid that was closed for a moment, finds everything still there. */
 const IDLE_MS = 5 * 60_000;
 const SWEEP_MS = 30_000;
 
-export interface People {
-  /** undefined: too many people are reading now. */
+export interface ReaderPages {
+  /** undefined: too many users are reading now. */
   pageOf(identity: Identity): Page | undefined;
   /** Ends the person's streams; those who are still signed in open them again. */
   interrupt(identity: Identity): void;
   close(): void;
 }
 
-interface PeopleOptions {
+interface ReaderPagesOptions {
   /** A client that impersonates the person. */
   connect(identity: Identity): KubeClient;
   clusterName: string;
@@ -32,7 +32,13 @@ interface Open {
   usedAt: number;
 }
 
-export function createPeople({ connect, clusterName, namespace, now, most = MOST_PEOPLE }: PeopleOptions): People {
+export function createReaderPages({
+  connect,
+  clusterName,
+  namespace,
+  now,
+  most = MOST_READERS,
+}: ReaderPagesOptions): ReaderPages {
   const open = new Map<string, Open>();
   const close = (key: string, { page, client }: Open) => {
     open.delete(key);
