@@ -1,7 +1,8 @@
 /** The page in a cluster, attacked: everything that a browser, an issuer or a neighbour may send, and what the API server is asked then. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
 import { createCookieJar } from '../../../page/inCluster/cookies.ts';
-import { type Issuer, type Lie, lyingIssuer, realIssuer } from './issuers.ts';
+import { type Lie, lyingIssuer } from './lyingIssuer.ts';
 import { type Answer, atIssuer, cookieOf, FROM_PAGE, ORIGIN, pageWorld, signedIn, type World } from './world.ts';
 
 const ACCOUNTS = {
@@ -19,7 +20,7 @@ let now = Date.now();
 let issuer: Issuer;
 let world: World;
 beforeAll(async () => {
-  issuer = await realIssuer(ACCOUNTS, `${ORIGIN}/signed-in`);
+  issuer = await startIssuer(ACCOUNTS, `${ORIGIN}/signed-in`);
 });
 afterAll(() => issuer.close());
 

@@ -1,15 +1,15 @@
 /** The page in a cluster between a browser that sends what it likes, an issuer, and an API server that notes who asks for what. */
 import { writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:http';
-import { request as requestTls } from 'node:https';
+import { request as requestTls, type RequestOptions as TlsOptions } from 'node:https';
 import { join } from 'node:path';
 import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
+import { CLIENT } from '../../../dev/page/localIssuer.ts';
 import { readPageConfig } from '../../../page/inCluster/config.ts';
 import { serveInCluster } from '../../../page/inCluster/serve.ts';
 import { createLog } from '../../../server/log.ts';
 import { apiServer, json, list, rollout } from '../../cli/apiServer.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
-import { CLIENT } from './issuers.ts';
 
 export const ORIGIN = 'https://rollouts.example.com';
 export const HOST = 'rollouts.example.com';
@@ -30,7 +30,7 @@ export interface Answer {
   text: string;
 }
 
-type Sent = Pick<RequestOptions, 'method' | 'headers'> & { body?: string; tls?: RequestOptions & object };
+type Sent = Pick<RequestOptions, 'method' | 'headers'> & { body?: string; tls?: TlsOptions };
 
 export interface World {
   asked: Asked[];
@@ -93,7 +93,7 @@ export async function pageWorld(env: Record<string, string>, now?: () => number)
         headers: { host: HOST, ...headers },
         ...tls,
       };
-      const sending = (tls ? requestTls : request)(options, (response) => {
+      const sending = (tls ? requestTls : request)({ ...options, ...tls, servername: 'localhost' }, (response) => {
         let text = '';
         const answered = () => {
           const { statusCode: status = 0, headers: got } = response;
