@@ -30,8 +30,8 @@ export interface PageConfig {
   signIn: { by: 'issuer'; issuer: IssuerConfig; keys: KeyFiles } | { by: 'proxy'; proxy: ProxyConfig };
   sessionSeconds: number;
   clusterName: string;
-  /** Read for readers who may not read the whole cluster. */
-  namespace: string;
+  /** Read for those who may not read the whole cluster. */
+  namespaces: string[];
   logLevel: LogLevel;
   logLevelFile?: string;
   shutdownDelaySeconds: number;
@@ -59,13 +59,17 @@ export const PAGE_ENVIRONMENT: Record<string, string> = {
   UI_PROXY_USER_HEADER: "header in which the proxy sends the user's name (x-forwarded-user)",
   UI_PROXY_GROUPS_HEADER: 'header in which it sends groups, comma-separated (x-forwarded-groups)',
   UI_CLUSTER_NAME: 'shown on the page (cluster)',
-  UI_NAMESPACE: 'namespace that is read for readers who may not read the whole cluster (default)',
+  UI_NAMESPACES:
+    'namespaces that are shown to users who may not list Rollouts of the whole cluster, within their rights; comma-separated, ten at most (default)',
   HOST: 'address to listen on (all addresses)',
   LOG_LEVEL: 'silent, error, warn, info, debug or trace (info)',
   LOG_LEVEL_FILE: 'file with the level, above LOG_LEVEL where it exists (none)',
   SHUTDOWN_DELAY_SECONDS: 'seconds to keep answering after SIGTERM (0)',
   KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
 };
+
+/** Each is a dozen watches for each user. */
+const MOST_NAMESPACES = 10;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -84,6 +88,8 @@ export function readPageConfig(env: Environment): PageConfig {
   if (!cert !== !key) mistakes.push('UI_TLS_CERT and UI_TLS_KEY go together, but only one is set');
   const logLevel = env.LOG_LEVEL || 'info';
   if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is none of ${LOG_LEVELS.join(', ')}`);
+  const namespaces = listOf(env.UI_NAMESPACES || 'default');
+  if (namespaces.length > MOST_NAMESPACES) mistakes.push(`UI_NAMESPACES has more than ${MOST_NAMESPACES} namespaces`);
   const config: PageConfig = {
     port: number('UI_PORT', 8080, 0, 65_535),
     host: env.HOST || '::',
@@ -92,7 +98,7 @@ export function readPageConfig(env: Environment): PageConfig {
     signIn: proxyIn(env, mistakes) ?? issuerIn(env, mistakes),
     sessionSeconds: number('UI_SESSION_MINUTES', 60, 5, 720) * 60,
     clusterName: env.UI_CLUSTER_NAME || 'cluster',
-    namespace: env.UI_NAMESPACE || 'default',
+    namespaces,
     logLevel: logLevel as LogLevel,
     ...(env.LOG_LEVEL_FILE && { logLevelFile: env.LOG_LEVEL_FILE }),
     shutdownDelaySeconds: number('SHUTDOWN_DELAY_SECONDS', 0, 0, 300),

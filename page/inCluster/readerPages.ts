@@ -1,4 +1,5 @@
 /** A page for each person who is reading: watches and caches with that person's rights, shared by all of their tabs. */
+import { KINDS } from '../../api/kinds.ts';
 import type { KubeClient } from '../../cli/kube/kubeClient.ts';
 import { createPage, type Page } from '../page.ts';
 import { type Identity, identityKey } from './identity.ts';
@@ -21,7 +22,8 @@ interface ReaderPagesOptions {
   /** A client that impersonates the person. */
   connect(identity: Identity): KubeClient;
   clusterName: string;
-  namespace: string;
+  /** Read for those who may not read the whole cluster. */
+  namespaces: readonly string[];
   now(): number;
   most?: number;
 }
@@ -35,7 +37,7 @@ interface Open {
 export function createReaderPages({
   connect,
   clusterName,
-  namespace,
+  namespaces,
   now,
   most = MOST_READERS,
 }: ReaderPagesOptions): ReaderPages {
@@ -66,9 +68,9 @@ export function createReaderPages({
       if (open.size >= most) return undefined;
       const client = connect(identity);
       const hello = { context: clusterName, server: '', user: identity.user, program: 'kubectl rollouts' };
-      const page = createPage({ client, hello, fallback: namespace, now });
+      const page = createPage({ client, hello, fallback: namespaces[0]!, now });
       open.set(key, { page, client, usedAt: now() });
-      page.feed.start();
+      void mayReadAll(client).then((all) => page.feed.start(all ? undefined : namespaces));
       return page;
     },
     interrupt(identity) {
@@ -79,4 +81,10 @@ export function createReaderPages({
       for (const [key, each] of open) close(key, each);
     },
   };
+}
+
+/** Where that is not known, it is tried. */
+function mayReadAll(client: KubeClient): Promise<boolean> {
+  const { group, resource } = KINDS.Rollout;
+  return client.mayI({ verb: 'list', group, resource, namespace: '', name: '' }).catch(() => true);
 }

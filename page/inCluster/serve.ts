@@ -37,10 +37,10 @@ export async function serveInCluster({
   log,
   now = Date.now,
 }: ServeOptions): Promise<ServedPage> {
-  const { origin, clusterName, namespace, host, port, tls } = config;
+  const { origin, clusterName, namespaces, host, port, tls } = config;
   const readerPages = createReaderPages({
     clusterName,
-    namespace,
+    namespaces,
     now,
     // Nothing that a browser has sent goes to the API server as a header.
     connect: ({ user, groups }) =>

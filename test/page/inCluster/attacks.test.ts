@@ -3,13 +3,24 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
 import { createCookieJar } from '../../../page/inCluster/cookies.ts';
 import { type Lie, lyingIssuer } from './lyingIssuer.ts';
-import { type Answer, atIssuer, cookieOf, FROM_PAGE, ORIGIN, pageWorld, signedIn, type World } from './world.ts';
+import {
+  type Answer,
+  atIssuer,
+  cookieOf,
+  FROM_PAGE,
+  NARROW,
+  ORIGIN,
+  pageWorld,
+  signedIn,
+  type World,
+} from './world.ts';
 
 const ACCOUNTS = {
   alice: { email: 'alice@example.com', email_verified: true, groups: ['shop', 'on-call'] },
   bob: { email: 'bob@example.com', email_verified: true, groups: ['search'] },
   master: { email: 'master@example.com', email_verified: true, groups: ['shop', 'system:masters'] },
   admin: { email: 'system:admin', email_verified: true },
+  narrow: { email: NARROW, email_verified: true },
   unverified: { email: 'alice@example.com', email_verified: false, groups: ['shop'] },
 };
 const AUTHORIZED = { status: 200 };
@@ -48,6 +59,15 @@ describe('a reader', () => {
     const whom = () => [...new Set(world.asked.map(({ user, groups }) => `${user}: ${groups}`))].sort();
     await vi.waitFor(() => expect(whom()).toHaveLength(2));
     expect(whom()).toEqual(['alice@example.com: shop, on-call', 'bob@example.com: search']);
+    await world.close();
+  });
+
+  it('who may not read the whole cluster is shown the namespaces that are named for that', async () => {
+    await opened({ UI_NAMESPACES: 'shop,search' });
+    expect(await stream(await signedIn(world, 'narrow'))).toMatchObject(AUTHORIZED);
+    const read = () => world.asked.filter(({ path }) => /\/(rollouts|gates)\?limit/.test(path)).map(({ path }) => path);
+    await vi.waitFor(() => expect(read()).toHaveLength(4));
+    expect(read().every((path) => /\/namespaces\/(shop|search)\//.test(path))).toBe(true);
     await world.close();
   });
 

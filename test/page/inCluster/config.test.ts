@@ -32,6 +32,7 @@ describe('the page', () => {
     [{ UI_PROXY_USER_HEADER: 'x-user' }, 'without UI_PROXY_CLIENT_CA'],
     [{ UI_PROXY_CLIENT_CA: '/ca.crt', UI_TLS_CERT: 'a', UI_TLS_KEY: 'b' }, 'exclude each other'],
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
+    [{ UI_NAMESPACES: 'a,b,c,d,e,f,g,h,i,j,k' }, 'UI_NAMESPACES'],
   ])('does not start with %j', (env, problem) => {
     expect(() => readPageConfig({ ...GOOD, ...env })).toThrow(problem);
   });

@@ -15,6 +15,9 @@ export const ORIGIN = 'https://rollouts.example.com';
 export const HOST = 'rollouts.example.com';
 export const KEY = 'the key of the cookies, long enough';
 
+/** May not read the whole cluster. */
+export const NARROW = 'narrow@example.com';
+
 /** What the API server was asked, and as whom. */
 export interface Asked {
   path: string;
@@ -57,7 +60,7 @@ export async function pageWorld(env: Record<string, string>, now?: () => number)
     const others = Object.keys(rest).filter((name) => /impersonate|cookie|forwarded|remote/.test(name));
     asked.push({ path, user: user as string | undefined, groups: groups as string | undefined, others });
     if (url.searchParams.has('watch')) return response.writeHead(200).flushHeaders();
-    if (path.endsWith('/selfsubjectaccessreviews')) return json(response, { status: { allowed: true } });
+    if (path.endsWith('/selfsubjectaccessreviews')) return json(response, { status: { allowed: user !== NARROW } });
     if (url.pathname.endsWith('/rollouts/app')) return json(response, rollout('app'));
     json(response, url.pathname.endsWith('/rollouts') ? list([rollout('app')]) : list([]));
   });
