@@ -14,7 +14,7 @@ export function Page() {
   if (connection.value === 'refused' && signIn.value !== undefined) {
     const here = encodeURIComponent(location.pathname + location.search);
     return (
-      <Message icon="user" title="You are not signed in">
+      <Message icon="user" title="You are not signed in" isWhole>
         <p>{trouble}</p>
         <p>
           <a rel="external" href={`${signIn.value}?to=${here}`}>
@@ -26,7 +26,7 @@ export function Page() {
   }
   if (connection.value === 'refused') {
     return (
-      <Message icon="closed" tone="bad" title="This page is not authorized">
+      <Message icon="closed" tone="bad" title="This page is not authorized" isWhole>
         <p>{trouble}</p>
         {hasKey && (
           <>
@@ -39,7 +39,7 @@ export function Page() {
   }
   if (connection.value === 'lost' && !isComplete.value) {
     return (
-      <Message icon="problem" tone="bad" title="The server of this page does not answer">
+      <Message icon="problem" tone="bad" title="The server of this page does not answer" isWhole>
         {hasKey && (
           <>
             <p>It ends with the terminal that started it. Start it again:</p>
