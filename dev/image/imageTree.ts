@@ -104,7 +104,11 @@ function buildStage({ base, steps }: Stage, root: string, roots: Roots): ImageTr
       const from = step.from === undefined ? REPOSITORY : rootOf(step.from, roots);
       for (const source of step.sources) copy(join(from, source), at(step.to), step.to.endsWith('/'));
     } else if (step.does === 'run') {
-      execFileSync('sh', ['-c', step.script], { cwd: at('.'), stdio: ['ignore', 'ignore', 'inherit'], env: npmEnv() });
+      execFileSync('sh', ['-c', step.script], {
+        cwd: at('.'),
+        stdio: ['ignore', 'ignore', 'inherit'],
+        env: runEnv(step.script),
+      });
     } else if (step.does === 'env') tree.env[step.name] = step.value;
     else if (step.does === 'user') tree.user = step.user;
     else if (step.does === 'entrypoint') tree.entrypoint = step.command;
@@ -130,11 +134,16 @@ function put(source: string, to: string): void {
   cpSync(source, to, { recursive: true, verbatimSymlinks: true });
 }
 
-/** Of this clone's Node, and this machine's npm, which has most packages in its cache from the installation of this clone. */
-function npmEnv(): NodeJS.ProcessEnv {
+/** Of this machine's npm, which has most packages in its cache from the installation of this clone. What Node itself is to run, this clone's does. */
+function runEnv(script: string): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_/.test(name));
-  const path = `${dirname(realpathSync(join(REPOSITORY, 'node_modules/node/bin/node')))}:${process.env.PATH}`;
-  return { ...Object.fromEntries(own), PATH: path, npm_config_prefer_offline: 'true', npm_config_loglevel: 'error' };
+  const node = dirname(realpathSync(join(REPOSITORY, 'node_modules/node/bin/node')));
+  return {
+    ...Object.fromEntries(own),
+    ...(script.startsWith('node ') && { PATH: `${node}:${process.env.PATH}` }),
+    npm_config_prefer_offline: 'true',
+    npm_config_loglevel: 'error',
+  };
 }
 
 /** As this machine's loader finds them, where the program looks for them. */
