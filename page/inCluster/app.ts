@@ -112,7 +112,7 @@ async function api(
   if (refusal) return refused(response, refusal);
   const reader = known ?? (door.by === 'issuer' ? await readerOf(request, door.jar) : undefined);
   if (!reader) {
-    const message = 'You are not signed in, or your session has ended.';
+    const message = 'Your session has ended, or you have not signed in yet.';
     return json(response, 401, { message, signIn: '/sign-in' });
   }
   const { identity, until } = reader;

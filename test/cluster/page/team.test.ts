@@ -1,9 +1,11 @@
 /** The page in the cluster: two users with different rights, each in a browser of their own, at one address. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readKubeconfig } from '../../../dev/client/kubeconfig.ts';
+import { send } from '../../../dev/client/send.ts';
 import { launchBrowser } from '../../../dev/page/browser.ts';
 import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
 import { expectAccessible, expectFits, keepScreenshot } from '../support/browser.ts';
@@ -125,6 +127,29 @@ describe('two users of the page in the cluster', () => {
       .getByText(/pinned/i)
       .first()
       .waitFor();
+  });
+
+  it('are who the audit log names, and the server may do nothing by itself', async () => {
+    const own = readKubeconfig(join(dir, 'ui/kubeconfig'));
+    const gates = `/apis/gating.toolkit.fluxcd.io/v1alpha1/namespaces/${story.ns}/gates`;
+    await expect(send(own, 'GET', gates)).rejects.toMatchObject({ code: 403 });
+    const written = await waitFor(
+      async () =>
+        readFileSync(join(view.dir, 'audit.log'), 'utf8')
+          .split('\n')
+          .filter((line) => line.includes(`/namespaces/${story.ns}/`) && line.includes('rollout-hooks-ui'))
+          .map((line) => JSON.parse(line))
+          .filter(({ verb, stage }) => verb === 'patch' && stage === 'ResponseComplete'),
+      'the writes of the page in the audit log',
+    );
+    const whom = written.map(({ impersonatedUser: { username }, objectRef: { resource }, responseStatus: { code } }) =>
+      [username, resource, code].join(' '),
+    );
+    expect([...new Set(whom)].sort()).toEqual([
+      'developer rolloutgates 403',
+      'developer rollouts 200',
+      'sre rolloutgates 200',
+    ]);
   });
 
   it('sign out, and are asked to sign in again', async () => {
