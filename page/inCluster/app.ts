@@ -204,7 +204,6 @@ async function signOut(request: IncomingMessage, response: ServerResponse, optio
   if (refusal) return refused(response, refusal);
   const reader = await readerOf(request, door.jar);
   response.setHeader('set-cookie', [clearCookie('session'), clearCookie('signIn')]);
-  response.setHeader('clear-site-data', '"cookies"');
   if (reader) {
     readerPages.interrupt(reader.identity);
     log.info({ user: reader.identity.user }, 'signed out');

@@ -33,7 +33,8 @@ export interface Answer {
   text: string;
 }
 
-type Sent = Pick<RequestOptions, 'method' | 'headers'> & { body?: string; tls?: TlsOptions };
+/** `untilEnd`: waits for the end of a stream. */
+type Sent = Pick<RequestOptions, 'method' | 'headers'> & { untilEnd?: boolean; body?: string; tls?: TlsOptions };
 
 export interface World {
   asked: Asked[];
@@ -86,7 +87,7 @@ export async function pageWorld(env: Record<string, string>, now?: () => number)
   }
   const assets = new Map([['/index.html', { type: 'text/html', bytes: Buffer.from('<title>page</title>') }]]);
   const page = await serveInCluster({ config, kubeConfig, assets, log, ...(now && { now }) });
-  const ask = (path: string, { body, headers, tls, ...rest }: Sent = {}) =>
+  const ask = (path: string, { body, headers, tls, untilEnd = false, ...rest }: Sent = {}) =>
     new Promise<Answer>((resolve, reject) => {
       const options = {
         host: '127.0.0.1',
@@ -104,7 +105,7 @@ export async function pageWorld(env: Record<string, string>, now?: () => number)
         };
         response.on('data', (chunk) => {
           text += chunk;
-          if (!got(response.headers)) return;
+          if (untilEnd || !got(response.headers)) return;
           answered();
           response.destroy();
         });
