@@ -105,14 +105,13 @@ export interface KeyFiles {
 }
 
 /** The current key, and the previous one where there is one. @throws Error when there is no good key in the file. */
-export function watchKeys({ key, previous }: KeyFiles, log: FileLog): () => readonly Uint8Array[] {
-  const { current } = watchFiles({
+export function watchKeys({ key, previous }: KeyFiles, log: FileLog) {
+  return watchFiles<readonly Uint8Array[]>({
     what: 'key of the cookies',
     read: () => [readKey(key), ...(previous ? readPrevious(previous) : [])],
     isSame: (a, b) => Buffer.concat(a).equals(Buffer.concat(b)),
     log,
   });
-  return current;
 }
 
 function readKey(file: string): Buffer {

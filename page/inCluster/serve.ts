@@ -51,7 +51,7 @@ export async function serveInCluster({
   });
   let stopping = false;
   const notReady = () => (stopping ? 'shutting down' : undefined);
-  const door = doorOf(config, log, now);
+  const { door, stop } = doorOf(config, log, now);
   const app = createPageApp({ origin, assets, door, readerPages, log, now, notReady });
   const listening = { host, port, maxConnections: SERVER_LIMITS.connections };
   const listener: Listener = tls
@@ -61,6 +61,7 @@ export async function serveInCluster({
     port: listener.port,
     async close() {
       stopping = true;
+      stop();
       const ended = shutDown([listener], config.shutdownDelaySeconds);
       // Streams would go on for ever.
       setTimeout(() => readerPages.close(), config.shutdownDelaySeconds * 1000);
@@ -69,14 +70,19 @@ export async function serveInCluster({
   };
 }
 
-function doorOf({ signIn, sessionSeconds, origin }: PageConfig, log: Logger, now: () => number): Door {
-  if (signIn.by === 'proxy') return { by: 'proxy', readerOf: proxyReader(signIn.proxy, sessionSeconds, now) };
+function doorOf({ signIn, sessionSeconds, origin }: PageConfig, log: Logger, now: () => number) {
+  if (signIn.by === 'proxy') {
+    const door: Door = { by: 'proxy', readerOf: proxyReader(signIn.proxy, sessionSeconds, now) };
+    return { door, stop: () => {} };
+  }
+  const { current, stop } = watchKeys(signIn.keys, log);
   const jar = createCookieJar({
-    keys: watchKeys(signIn.keys, log),
+    keys: current,
     seconds: { session: sessionSeconds, signIn: SIGN_IN_SECONDS },
     now,
   });
-  return { by: 'issuer', signIn: createSignIn(signIn.issuer, origin), jar };
+  const door: Door = { by: 'issuer', signIn: createSignIn(signIn.issuer, origin), jar };
+  return { door, stop };
 }
 
 function proxyReader({ clients, userHeader, groupsHeader }: ProxyConfig, seconds: number, now: () => number) {

@@ -70,8 +70,10 @@ it('keys are long, and the previous one may be missing', () => {
   writeFileSync(key, 'too short');
   expect(() => watchKeys({ key }, log)).toThrow('fewer than 32 characters');
   writeFileSync(key, 'a'.repeat(32));
-  expect(watchKeys({ key, previous }, log)()).toHaveLength(1);
+  const alone = watchKeys({ key, previous }, log);
+  expect(alone.current()).toHaveLength(1);
   writeFileSync(previous, 'b'.repeat(32));
-  const keys = watchKeys({ key, previous }, log)();
-  expect(keys.map(({ length }) => length)).toEqual([32, 32]);
+  const both = watchKeys({ key, previous }, log);
+  expect(both.current().map(({ length }) => length)).toEqual([32, 32]);
+  for (const { stop } of [alone, both]) stop();
 });
