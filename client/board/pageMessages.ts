@@ -25,6 +25,8 @@ export interface Hello {
   /** The only namespace to search; absent: all. */
   namespace?: string;
   program: string;
+  /** Address that ends the session; absent on one's own machine, where there is none. */
+  signOut?: string;
 }
 
 /** The events of the stream, by name. The first of `rows`, `gates`, `schedules` and `budgets` after a `reset` are everything. */

@@ -1,6 +1,7 @@
 import { Message } from '../look/Message.tsx';
 import { route } from '../state/route.ts';
-import { connection, isComplete, kinds, open, trouble } from '../state/stream.ts';
+import { hasKey } from '../state/session.ts';
+import { connection, isComplete, kinds, open, signIn, trouble } from '../state/stream.ts';
 import { AdoptPage } from './AdoptPage.tsx';
 import { ApplicationPage } from './ApplicationPage.tsx';
 import { Board } from './Board.tsx';
@@ -10,20 +11,41 @@ import { ObjectPage } from './ObjectPage.tsx';
 import { PromotionPage } from './PromotionPage.tsx';
 
 export function Page() {
+  if (connection.value === 'refused' && signIn.value !== undefined) {
+    const here = encodeURIComponent(location.pathname + location.search);
+    return (
+      <Message icon="user" title="You are not signed in" isWhole>
+        <p>{trouble}</p>
+        <p>
+          <a rel="external" href={`${signIn.value}?to=${here}`}>
+            Sign in
+          </a>
+        </p>
+      </Message>
+    );
+  }
   if (connection.value === 'refused') {
     return (
-      <Message icon="closed" tone="bad" title="This page is not authorized">
+      <Message icon="closed" tone="bad" title="This page is not authorized" isWhole>
         <p>{trouble}</p>
-        <p>The key changes each time the server starts. In a terminal:</p>
-        <pre class="inline-command">kubectl rollouts ui</pre>
+        {hasKey && (
+          <>
+            <p>The key changes each time the server starts. In a terminal:</p>
+            <pre class="inline-command">kubectl rollouts ui</pre>
+          </>
+        )}
       </Message>
     );
   }
   if (connection.value === 'lost' && !isComplete.value) {
     return (
-      <Message icon="problem" tone="bad" title="The server of this page does not answer">
-        <p>It ends with the terminal that started it. Start it again:</p>
-        <pre class="inline-command">kubectl rollouts ui</pre>
+      <Message icon="problem" tone="bad" title="The server of this page does not answer" isWhole>
+        {hasKey && (
+          <>
+            <p>It ends with the terminal that started it. Start it again:</p>
+            <pre class="inline-command">kubectl rollouts ui</pre>
+          </>
+        )}
         <p>
           <button type="button" onClick={open}>
             Try again

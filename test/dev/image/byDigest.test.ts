@@ -48,7 +48,11 @@ it('names no image but that of the release, by its digest', async () => {
   const changed = filesOf(pulled).filter(
     (file) => readFileSync(join(pulled, file), 'utf8') !== readFileSync(join(REPOSITORY, 'manifests', file), 'utf8'),
   );
-  expect(changed).toEqual(['app/deployment.yaml', 'components/release-copies/kustomization.yaml']);
+  expect(changed).toEqual([
+    'app/deployment.yaml',
+    'components/release-copies/kustomization.yaml',
+    'components/ui/deployment.yaml',
+  ]);
   for (const file of changed) expect(readFileSync(join(pulled, file), 'utf8').split(IMAGE)).toHaveLength(2);
 });
 

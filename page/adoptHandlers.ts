@@ -1,0 +1,150 @@
+/** Adopting from the page: objects without a Rollout, the plan of `adopt` for one, and its writes. */
+import type { FluxObject, ImagePolicy, ImageRepository } from '../api/flux.ts';
+import { KINDS, type KindName, resourceOf } from '../api/kinds.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { Rollout } from '../api/types.ts';
+import { isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
+import { additionLines, annotationLines, PLAIN } from '../cli/kube/objectText.ts';
+import { Problem } from '../cli/kube/problem.ts';
+import { sent } from '../cli/kube/sent.ts';
+import { type Adoption, adopt, adoptCommandOf, adoptWrites, newObjects } from '../client/actions/writes/adoption.ts';
+import { kubectlOf, type WriteRequest } from '../client/actions/writes/plannedWrite.ts';
+import {
+  type AdoptList,
+  type AdoptPlan,
+  type AdoptPreview,
+  type AdoptRequest,
+  ungovernedOf,
+} from '../client/board/adoptViews.ts';
+import type { Answer, Rights } from '../client/board/pageMessages.ts';
+import type { Right } from '../client/explain/application.ts';
+import { anyVersion, makeAdoption, readAround } from './makeAdoption.ts';
+
+/** More are counted only. */
+const SHOWN = 1000;
+
+export interface AdoptHandlers {
+  list(): Promise<AdoptList>;
+  /** The plan. */
+  look(requested: AdoptRequest): Promise<AdoptPreview>;
+  /** Makes the writes. `agreed`: the diff that the user has confirmed; if it has changed, nothing is written. */
+  make(requested: AdoptRequest, agreed: string): Promise<Answer>;
+}
+
+interface AdoptOptions {
+  client: KubeClient;
+  /** Only this one; undefined: all. */
+  namespace: string | undefined;
+  /** Read where the whole cluster may not be. */
+  fallback: string;
+  rollouts(): Iterable<Rollout>;
+  rightsOf(needs: readonly Right[]): Promise<Rights>;
+}
+
+export function createAdoptHandlers({ client, namespace, fallback, rollouts, rightsOf }: AdoptOptions): AdoptHandlers {
+  const found = async ({ kind, choices, ...ref }: AdoptRequest) => {
+    const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
+    if (!object) throw new Problem(`There is no ${kind} '${ref.name}' in namespace '${ref.namespace}'.`);
+    const around = await readAround(client, ref.namespace);
+    return { object, around, adoption: adopt(object, around, choices) };
+  };
+  return {
+    async list() {
+      const unread: string[] = [];
+      const all = async <T extends KubeObject<any, any>>(kind: KindName): Promise<T[]> => {
+        try {
+          return await anyVersion<T>(client, kind, namespace).catch((error) => {
+            if (namespace === undefined && isApiError(error, 403)) return anyVersion<T>(client, kind, fallback);
+            throw error;
+          });
+        } catch (error) {
+          if (!isApiError(error)) throw error;
+          unread.push(`${kind}s: ${error.message}`);
+          return [];
+        }
+      };
+      const [policies, repositories, ...objects] = await Promise.all([
+        all<ImagePolicy>('ImagePolicy'),
+        all<ImageRepository>('ImageRepository'),
+        all<FluxObject>('Kustomization'),
+        all<FluxObject>('OCIRepository'),
+        all<FluxObject>('HelmRelease'),
+      ]);
+      const ungoverned = ungovernedOf(objects.flat(), { policies, repositories, rollouts: [...rollouts()] });
+      return { objects: ungoverned.slice(0, SHOWN), count: ungoverned.length, unread };
+    },
+    async look(requested) {
+      const read = await found(requested).catch((error) => {
+        if (error instanceof Problem || isApiError(error)) return error.message;
+        throw error;
+      });
+      if (typeof read === 'string') return { policies: [], variables: [], problem: read, rights: {} };
+      const { object, around, adoption } = read;
+      const { substitute = {} } = (object.spec?.postBuild ?? {}) as { substitute?: Record<string, string> };
+      const may = {
+        policies: around.policies.map(({ metadata }) => metadata.name ?? ''),
+        variables: Object.keys(substitute),
+      };
+      if ('problem' in adoption) return { ...may, problem: adoption.problem, rights: {} };
+      const plan = await planOf(object, adoption, requested);
+      return { ...may, plan, rights: await rightsOf(plan.needs) };
+    },
+    async make(requested, agreed) {
+      const { object, adoption } = await found(requested);
+      if ('problem' in adoption) return refused(adoption.problem);
+      if ((await diffOf(object, adoption)) !== agreed)
+        return refused('It has changed since it was shown. Nothing was written: check it again.');
+      return write(client, adoption);
+    },
+  };
+}
+
+async function planOf(object: FluxObject, adoption: Adoption, { choices }: AdoptRequest): Promise<AdoptPlan> {
+  const { hold, begin, bind } = adoptWrites(adoption);
+  const writes = [hold, begin, bind].flatMap((each) => each ?? []);
+  return {
+    version: adoption.version,
+    rollout: adoption.rolloutName,
+    diff: await diffOf(object, adoption),
+    notes: adoption.notes,
+    command: adoptCommandOf(adoption.object, choices),
+    kubectl: writes.map((write) => kubectlOf(write)).join('\n'),
+    needs: writes.map(rightOf),
+  };
+}
+
+async function diffOf(object: FluxObject, adoption: Adoption): Promise<string> {
+  const parts = [
+    ...newObjects(adoption).map((each) => additionLines(each, PLAIN)),
+    annotationLines(object, adoption.annotations, PLAIN),
+  ];
+  return (await Promise.all(parts)).flat().join('\n');
+}
+
+/** A right to create has no name. */
+function rightOf({ object: { group, resource, namespace, name }, creates }: WriteRequest): Right {
+  return { verb: creates ? 'create' : 'patch', group, resource, namespace, name: creates ? '' : name };
+}
+
+/** Makes the writes. What was written before a refusal stays, and is listed: it changes nothing that runs. */
+async function write(client: KubeClient, adoption: Adoption): Promise<Answer> {
+  const made: string[] = [];
+  const warnings: string[] = [];
+  const madeText = () => made.map((text) => `${text}.`).join(' ');
+  try {
+    await makeAdoption(client, adoption, async (each) => {
+      warnings.push(...(await sent(client, each)).warnings);
+      made.push(each.text);
+    });
+    return { ok: true, message: madeText(), warnings };
+  } catch (error) {
+    if (!(error instanceof Problem || isApiError(error))) throw error;
+    const message = [madeText(), error.message].filter(Boolean).join(' ');
+    const code = isApiError(error) ? { code: error.code } : {};
+    return { ok: false, message, warnings: [...warnings, ...(isApiError(error) ? error.warnings : [])], ...code };
+  }
+}
+
+function refused(message: string): Answer {
+  return { ok: false, message, warnings: [] };
+}

@@ -1,0 +1,297 @@
+/** Watches, views and streams: a change in the cluster reaches every open page a moment later, in one message. */
+
+import type { ServerResponse } from 'node:http';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { KINDS, resourceOf } from '../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
+import { follow } from '../cli/kube/follow.ts';
+import { type Collection, isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
+import type { KindState, StreamEvents } from '../client/board/pageMessages.ts';
+import { EXPLAINED_KINDS, isBoundKind, WATCHED, type WatchedKind } from './objects.ts';
+import { type ViewChanges, Views } from './views.ts';
+
+/** How long changes are gathered: a release is a dozen writes within a second. */
+const GATHER_MS = 80;
+const DUE_MS = 5_000;
+const BEAT_MS = 15_000;
+
+interface FeedOptions {
+  client: KubeClient;
+  /** Only this one; undefined: all. */
+  namespace?: string | undefined;
+  /** Read where the whole cluster may not be. */
+  fallback: string;
+  now: () => EpochMs;
+}
+
+export class Feed {
+  readonly views: Views;
+  readonly hub = new Hub();
+  readonly #options: FeedOptions;
+  readonly #kinds = new Map<WatchedKind, KindState>();
+  readonly #stop = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.views = new Views(options.now);
+    for (const kind of WATCHED) this.#kinds.set(kind, { kind, state: 'loading' });
+  }
+
+  kinds(): KindState[] {
+    return [...this.#kinds.values()];
+  }
+
+  /** `namespaces`: the only ones that are read, each as far as it may be; undefined: as the options say. */
+  start(namespaces?: readonly string[]): void {
+    if (this.#stop.signal.aborted) return;
+    this.#watchAll(namespaces);
+    const due = setInterval(() => {
+      this.views.touchDue();
+      this.#soon();
+    }, DUE_MS);
+    const beat = setInterval(() => this.hub.beat(), BEAT_MS);
+    this.#stop.signal.addEventListener('abort', () => {
+      clearInterval(due);
+      clearInterval(beat);
+      clearTimeout(this.#timer);
+      this.hub.close();
+    });
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  #watchAll(namespaces: readonly string[] | undefined): void {
+    const { client, namespace, fallback } = this.#options;
+    const { signal } = this.#stop;
+    for (const kind of WATCHED) {
+      const sink = {
+        replace: (objects: Parameters<Views['replace']>[1]) => this.#changed(() => this.views.replace(kind, objects)),
+        set: (object: Parameters<Views['set']>[1]) => this.#changed(() => this.views.set(kind, object)),
+        remove: (object: Parameters<Views['remove']>[1]) => this.#changed(() => this.views.remove(kind, object)),
+        state: (state: Omit<KindState, 'kind'>) => this.#kindIs({ kind, ...state }, kind),
+      };
+      const from = resourceOf(KINDS[kind]);
+      if (isOfCluster(kind)) void keepWatching(client, from, { sink, signal });
+      else if (namespaces) this.#watchEach(namespaces, kind, sink);
+      else void keepWatching(client, { ...from, namespace }, { sink, fallback, signal });
+    }
+  }
+
+  #watchEach(namespaces: readonly string[], kind: WatchedKind, sink: Sink): void {
+    const states = new Map<string, Omit<KindState, 'kind'>>();
+    for (const namespace of namespaces) {
+      const elsewhere = () =>
+        [...this.views.objects.all(kind)].filter(({ metadata }) => metadata.namespace !== namespace);
+      const own: Sink = {
+        ...sink,
+        replace: (objects) => sink.replace([...elsewhere(), ...objects]),
+        state: (state) => sink.state(together(states.set(namespace, state))),
+      };
+      const from = { ...resourceOf(KINDS[kind]), namespace };
+      void keepWatching(this.#options.client, from, { sink: own, signal: this.#stop.signal });
+    }
+  }
+
+  #kindIs(state: KindState, kind: WatchedKind): void {
+    if (JSON.stringify(this.#kinds.get(kind)) === JSON.stringify(state)) return;
+    this.#kinds.set(kind, state);
+    if ((EXPLAINED_KINDS as readonly WatchedKind[]).includes(kind)) this.#explainedWithout(state, kind);
+    this.hub.send('kinds', this.kinds());
+    this.#soon();
+  }
+
+  #explainedWithout({ state }: KindState, kind: WatchedKind): void {
+    const { unread } = this.views.objects;
+    const before = unread.get(kind)?.why;
+    if (state === 'forbidden') unread.set(kind, { kind, why: 'forbidden' });
+    // Where Flux has no such kind, nothing of it takes a version.
+    else if (state === 'absent' && !isBoundKind(kind)) unread.set(kind, { kind, why: 'not installed' });
+    else if (state === 'live') unread.delete(kind);
+    if (before !== unread.get(kind)?.why) this.views.touchAll();
+  }
+
+  #changed(change: () => void): void {
+    change();
+    this.#soon();
+  }
+
+  #soon(): void {
+    if (this.#timer || !this.views.isStale || this.#stop.signal.aborted) return;
+    this.#timer = setTimeout(() => this.#publish(), GATHER_MS);
+  }
+
+  #publish(): void {
+    this.#timer = undefined;
+    const change = this.views.refresh();
+    for (const [name, each] of Object.entries(change) as [keyof ViewChanges, ViewChanges['rows']][]) {
+      if (each.set.length + each.gone.length > 0) this.hub.send(name, each);
+    }
+    // The rest at once, but other work comes first.
+    if (this.views.isStale) this.#timer = setTimeout(() => this.#publish(), 0);
+  }
+}
+
+function isOfCluster(kind: WatchedKind): boolean {
+  return kind === 'ClusterRolloutSchedule' || kind === 'ClusterRolloutBudget';
+}
+
+/** Of a kind that is read in several namespaces: live where any is, and then only there. */
+function together(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<KindState, 'kind'> {
+  const live = [...states].flatMap(([namespace, { state }]) => (state === 'live' ? [namespace] : []));
+  if (live.length > 0) return { state: 'live', namespace: live.sort().join(', ') };
+  const all = [...states.values()];
+  return all.find(({ state }) => state !== 'forbidden') ?? all[0]!;
+}
+
+// One kind for as long as the page is open: what may not be read or is not there is asked for again, and elsewhere where that may do.
+
+type Any = KubeObject<any, any>;
+
+interface Sink {
+  /** All there is, after a first read or a new one. */
+  replace(objects: Any[]): void;
+  set(object: Any): void;
+  remove(object: Any): void;
+  state(state: Omit<KindState, 'kind'>): void;
+}
+
+/** A role that was granted, or a CRD that was installed, shows without a new start. */
+const AGAIN_MS = 30_000;
+/** Interval of probes while disconnected: a resumed watch is silent until something changes. */
+const PROBE_MS = 1000;
+/** A user who signs in again wants to continue at once. */
+const SIGNED_OUT_MS = 3000;
+
+/** Ends with the signal. `fallback`: the namespace to read where the whole cluster may not be; absent for a kind without namespaces. */
+export async function keepWatching(
+  client: KubeClient,
+  from: Collection,
+  { sink, fallback, signal }: { sink: Sink; fallback?: string; signal: AbortSignal },
+): Promise<void> {
+  let where = from;
+  while (!signal.aborted) {
+    const scope = where === from || fallback === undefined ? {} : { namespace: fallback };
+    let isLost = false;
+    const live = () => {
+      isLost = false;
+      sink.state({ state: 'live', ...scope });
+    };
+    const lost = ({ message: why }: Error) => {
+      sink.state({ state: 'reconnecting', why, ...scope });
+      if (isLost) return;
+      isLost = true;
+      void answered(client, () => isLost && !signal.aborted).then(() => isLost && live());
+    };
+    try {
+      for await (const change of follow<Any>(client, where, signal)) {
+        if (change.type === 'all') sink.replace(change.items.map(slim));
+        else if (change.type === 'set') sink.set(slim(change.object));
+        else if (change.type === 'gone') sink.remove(change.object);
+        if (change.type === 'lost') lost(change.error);
+        else live();
+      }
+    } catch (error) {
+      isLost = false;
+      if (!isApiError(error)) throw error;
+      const { code, message: why } = error;
+      if (code === 403 && !where.namespace && fallback !== undefined) {
+        where = { ...from, namespace: fallback };
+        continue;
+      }
+      const state = code === 401 ? 'signed-out' : code === 403 ? 'forbidden' : 'absent';
+      if (state !== 'signed-out') sink.replace([]);
+      sink.state({ state, why, ...scope });
+      await wait(state === 'signed-out' ? SIGNED_OUT_MS : AGAIN_MS, undefined, { signal }).catch(() => {});
+      where = from;
+    }
+  }
+}
+
+/** Ends when the API server answers at all, or when the answer is no longer awaited. */
+async function answered(client: KubeClient, isAwaited: () => boolean): Promise<void> {
+  while (isAwaited()) {
+    try {
+      await client.raw('/version');
+      return;
+    } catch (error) {
+      if (isApiError(error) && error.code > 0) return;
+    }
+    await wait(PROBE_MS);
+  }
+}
+
+/** managedFields are half of an object, and unused here. */
+function slim(object: Any): Any {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+// The page's open streams (server-sent events): each gets everything once, and then what changes.
+
+/** A page that does not read its stream is disconnected, and gets everything again when it reconnects. */
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+const CHUNK = 500;
+
+class Hub {
+  readonly #open = new Map<ServerResponse, { pending: string[] } | 'live'>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** `now`: what there is; changes that come while it is sent are sent after it. */
+  async join(
+    response: ServerResponse,
+    hello: StreamEvents['hello'],
+    now: () => Omit<StreamEvents, 'hello' | 'reset' | 'complete'>,
+  ) {
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    const state = { pending: [] as string[] };
+    this.#open.set(response, state);
+    response.on('close', () => this.#open.delete(response));
+    const { rows, kinds, ...plans } = now();
+    response.write(frame('hello', hello) + frame('reset', {}) + frame('kinds', kinds));
+    for (const [name, plan] of Object.entries(plans)) response.write(frame(name as keyof StreamEvents, plan));
+    for (let from = 0; from < rows.set.length; from += CHUNK) {
+      response.write(frame('rows', { set: rows.set.slice(from, from + CHUNK), gone: [] }));
+      await turn();
+      if (response.destroyed) return;
+    }
+    response.write(frame('complete', { rows: rows.set.length }));
+    for (const text of state.pending) response.write(text);
+    if (this.#open.has(response)) this.#open.set(response, 'live');
+  }
+
+  send<Name extends keyof StreamEvents>(event: Name, data: StreamEvents[Name]): void {
+    this.#write(frame(event, data));
+  }
+
+  /** Some proxies and browsers close idle connections; and it shows the page that the server is alive. */
+  beat(): void {
+    this.#write(': beat\n\n');
+  }
+
+  close(): void {
+    for (const response of this.#open.keys()) response.end();
+    this.#open.clear();
+  }
+
+  #write(text: string): void {
+    for (const [response, state] of this.#open) {
+      if (state !== 'live') state.pending.push(text);
+      else if (response.writableLength > MOST_WAITING_BYTES) response.destroy();
+      else response.write(text);
+    }
+  }
+}
+
+function frame<Name extends keyof StreamEvents>(event: Name, data: StreamEvents[Name]): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

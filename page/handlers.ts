@@ -1,0 +1,154 @@
+/** Answers to the page's requests, except its stream: one application or Gate, the user's rights, and writes. */
+
+import { KINDS, resourceOf } from '../api/kinds.ts';
+import type { EpochMs, KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { Gate, Rollout } from '../api/types.ts';
+import { isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
+import { Problem } from '../cli/kube/problem.ts';
+import { ATTEMPTS, sent } from '../cli/kube/sent.ts';
+import { explained, withRights } from '../cli/read/explained.ts';
+import { readSelected } from '../cli/read/heldObjects.ts';
+import { readTarget } from '../cli/read/namedObjects.ts';
+import { type Action, type ActionRequest, rightKey, rightOn } from '../client/actions/action.ts';
+import { gateActions } from '../client/actions/gateActions.ts';
+import { rolloutActions } from '../client/actions/rolloutActions.ts';
+import { writeOf } from '../client/actions/table.ts';
+import { basisProblem, existsText, isRequest, type NoRequest } from '../client/actions/writes/plannedWrite.ts';
+import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../client/board/pageMessages.ts';
+import { gateView } from '../client/board/planViews.ts';
+import type { Right } from '../client/explain/application.ts';
+import { approvalViews } from '../client/explain/approvalViews.ts';
+import type { Explanation } from '../client/explain/explanation.ts';
+import { identityOf } from '../core/kube/names.ts';
+import { ended } from '../core/text/commands.ts';
+import type { Views } from './views.ts';
+
+/** Rights change seldom, and every application needs the same. */
+const RIGHTS_MS = 30_000;
+const SHOWN = 200;
+
+export interface PageHandlers {
+  application(id: string): Promise<ApplicationPage | undefined>;
+  gate(id: string): Promise<GatePage | undefined>;
+  /** Any other object of ours or of Flux's: why it is as it is. undefined: there is none, or the reader may not see it. */
+  explanation(kind: string, ref: NamespacedName): Promise<Explanation | undefined>;
+  /** Whether the user has each right. */
+  rightsOf(rights: readonly Right[]): Promise<Rights>;
+  /** `basis`: that of the dry run that its user has seen. */
+  act(request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer>;
+  /** The objects that a new Gate would hold. */
+  preview(request: ActionRequest): Promise<Preview>;
+}
+
+export function createHandlers(client: KubeClient, views: Views, now: () => EpochMs): PageHandlers {
+  const known = new Map<string, { at: EpochMs; answer: Promise<boolean> }>();
+
+  const may = (right: Right): Promise<boolean> => {
+    const key = rightKey(right);
+    const before = known.get(key);
+    if (before && now() - before.at < RIGHTS_MS) return before.answer;
+    const answer = client.mayI(right).catch(() => false);
+    if (known.size > 10_000) known.clear();
+    known.set(key, { at: now(), answer });
+    return answer;
+  };
+
+  const rightsOf = async (rights: readonly Right[]): Promise<Rights> => {
+    const each = new Map(rights.map((right) => [rightKey(right), right]));
+    return Object.fromEntries(
+      await Promise.all([...each].map(async ([key, right]) => [key, await may(right)] as const)),
+    );
+  };
+
+  const act = async (request: ActionRequest, dryRun: boolean, shown?: string): Promise<Answer> => {
+    let basis = shown;
+    for (let attempt = 1; ; attempt++) {
+      let creates = false;
+      try {
+        const write = writeOf(request, await foundOf(client, request), now());
+        if (!isRequest(write)) return unasked(write, dryRun);
+        const changed = basisProblem(basis, write);
+        if (changed) return { ok: false, message: changed, warnings: [] };
+        basis ??= write.basis;
+        creates = write.creates === true;
+        const { warnings } = await sent(client, write, dryRun);
+        // Before the user confirms, our warnings are shown with those of the API server.
+        return dryRun
+          ? {
+              ok: true,
+              warnings: [...write.concerns.map(ended), ...warnings],
+              message: 'The API server would accept it.',
+              ...(basis !== undefined && { basis }),
+            }
+          : { ok: true, warnings, message: 'The API server has accepted it.' };
+      } catch (error) {
+        if (!isApiError(error)) throw error;
+        const isConflict = error.code === 409;
+        // Another client has written meanwhile: it is planned again from the current object. A freeze is for a new Gate.
+        if (isConflict && attempt < ATTEMPTS && !creates && request.type !== 'freeze') continue;
+        const message = isConflict && creates ? existsText(request.object) : error.message;
+        return { ok: false, code: error.code, message, warnings: [...error.warnings] };
+      }
+    }
+  };
+
+  return {
+    async application(id) {
+      const application = views.application(id);
+      const rollout = views.objects.get<Rollout>('Rollout', id);
+      if (!application || !rollout) return undefined;
+      const actions = rolloutActions(rollout, application, views.objects.around(rollout), now());
+      const releases = [...(rollout.status?.availableReleases ?? [])].reverse();
+      const ofVersions = rightOn('patch', 'Rollout', identityOf(rollout));
+      const rights = await rightsOf([...actions.flatMap((action) => action.rights), ofVersions]);
+      return { application, actions: actions.map(brief), releases, rights };
+    },
+    async gate(id) {
+      const gate = views.objects.get<Gate>('Gate', id);
+      if (!gate) return undefined;
+      const waiting = views.waitingFor(id);
+      const actions = gateActions(gate, waiting, now());
+      const rights = await rightsOf(actions.flatMap((action) => action.rights));
+      const approvals = approvalViews(gate, waiting, now());
+      return { gate: gateView(gate, now()), approvals, actions: actions.map(brief), rights };
+    },
+    async explanation(kind, { namespace, name }) {
+      try {
+        const target = await readTarget({ client, namespace }, `${kind}/${namespace}/${name}`);
+        const found = await explained(client, target, now());
+        return { ...found, remedies: await withRights(client, found.remedies) };
+      } catch (error) {
+        if (error instanceof Problem || isApiError(error, 403)) return undefined;
+        throw error;
+      }
+    },
+    rightsOf,
+    act,
+    async preview(request) {
+      const write = writeOf(request, undefined, now());
+      const [answer, { held, unread }] = await Promise.all([
+        act(request, true),
+        isRequest(write) ? readSelected(client, write.body as unknown as Gate) : { held: [], unread: [] },
+      ]);
+      return { answer, objects: held.slice(0, SHOWN), count: held.length, unread };
+    },
+  };
+}
+
+function foundOf(client: KubeClient, { object: { kind, namespace, name } }: ActionRequest) {
+  return client.get<KubeObject<any, any>>({ ...resourceOf(KINDS[kind]), namespace: namespace || undefined, name });
+}
+
+/** The action with only the fields of a Rollout that its write depends on: history and releases are long. */
+function brief(action: Action): Action {
+  const { found } = action;
+  if (found?.kind !== KINDS.Rollout.kind) return action;
+  const { history = [], pendingVersion, handledRequest, namedGates, observedGeneration } = found.status ?? {};
+  const status = { history: history.slice(0, 1), pendingVersion, handledRequest, namedGates, observedGeneration };
+  return { ...action, found: { ...found, status } };
+}
+
+/** The answer if there is nothing to write; in a dry run it is a warning only. */
+function unasked({ none, isWrong }: NoRequest, dryRun: boolean): Answer {
+  return dryRun ? { ok: true, message: '', warnings: [none] } : { ok: !isWrong, message: none, warnings: [] };
+}

@@ -1,0 +1,153 @@
+/** The objects that the page is about, as they are watched, found by what belongs to a Rollout. */
+
+import type { FluxObject } from '../api/flux.ts';
+import { KINDS, type KindName } from '../api/kinds.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../api/types.ts';
+import { fluxFailure } from '../client/explain/fluxFailure.ts';
+import type { RelatedObjects, Unread } from '../client/explain/related.ts';
+import { boundRollouts } from '../core/admission/managedFields/managedFields.ts';
+import { gateRefsOf, gatesOf } from '../core/gate/gateRefs.ts';
+import { identityOf, refKey } from '../core/kube/names.ts';
+import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
+
+/** Kinds that take versions; only what Flux reports about them is used. */
+const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
+/** Kinds that an application is explained with. */
+export const EXPLAINED_KINDS = [
+  'Rollout',
+  'Gate',
+  'RolloutGate',
+  'FluxBinding',
+  'HealthCheck',
+  ...BOUND,
+] as const satisfies KindName[];
+export const WATCHED = [
+  ...EXPLAINED_KINDS,
+  'RolloutSchedule',
+  'ClusterRolloutSchedule',
+  'RolloutBudget',
+  'ClusterRolloutBudget',
+] as const satisfies KindName[];
+export type WatchedKind = (typeof WATCHED)[number];
+
+type Any = KubeObject<any, any>;
+
+export class WatchedObjects {
+  readonly #all = Object.fromEntries(WATCHED.map((kind) => [kind, new Map()])) as Record<WatchedKind, Map<string, Any>>;
+  /** Objects by the Rollout that they belong to; HealthChecks by namespace. */
+  readonly #belonging = new Map<string, Map<string, Any>>();
+  readonly unread = new Map<WatchedKind, Unread>();
+
+  set(kind: WatchedKind, object: Any): void {
+    this.remove(kind, object);
+    const key = refKey(identityOf(object));
+    this.#all[kind].set(key, object);
+    for (const owner of ownersOf(kind, object)) {
+      const slot = `${kind} ${owner}`;
+      const those = this.#belonging.get(slot) ?? new Map();
+      this.#belonging.set(slot, those.set(key, object));
+    }
+  }
+
+  remove(kind: WatchedKind, object: Any): void {
+    const key = refKey(identityOf(object));
+    const before = this.#all[kind].get(key);
+    if (!before) return;
+    this.#all[kind].delete(key);
+    for (const owner of ownersOf(kind, before)) {
+      const slot = `${kind} ${owner}`;
+      const those = this.#belonging.get(slot);
+      those?.delete(key);
+      if (those?.size === 0) this.#belonging.delete(slot);
+    }
+  }
+
+  get<T extends Any>(kind: WatchedKind, key: string): T | undefined {
+    return this.#all[kind].get(key) as T | undefined;
+  }
+
+  all<T extends Any>(kind: WatchedKind): IterableIterator<T> {
+    return this.#all[kind].values() as IterableIterator<T>;
+  }
+
+  keys(kind: WatchedKind): IterableIterator<string> {
+    return this.#all[kind].keys();
+  }
+
+  /** Only the objects around one Rollout: explaining thousands stays linear. */
+  around(rollout: Rollout): RelatedObjects {
+    const id = refKey(identityOf(rollout));
+    const bindings = this.#of<FluxBinding>('FluxBinding', id);
+    return {
+      bindings,
+      rolloutGates: this.#of<RolloutGate>('RolloutGate', id),
+      gates: this.#each<Gate>('Gate', gatesAround(rollout, bindings)),
+      objects: BOUND.flatMap((kind) => this.#of<FluxObject>(kind, id)),
+      healthChecks: this.#of<HealthCheck>('HealthCheck', rollout.metadata.namespace ?? ''),
+      rollouts: this.#each<Rollout>('Rollout', upstreamRefs(rollout).map(refKey)),
+      unread: [...this.unread.values()],
+    };
+  }
+
+  #of<T extends Any>(kind: WatchedKind, owner: string): T[] {
+    return [...(this.#belonging.get(`${kind} ${owner}`)?.values() ?? [])] as T[];
+  }
+
+  #each<T extends Any>(kind: WatchedKind, keys: Iterable<string>): T[] {
+    return [...new Set(keys)].flatMap((key) => this.get<T>(kind, key) ?? []);
+  }
+}
+
+export function isBoundKind(kind: WatchedKind): boolean {
+  return (BOUND as readonly WatchedKind[]).includes(kind);
+}
+
+/** Whether both versions of an object are explained alike. Flux writes a status at each of its intervals. */
+export function areAlike(kind: WatchedKind, before: Any, after: Any): boolean {
+  return isBoundKind(kind) && factsOf(kind, before) === factsOf(kind, after);
+}
+
+function factsOf(kind: WatchedKind, object: Any): string {
+  return JSON.stringify([ownersOf(kind, object), fluxFailure(object as FluxObject)]);
+}
+
+/** The object with only the fields that are used: a status of Flux has an inventory of thousands. */
+export function kept(kind: WatchedKind, object: Any): Any {
+  if (!isBoundKind(kind)) return object;
+  const { spec, status } = object;
+  const { suspend, chartRef } = spec ?? {};
+  return { ...object, spec: { suspend, chartRef }, status: { conditions: status?.conditions } };
+}
+
+/** Keys of the Gates that may block a version. */
+export function gatesAround(rollout: Rollout, bindings: readonly FluxBinding[]): string[] {
+  return [
+    ...gateRefsOf(rollout).map(refKey),
+    ...bindings.flatMap(({ spec }) => gatesOf(spec)).map(refKey),
+    ...(rollout.status?.gates ?? []).flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? name : [])),
+  ];
+}
+
+/** Ids of the Rollouts that an object belongs to, or its namespace. */
+export function ownersOf(kind: WatchedKind, object: Any): string[] {
+  const { namespace } = identityOf(object);
+  switch (kind) {
+    case 'RolloutGate': {
+      const name = (object as RolloutGate).spec?.rolloutRef.name;
+      return name ? [refKey({ namespace, name })] : [];
+    }
+    case 'FluxBinding':
+      return [
+        ...new Set(((object as FluxBinding).spec?.pins ?? []).map(({ rollout: name }) => refKey({ namespace, name }))),
+      ];
+    case 'Kustomization':
+    case 'HelmRelease':
+    case 'OCIRepository':
+      return boundRollouts(object).map((name) => refKey({ namespace, name }));
+    case 'HealthCheck':
+      return [namespace];
+    default:
+      return [];
+  }
+}

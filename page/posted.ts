@@ -1,0 +1,79 @@
+/** What the page has posted, as an action. Anything else is refused: this is no proxy. */
+import type { Gate } from '../api/types.ts';
+import type { ActionRequest, ActionType } from '../client/actions/action.ts';
+import { ACTIONS } from '../client/actions/table.ts';
+import type { AdoptRequest } from '../client/board/adoptViews.ts';
+import { isImage } from '../core/budget/continueRequest.ts';
+import { isLegalTag } from '../core/kube/tag.ts';
+
+const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+/** As Flux substitutes them. */
+const VARIABLE = /^[_A-Za-z][_A-Za-z0-9]{0,252}$/;
+const MOST_REASON = 1000;
+
+type Fields = Record<string, unknown>;
+
+/** undefined: it is none. */
+export function actionRequestOf(value: unknown): ActionRequest | undefined {
+  if (!isRecord(value) || typeof value.type !== 'string' || !Object.hasOwn(ACTIONS, value.type)) return undefined;
+  const type = value.type as ActionType;
+  const { kinds, takes = [] } = ACTIONS[type];
+  const object = objectOf(value.object, kinds);
+  const given = {
+    version: typeof value.version === 'string' && isLegalTag(value.version) ? value.version : undefined,
+    image: typeof value.image === 'string' && isImage(value.image) ? value.image : undefined,
+    rollout: refOf(value.rollout),
+    gate: refOf(value.gate),
+    at: typeof value.at === 'string' && TIME.test(value.at) ? value.at : undefined,
+    spec: isRecord(value.spec) ? (value.spec as Gate['spec']) : undefined,
+    reason: isReason(value.reason) ? value.reason : undefined,
+  };
+  const isWrong = Object.entries(given).some(([key, each]) => value[key] !== undefined && each === undefined);
+  if (!object || isWrong || takes.some((key) => given[key] === undefined)) return undefined;
+  const known = Object.entries(given).filter(([, each]) => each !== undefined);
+  return { type, object, ...Object.fromEntries(known) };
+}
+
+function objectOf<Kind extends string>(value: unknown, kinds: readonly Kind[]) {
+  if (!isRecord(value)) return undefined;
+  const kind = kinds.find((each) => each === value.kind);
+  const ref =
+    value.namespace === '' && kind?.startsWith('Cluster') ? { namespace: '', name: value.name } : refOf(value);
+  return kind && ref && isName(ref.name) ? { kind, namespace: ref.namespace, name: ref.name } : undefined;
+}
+
+/** What is to be put under a Rollout, with what was chosen where it could not be seen. undefined: it is none. */
+export function adoptRequestOf(value: unknown): AdoptRequest | undefined {
+  if (!isRecord(value) || !isRecord(value.choices)) return undefined;
+  const { kind, choices } = value;
+  const ref = refOf(value);
+  const { policy, variable, rollout, runs, ...others } = choices;
+  const chosen = Object.entries({ policy, variable, rollout, runs }).filter(([, each]) => each !== undefined);
+  const isChosen = Object.keys(others).length === 0 && chosen.every(([key, each]) => isChoice(key, each));
+  if ((kind !== 'Kustomization' && kind !== 'OCIRepository') || !ref || !isChosen) return undefined;
+  return { kind, ...ref, choices: Object.fromEntries(chosen) };
+}
+
+function isChoice(key: string, value: unknown): boolean {
+  if (key === 'variable') return typeof value === 'string' && VARIABLE.test(value);
+  return key === 'runs' ? typeof value === 'string' && isLegalTag(value) : isName(value);
+}
+
+function refOf(value: unknown): { namespace: string; name: string } | undefined {
+  if (!isRecord(value)) return undefined;
+  const { namespace, name } = value;
+  return isName(namespace) && isName(name) ? { namespace, name } : undefined;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && NAME.test(value);
+}
+
+function isReason(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MOST_REASON;
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,175 @@
+/** What the page's server answers to a caller who has been let in: the stream, objects, writes, and the page's own files. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { extname } from 'node:path';
+import type { NamespacedName } from '../api/kubernetes.ts';
+import { refKey } from '../core/kube/names.ts';
+import type { AdoptHandlers } from './adoptHandlers.ts';
+import type { CallerRefusal } from './guard.ts';
+import type { PageHandlers } from './handlers.ts';
+import type { Page } from './page.ts';
+import { actionRequestOf, adoptRequestOf } from './posted.ts';
+
+const MOST_BODY = 64 * 1024;
+/** For targets without a host: the host is checked in the header only. */
+const BASE = 'http://page';
+const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
+
+/** undefined: it is not an address of this server, and the caller has been told. */
+export function targetOf({ url: target = '/' }: IncomingMessage, response: ServerResponse): URL | undefined {
+  if (URL.canParse(target, BASE)) return new URL(target, BASE);
+  json(response, 400, { message: `'${target.slice(0, 100)}' is not an address of this server.` });
+  return undefined;
+}
+
+/** Answers a request below `/api/`. */
+export async function answerApi(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pathname: string,
+  page: Page,
+): Promise<void> {
+  response.setHeader('cache-control', 'no-store');
+  const { feed, handlers, adopting, hello } = page;
+  if (request.method === 'POST') return post(request, response, pathname, page);
+  if (request.method !== 'GET') return json(response, 405, { message: `${request.method} is not answered here.` });
+  if (pathname === '/api/stream') {
+    return feed.hub.join(response, hello, () => ({
+      kinds: feed.kinds(),
+      rows: { set: feed.views.rows(), gone: [] },
+      gates: { set: feed.views.plans('gates'), gone: [] },
+      schedules: { set: feed.views.plans('schedules'), gone: [] },
+      budgets: { set: feed.views.plans('budgets'), gone: [] },
+    }));
+  }
+  if (pathname === '/api/take-over') return json(response, 200, await adopting.list());
+  const [, kind = '', namespace = '', name = ''] = ITEM.exec(pathname) ?? [];
+  const found = await itemOf(handlers, kind, { namespace, name });
+  if (found) return json(response, 200, found);
+  const what = kind === 'applications' ? 'Rollout' : kind === 'gates' ? 'Gate' : kind.split('/')[1];
+  const message = what ? `There is no ${what} ${namespace}/${name}, or you may not see it.` : 'Not found.';
+  json(response, 404, { message });
+}
+
+async function itemOf(handlers: PageHandlers, kind: string, ref: NamespacedName): Promise<unknown> {
+  if (kind === 'applications') return handlers.application(refKey(ref));
+  if (kind === 'gates') return handlers.gate(refKey(ref));
+  return kind ? handlers.explanation(kind.slice(kind.indexOf('/') + 1), ref) : undefined;
+}
+
+async function post(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pathname: string,
+  { handlers, adopting }: Page,
+): Promise<void> {
+  if (!request.headers['content-type']?.startsWith('application/json')) {
+    return json(response, 415, { message: 'Expected application/json.' });
+  }
+  const body = await textOf(request);
+  if (body === undefined) return json(response, 413, { message: `More than ${MOST_BODY} bytes.` });
+  const posted = postedIn(body);
+  if (!posted) return json(response, 400, { message: 'The body of this request is not JSON.' });
+  const answered = await answerTo(pathname, posted, handlers, adopting);
+  if (answered) return json(response, 200, answered);
+  json(response, 400, { message: "The page doesn't make such a request." });
+}
+
+/** Not checked yet. */
+type Posted = Partial<Record<'action' | 'requested' | 'dryRun' | 'basis' | 'agreed', unknown>>;
+
+/** undefined: it is nothing that the page can ask for. */
+async function answerTo(
+  pathname: string,
+  posted: Posted,
+  handlers: PageHandlers,
+  adopting: AdoptHandlers,
+): Promise<unknown> {
+  if (pathname.startsWith('/api/take-over/')) {
+    const requested = adoptRequestOf(posted.requested);
+    if (!requested) return undefined;
+    if (pathname === '/api/take-over/look') return adopting.look(requested);
+    const { agreed } = posted;
+    return pathname === '/api/take-over/make' && typeof agreed === 'string'
+      ? adopting.make(requested, agreed)
+      : undefined;
+  }
+  const request = actionRequestOf(posted.action);
+  const { basis } = posted;
+  if (!request || (basis !== undefined && typeof basis !== 'string')) return undefined;
+  if (pathname === '/api/act') return handlers.act(request, posted.dryRun === true, basis);
+  return pathname === '/api/preview' && request.type === 'freeze' ? handlers.preview(request) : undefined;
+}
+
+/** undefined: too long. */
+async function textOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MOST_BODY) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** undefined: it is not JSON. */
+function postedIn(body: string): Posted | undefined {
+  try {
+    return JSON.parse(body) ?? {};
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every address of the page is the same document; what it shows is in the address. */
+export function answerAsset(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pathname: string,
+  assets: Assets,
+): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    json(response, 405, { message: 'Not answered here.' });
+    return;
+  }
+  const found = assets.get(pathname) ?? (pathname.startsWith('/assets/') ? undefined : assets.get('/index.html'));
+  if (!found) {
+    json(response, 404, { message: 'Not found.' });
+    return;
+  }
+  const { type, bytes } = found;
+  // Names of assets have their hash in them.
+  const cache = pathname.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-store';
+  response.writeHead(200, { 'content-type': type, 'content-length': bytes.length, 'cache-control': cache });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+export function refused(response: ServerResponse, { status, message }: CallerRefusal): void {
+  response.setHeader('cache-control', 'no-store');
+  json(response, status, { message });
+}
+
+export function json(response: ServerResponse, status: number, value: unknown): void {
+  const text = JSON.stringify(value);
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+// The files of the page.
+
+export type Assets = ReadonlyMap<string, { type: string; bytes: Uint8Array }>;
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.woff2': 'font/woff2',
+  '.svg': 'image/svg+xml',
+};
+
+export function typeOf(path: string): string {
+  return TYPES[extname(path)] ?? 'application/octet-stream';
+}

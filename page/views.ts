@@ -1,0 +1,229 @@
+/** The rows of the Board and the Gates: rows that an object's change makes stale are computed again, in batches. */
+import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
+import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../api/types.ts';
+import { type BudgetView, budgetView } from '../client/board/budgetView.ts';
+import { type GateView, gateView, type ScheduleView, scheduleView } from '../client/board/planViews.ts';
+import { type Row, rowOf } from '../client/board/row.ts';
+import type { Application } from '../client/explain/application.ts';
+import { explainRollout } from '../client/explain/rollout/explainRollout.ts';
+import { nextDeployment } from '../client/explain/rollout/gateSteps.ts';
+import type { NextDeployment } from '../core/gate/approved.ts';
+import { identityOf, refKey } from '../core/kube/names.ts';
+import { parseTime } from '../core/kube/time.ts';
+import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
+import { areAlike, gatesAround, isBoundKind, kept, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
+
+type Changed<T> = { set: T[]; gone: string[] };
+
+export interface ViewChanges {
+  rows: Changed<Row>;
+  gates: Changed<GateView>;
+  schedules: Changed<ScheduleView>;
+  budgets: Changed<BudgetView>;
+}
+
+/** Views beside the rows, one for each object. */
+interface Plans {
+  gates: GateView;
+  schedules: ScheduleView;
+  budgets: BudgetView;
+}
+
+const PLAN_OF: { [Kind in WatchedKind]?: keyof Plans } = {
+  Gate: 'gates',
+  RolloutSchedule: 'schedules',
+  ClusterRolloutSchedule: 'schedules',
+  RolloutBudget: 'budgets',
+  ClusterRolloutBudget: 'budgets',
+};
+
+const VIEW_OF: { [Plan in keyof Plans]: (object: KubeObject<any, any>, now: EpochMs) => Plans[Plan] } = {
+  gates: (object, now) => gateView(object as Gate, now),
+  schedules: (object, now) => scheduleView(object as RolloutSchedule, now),
+  budgets: (object) => budgetView(object as Budget),
+};
+
+/** Views of one plan, and the ids of those that are stale. */
+class PlanCache<T> {
+  readonly views = new Map<string, T>();
+  readonly stale = new Map<string, WatchedKind>();
+}
+
+/** Versions that are listed on the page of a Gate. */
+const MOST_WAITING = 50;
+/** Explained at once before other work gets its turn. */
+const CHUNK = 200;
+
+export class Views {
+  readonly objects = new WatchedObjects();
+  readonly #rows = new Map<string, Row>();
+  readonly #plans: { [Plan in keyof Plans]: PlanCache<Plans[Plan]> } = {
+    gates: new PlanCache(),
+    schedules: new PlanCache(),
+    budgets: new PlanCache(),
+  };
+  /** Ids of Rollouts that are to be computed again. */
+  readonly #staleRows = new Map<string, WatchedKind>();
+  /** Key of a Gate, or of a stage: the Rollouts that were explained with it. */
+  readonly #readers = new Map<string, Set<string>>();
+  readonly #now: () => EpochMs;
+
+  constructor(now: () => EpochMs) {
+    this.#now = now;
+  }
+
+  get isStale(): boolean {
+    return this.#staleRows.size > 0 || Object.values(this.#plans).some(({ stale }) => stale.size > 0);
+  }
+
+  rows(): Row[] {
+    return [...this.#rows.values()];
+  }
+
+  plans<Plan extends keyof Plans>(plan: Plan): Plans[Plan][] {
+    return [...this.#plans[plan].views.values()];
+  }
+
+  /** The whole explanation, of this moment. */
+  application(id: string): Application | undefined {
+    const rollout = this.objects.get<Rollout>('Rollout', id);
+    return rollout && explainRollout(rollout, this.objects.around(rollout), this.#now());
+  }
+
+  /** The versions that wait for a closed Gate. */
+  waitingFor(gate: string): NextDeployment[] {
+    const found: NextDeployment[] = [];
+    for (const id of this.#readers.get(`Gate ${gate}`) ?? []) {
+      const rollout = this.objects.get<Rollout>('Rollout', id);
+      const application = this.application(id);
+      const isHeld = application?.steps.some((step) => step.id === `gate/${gate}` && step.state === 'blocks');
+      if (rollout && isHeld && application?.waiting) found.push(nextDeployment(rollout, application.waiting.version));
+      if (found.length === MOST_WAITING) break;
+    }
+    return found;
+  }
+
+  replace(kind: WatchedKind, objects: readonly KubeObject<any, any>[]): void {
+    const there = new Set(objects.map((each) => refKey(identityOf(each))));
+    const gone = [...this.objects.all(kind)].filter((each) => !there.has(refKey(identityOf(each))));
+    for (const each of gone) this.remove(kind, each);
+    for (const each of objects) this.set(kind, each);
+  }
+
+  set(kind: WatchedKind, object: KubeObject<any, any>): void {
+    const key = refKey(identityOf(object));
+    const before = this.objects.get(kind, key);
+    if (
+      before?.metadata.resourceVersion !== undefined &&
+      before.metadata.resourceVersion === object.metadata.resourceVersion
+    )
+      return;
+    const isNews = !before || !areAlike(kind, before, object);
+    if (before && isNews) this.#touch(kind, before);
+    this.objects.set(kind, kept(kind, object));
+    if (isNews) this.#touch(kind, object);
+  }
+
+  remove(kind: WatchedKind, object: KubeObject<any, any>): void {
+    this.#touch(kind, object);
+    this.objects.remove(kind, object);
+  }
+
+  /** Marks all rows: which kinds could be read affects each of them. */
+  touchAll(): void {
+    for (const id of this.objects.keys('Rollout')) this.#staleRows.set(id, 'Rollout');
+  }
+
+  /** Marks the views whose time of change has passed. */
+  touchDue(): void {
+    const now = this.#now();
+    const isDue = (time: string | undefined) => (parseTime(time) ?? Number.POSITIVE_INFINITY) <= now;
+    for (const [id, { until }] of this.#rows) if (isDue(until)) this.#staleRows.set(id, 'Rollout');
+    for (const { id, kind, until } of this.plans('schedules')) {
+      if (isDue(until)) this.#plans.schedules.stale.set(id, kind);
+    }
+    for (const { id, until } of this.plans('gates')) {
+      if (!isDue(until)) continue;
+      this.#plans.gates.stale.set(id, 'Gate');
+      for (const reader of this.#readers.get(`Gate ${id}`) ?? []) this.#staleRows.set(reader, 'Rollout');
+    }
+  }
+
+  #touch(kind: WatchedKind, object: KubeObject<any, any>): void {
+    const key = refKey(identityOf(object));
+    const plan = PLAN_OF[kind];
+    if (plan) this.#plans[plan].stale.set(key, kind);
+    if (kind === 'Rollout') this.#staleRows.set(key, 'Rollout');
+    if (kind === 'Gate' || kind === 'Rollout')
+      for (const id of this.#readers.get(`${kind} ${key}`) ?? []) this.#staleRows.set(id, 'Rollout');
+    if (kind === 'RolloutGate' || kind === 'FluxBinding' || isBoundKind(kind))
+      for (const id of ownersOf(kind, object)) this.#staleRows.set(id, 'Rollout');
+    if (kind === 'HealthCheck') {
+      for (const rollout of this.objects.all<Rollout>('Rollout')) {
+        if (rollout.spec?.healthCheckSelector && rollout.metadata.namespace === object.metadata.namespace) {
+          this.#staleRows.set(refKey(identityOf(rollout)), 'Rollout');
+        }
+      }
+    }
+  }
+
+  /** Computes up to a chunk of the stale views, and returns those that differ. */
+  refresh(): ViewChanges {
+    const rows: ViewChanges['rows'] = { set: [], gone: [] };
+    for (const [id] of take(this.#staleRows, CHUNK)) {
+      const rollout = this.objects.get<Rollout>('Rollout', id);
+      settle(this.#rows, id, rollout && this.#row(id, rollout), rows);
+    }
+    return {
+      rows,
+      gates: this.#planned('gates'),
+      schedules: this.#planned('schedules'),
+      budgets: this.#planned('budgets'),
+    };
+  }
+
+  #planned<Plan extends keyof Plans>(plan: Plan): Changed<Plans[Plan]> {
+    const change: Changed<Plans[Plan]> = { set: [], gone: [] };
+    const { views, stale } = this.#plans[plan];
+    for (const [id, kind] of take(stale, CHUNK)) {
+      const object = this.objects.get(kind, id);
+      settle(views, id, object && VIEW_OF[plan](object, this.#now()), change);
+    }
+    return change;
+  }
+
+  #row(id: string, rollout: Rollout): Row {
+    const around = this.objects.around(rollout);
+    const read = [
+      ...gatesAround(rollout, around.bindings as FluxBinding[]).map((key) => `Gate ${key}`),
+      ...upstreamRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
+    ];
+    for (const key of read) {
+      const readers = this.#readers.get(key) ?? new Set();
+      this.#readers.set(key, readers.add(id));
+    }
+    return rowOf(rollout, explainRollout(rollout, around, this.#now()));
+  }
+}
+
+/** Some of them, which are then no longer there. */
+function take(stale: Map<string, WatchedKind>, most: number): [id: string, kind: WatchedKind][] {
+  const taken: [id: string, kind: WatchedKind][] = [];
+  for (const each of stale) {
+    if (taken.length === most) break;
+    taken.push(each);
+  }
+  for (const [id] of taken) stale.delete(id);
+  return taken;
+}
+
+function settle<T>(views: Map<string, T>, id: string, view: T | undefined, change: { set: T[]; gone: string[] }): void {
+  const before = views.get(id);
+  if (!view) {
+    if (views.delete(id)) change.gone.push(id);
+    return;
+  }
+  if (before && JSON.stringify(before) === JSON.stringify(view)) return;
+  views.set(id, view);
+  change.set.push(view);
+}

@@ -1,0 +1,94 @@
+/** What the page asks the server to write, against an API server that changes its objects between a read and the write. */
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../cli/kube/kubeClient.ts';
+import { selectCluster } from '../../cli/kube/kubeconfig.ts';
+import type { ActionRequest } from '../../client/actions/action.ts';
+import { createHandlers } from '../../page/handlers.ts';
+import type { Views } from '../../page/views.ts';
+import { apiServer, json, rollout, status } from '../cli/apiServer.ts';
+
+/** `reads`: the object as each read finds it, undefined: there is none. A write conflicts as long as `refuses` says so. */
+async function deskOf(reads: (object | undefined)[], refuses: () => { code: number; reason: string } | undefined) {
+  let read = 0;
+  const server = await apiServer((request, response) => {
+    if (request.method === 'GET') {
+      const found = reads[Math.min(read++, reads.length - 1)];
+      return found ? json(response, found) : status(response, 404, 'NotFound', 'there is none');
+    }
+    request.resume().on('end', () => {
+      const refused = refuses();
+      if (refused) return status(response, refused.code, refused.reason, 'raw words of the API server');
+      json(response, reads.at(-1) ?? {});
+    });
+  });
+  const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
+  const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
+  const handlers = createHandlers(client, {} as Views, () => Date.parse('2026-11-22T08:00:00Z'));
+  const writes = () => server.asked.filter((line) => !line.startsWith('GET ')).length;
+  return { ...handlers, writes };
+}
+
+const withHistory = (...tags: string[]) => {
+  const of = rollout('app');
+  const history = tags.map((tag, index) => ({ ...of.status.history[0], id: tags.length - index, version: { tag } }));
+  return { ...of, metadata: { ...of.metadata, resourceVersion: `${tags.length}` }, status: { ...of.status, history } };
+};
+const BEFORE = withHistory('1.1.0', '1.0.0');
+const FIXED = withHistory('1.2.0', '1.1.0', '1.0.0');
+const back: ActionRequest = {
+  type: 'rollback',
+  object: { kind: 'Rollout', namespace: 'shop', name: 'app' },
+  version: '1.0.0',
+};
+const accepts = () => undefined;
+
+describe('a rollback of the page', () => {
+  const CHANGED = 'This was planned for deployment 2 (1.1.0), and now there is deployment 3 (1.2.0).';
+
+  it('is made for the deployment that the dry run has shown', async () => {
+    const handlers = await deskOf([BEFORE], accepts);
+    const { basis } = await handlers.act(back, true);
+    expect(basis).toBe('deployment 2 (1.1.0)');
+    expect(await handlers.act(back, false, basis)).toMatchObject({ ok: true });
+  });
+
+  it('is refused where automation has deployed another one since the dry run', async () => {
+    const handlers = await deskOf([BEFORE, FIXED], accepts);
+    const { basis } = await handlers.act(back, true);
+    expect(await handlers.act(back, false, basis)).toMatchObject({
+      ok: false,
+      message: expect.stringContaining(CHANGED),
+    });
+    expect(handlers.writes()).toBe(1);
+  });
+
+  it('is refused where another one begins between its read and its write', async () => {
+    const handlers = await deskOf([BEFORE, FIXED], () => ({ code: 409, reason: 'Conflict' }));
+    expect(await handlers.act(back, false)).toMatchObject({ ok: false, message: expect.stringContaining(CHANGED) });
+    expect(handlers.writes()).toBe(1);
+  });
+});
+
+describe('a Gate that the page creates', () => {
+  const create: ActionRequest = { type: 'create', object: { kind: 'Gate', namespace: 'shop', name: 'typo' } };
+  const gate = { apiVersion: 'gate.fluxcd.io/v1alpha1', kind: 'Gate', metadata: { namespace: 'shop', name: 'typo' } };
+  const EXISTS = { ok: false, message: 'Gate shop/typo already exists. Nothing was changed.' };
+
+  it('is created once', async () => {
+    const handlers = await deskOf([undefined], accepts);
+    expect(await handlers.act(create, false)).toMatchObject({ ok: true });
+    expect(handlers.writes()).toBe(1);
+  });
+
+  it('is not created where it exists by now', async () => {
+    const handlers = await deskOf([gate], accepts);
+    expect(await handlers.act(create, false)).toMatchObject(EXISTS);
+    expect(handlers.writes()).toBe(0);
+  });
+
+  it('is tried once where another user creates it at the same time', async () => {
+    const handlers = await deskOf([undefined], () => ({ code: 409, reason: 'AlreadyExists' }));
+    expect(await handlers.act(create, false)).toMatchObject(EXISTS);
+    expect(handlers.writes()).toBe(1);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { actionRequestOf, adoptRequestOf } from '../../page/posted.ts';
+
+const at = { namespace: 'shop', name: 'checkout' };
+const rollout = { kind: 'Rollout', ...at };
+const gate = { kind: 'Gate', namespace: 'ops', name: 'prod' };
+
+describe('what the page posts', () => {
+  it.each([
+    [{ type: 'deploy', object: rollout, version: '1.2.0', reason: 'fix' }],
+    [{ type: 'unpin', object: rollout }],
+    [{ type: 'approve', object: { kind: 'RolloutGate', namespace: 'shop', name: 'qa' }, version: '1.2.0', reason: '' }],
+    [{ type: 'approve', object: gate, rollout: at, version: '1.2.0' }],
+    [{ type: 'close', object: gate, at: '2026-11-22T08:00:00Z' }],
+    [{ type: 'continue', object: { kind: 'ClusterRolloutBudget', namespace: '', name: 'fleet' }, version: '1.2.0' }],
+    [
+      {
+        type: 'continue',
+        object: { kind: 'RolloutBudget', ...at },
+        version: '1.2.0',
+        image: 'registry.example.com/shop/app',
+      },
+    ],
+    [{ type: 'unrequire', object: rollout, gate: { namespace: 'ops', name: 'prod' } }],
+    [{ type: 'freeze', object: gate, spec: { default: 'opened' } }],
+  ])('is an action: %j', (action) => {
+    expect(actionRequestOf(action)).toEqual(action);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['a list', []],
+    ['another verb', { type: 'delete', object: rollout }],
+    ['a verb of every object', { type: 'constructor', object: rollout }],
+    ['another kind', { type: 'deploy', object: { kind: 'Secret', ...at }, version: '1.2.0' }],
+    ['a kind that the action does not write', { type: 'deploy', object: gate, version: '1.2.0' }],
+    ['no object', { type: 'retry' }],
+    ['no version', { type: 'deploy', object: rollout }],
+    ['a path for a name', { type: 'retry', object: { ...rollout, name: '../../secrets/x' } }],
+    ['a namespace that leads elsewhere', { type: 'retry', object: { ...rollout, namespace: 'shop/secrets' } }],
+    ['no namespace', { type: 'retry', object: { ...rollout, namespace: '' } }],
+    ['a version that is no tag', { type: 'deploy', object: rollout, version: '1.2.0; rm -rf' }],
+    ['an image that is none', { type: 'retry', object: rollout, image: '$(reboot)' }],
+    ['a time that is none', { type: 'close', object: gate, at: 'tomorrow' }],
+    ['a reason that is too long', { type: 'retry', object: rollout, reason: 'x'.repeat(1001) }],
+    ['a reason that is no text', { type: 'retry', object: rollout, reason: { a: 1 } }],
+  ])('is refused: %s', (_, value) => {
+    expect(actionRequestOf(value)).toBeUndefined();
+  });
+
+  it('loses what does not belong to it', () => {
+    expect(actionRequestOf({ type: 'retry', object: { ...rollout, path: '/api' }, method: 'DELETE' })).toEqual({
+      type: 'retry',
+      object: rollout,
+    });
+  });
+});
+
+describe('what is to be taken over', () => {
+  const asked = { kind: 'Kustomization', namespace: 'shop', name: 'checkout' };
+
+  it.each([[{}], [{ policy: 'checkout', variable: 'CHECKOUT_VERSION', rollout: 'checkout', runs: '1.4.0' }]])(
+    'is taken with its choices: %j',
+    (choices) => {
+      expect(adoptRequestOf({ ...asked, choices })).toEqual({ ...asked, choices });
+    },
+  );
+
+  it.each([
+    ['no choices', asked],
+    ['a kind that is not taken over', { ...asked, kind: 'Secret', choices: {} }],
+    ['a path for a name', { ...asked, name: '../x', choices: {} }],
+    ['another choice', { ...asked, choices: { apply: 'true' } }],
+    ['a version that is no tag', { ...asked, choices: { runs: '1.4.0 --yes' } }],
+    ['a variable that is none', { ...asked, choices: { variable: 'A-B' } }],
+    ['a choice that is no text', { ...asked, choices: { policy: ['checkout'] } }],
+  ])('is refused: %s', (_, value) => {
+    expect(adoptRequestOf(value)).toBeUndefined();
+  });
+});

@@ -1,0 +1,58 @@
+/** The page's server and requests that no page makes: it answers them, and blames the caller. */
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PageServer, servePage } from '../../page/laptop.ts';
+import type { Page } from '../../page/page.ts';
+
+const TOKEN = 'the-key-of-this-server-1234';
+const nothing = { get: () => undefined };
+
+let server: PageServer;
+beforeAll(async () => {
+  const page = { feed: {}, handlers: nothing, adopting: nothing, hello: {} } as unknown as Page;
+  server = await servePage(page, { assets: new Map(), token: TOKEN, port: 0 });
+});
+afterAll(() => server.close());
+
+/** As written, where fetch would put a target right. */
+function ask(method: string, path: string, body = ''): Promise<{ status: number; message: string }> {
+  const { hostname, port } = new URL(server.origin);
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const asking = request({ hostname, port, method, path, headers }, async (response) => {
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      resolve({ status: response.statusCode ?? 0, message: JSON.parse(text).message });
+    });
+    asking.on('error', reject);
+    asking.end(body);
+  });
+}
+
+describe('a request that cannot be read', () => {
+  it.each([
+    ['nothing', ''],
+    ['text', 'not JSON'],
+    ['half of it', '{"asked":'],
+    ['lists without end', '['.repeat(60_000)],
+  ])('is refused for its body: %s', async (_, body) => {
+    expect(await ask('POST', '/api/act', body)).toEqual({
+      status: 400,
+      message: 'The body of this request is not JSON.',
+    });
+  });
+
+  it.each(['//', 'http://[', 'http://a:b/', '//host:99999/'])('is refused for its target: %s', async (target) => {
+    const { status, message } = await ask('GET', target);
+    expect({ status, message }).toEqual({ status: 400, message: `'${target}' is not an address of this server.` });
+  });
+
+  it.each(['null', '1', '[]', '"text"', '{}'])('is told from one that asks for nothing: %s', async (body) => {
+    const message = "The page doesn't make such a request.";
+    expect(await ask('POST', '/api/act', body)).toEqual({ status: 400, message });
+  });
+
+  it('is told from one that is too long', async () => {
+    expect(await ask('POST', '/api/act', 'x'.repeat(70_000))).toMatchObject({ status: 413 });
+  });
+});

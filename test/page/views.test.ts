@@ -1,0 +1,102 @@
+/** What the page shows is computed again when an object changes, and when its time has come. */
+import { describe, expect, it } from 'vitest';
+import { Views } from '../../page/views.ts';
+import { objectOf } from '../support/objects.ts';
+
+const rules = [{ timeRange: { start: '20:00', end: '07:00' } }];
+const gate = (spec: object) =>
+  objectOf('Gate', { metadata: { namespace: 'shop', name: 'nights', resourceVersion: '1' }, spec } as never);
+const rollout = objectOf('Rollout', {
+  metadata: { namespace: 'shop', name: 'app', resourceVersion: '1' },
+  spec: { releasesImagePolicy: { name: 'app' }, gates: [{ name: 'nights' }] },
+  status: { pendingVersion: '1.1.0', gates: [{ name: 'qa', passing: false }] },
+} as never);
+const schedule = objectOf('ClusterRolloutSchedule', {
+  metadata: { name: 'nights', resourceVersion: '1' },
+  spec: { rolloutSelector: {}, action: 'Deny', rules },
+} as never);
+
+it('a Gate and a schedule that close by the clock are closed, and so is the row of who requires it, though nothing has changed', () => {
+  let now = Date.parse('2026-11-26T19:59:00Z');
+  const views = new Views(() => now);
+  views.set('Gate', gate({ default: 'opened', schedule: { rules } }));
+  views.set('Rollout', rollout);
+  views.set('ClusterRolloutSchedule', schedule);
+  expect(views.refresh()).toMatchObject({
+    rows: { set: [{ id: 'shop/app', blockers: ['RolloutGate qa'] }] },
+    gates: { set: [{ id: 'shop/nights', opened: true }] },
+    schedules: { set: [{ id: 'nights', opened: true }] },
+    budgets: { set: [], gone: [] },
+  });
+  views.touchDue();
+  expect(views.isStale).toBe(false);
+  now += 120_000;
+  views.touchDue();
+  expect(views.refresh()).toMatchObject({
+    rows: { set: [{ id: 'shop/app', blockers: ['RolloutGate qa', 'Gate shop/nights'] }] },
+    gates: { set: [{ opened: false }] },
+    schedules: { set: [{ opened: false }] },
+  });
+});
+
+it('what is gone is told once', () => {
+  const views = new Views(() => 0);
+  views.set('Gate', gate({ default: 'opened' }));
+  views.refresh();
+  views.replace('Gate', []);
+  expect(views.refresh().gates).toEqual({ set: [], gone: ['shop/nights'] });
+  expect(views.isStale).toBe(false);
+});
+
+describe('a Flux object that takes the version', () => {
+  const app = objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'app', resourceVersion: '1' },
+    spec: { releasesImagePolicy: { name: 'app' } },
+    status: {
+      history: [{ id: 1, version: { tag: '1.0.0' }, timestamp: '2026-11-26T00:00:00Z', bakeStatus: 'Succeeded' }],
+    },
+  } as never);
+  const binding = objectOf('FluxBinding', {
+    metadata: { namespace: 'shop', name: 'kustomization-web', resourceVersion: '1' },
+    spec: { target: { kind: 'Kustomization', name: 'web' }, pins: [{ rollout: 'app' }] },
+    status: { conditions: [{ type: 'Ready', status: 'True', message: 'applied' }] },
+  } as never);
+  const web = (resourceVersion: string, status: string, more: object = {}) =>
+    objectOf('Kustomization', {
+      metadata: {
+        namespace: 'shop',
+        name: 'web',
+        resourceVersion,
+        annotations: { 'rollout.kuberik.com/substitute.APP.from': 'app' },
+      },
+      spec: { path: './' },
+      status: { conditions: [{ type: 'Ready', status, reason: 'HealthCheckFailed', message: 'not ready' }], ...more },
+    } as never);
+  const started = () => {
+    const views = new Views(() => 0);
+    views.set('Rollout', app);
+    views.set('FluxBinding', binding);
+    views.set('Kustomization', web('1', 'True'));
+    return views;
+  };
+
+  it('that fails shows in its row, though the Rollout has not changed', () => {
+    const views = started();
+    expect(views.refresh().rows.set).toMatchObject([{ state: 'done' }]);
+    views.set('Kustomization', web('2', 'False'));
+    expect(views.refresh().rows.set).toMatchObject([
+      { state: 'problem', why: 'Kustomization shop/web has failed: not ready' },
+    ]);
+    views.set('Kustomization', web('3', 'True'));
+    expect(views.refresh().rows.set).toMatchObject([{ state: 'done' }]);
+  });
+
+  it('that Flux looks at again costs nothing, and of it is kept what is looked at', () => {
+    const views = started();
+    views.refresh();
+    views.set('Kustomization', web('2', 'True', { lastAppliedRevision: 'main@sha1:2', inventory: { entries: [] } }));
+    expect(views.isStale).toBe(false);
+    expect(views.objects.get('Kustomization', 'shop/web')).toMatchObject({ metadata: { resourceVersion: '2' } });
+    expect(JSON.stringify(views.objects.get('Kustomization', 'shop/web'))).not.toMatch(/inventory|path/);
+  });
+});

@@ -1,0 +1,98 @@
+/** A page that is open for days: what may not be read, a connection that is lost, credentials that expire. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { createClient } from '../../cli/kube/kubeClient.ts';
+import { selectCluster } from '../../cli/kube/kubeconfig.ts';
+import { keepWatching } from '../../page/feed.ts';
+import { apiServer, json, list, rollout, status } from '../cli/apiServer.ts';
+
+const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
+
+type Turn = (response: ServerResponse, url: URL, request: IncomingMessage) => unknown;
+
+/** What the sink is told until it is told `last`. */
+async function told(answer: Turn, last: string | ((text: string) => boolean)): Promise<string[]> {
+  const server = await apiServer((request, response, url) => {
+    if (url.pathname === '/version') return json(response, { major: '1' });
+    return void answer(response, url, request);
+  });
+  const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
+  const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
+  const ended = new AbortController();
+  const seen: string[] = [];
+  const tell = (text: string) => {
+    if (seen.at(-1) === text) return;
+    seen.push(text);
+    if (typeof last === 'string' ? text === last : last(text)) ended.abort();
+  };
+  const sink = {
+    replace: (objects: { metadata: { name?: string } }[]) =>
+      tell(`all: ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
+    set: () => tell('set'),
+    remove: () => tell('gone'),
+    state: ({ state, namespace }: { state: string; namespace?: string }) =>
+      tell(namespace ? `${state} in ${namespace}` : state),
+  };
+  await keepWatching(client, FROM, { sink, fallback: 'shop', signal: ended.signal });
+  client.close();
+  return seen;
+}
+
+const isWatch = (url: URL) => url.searchParams.has('watch');
+const hold = (response: ServerResponse) => response.writeHead(200).flushHeaders();
+
+it('a connection that is lost is said, and that it is there again, though nothing has changed', async () => {
+  let watches = 0;
+  const states: string[] = [];
+  const seen = await told(
+    (response, url) => {
+      if (!isWatch(url)) return json(response, list([rollout('app')]));
+      watches++;
+      return watches === 1 ? response.socket?.destroy() : hold(response);
+    },
+    (text) => {
+      states.push(text);
+      return states.slice(-2).join() === 'reconnecting,live';
+    },
+  );
+  expect(seen).toEqual(['all: app', 'live', 'reconnecting', 'live']);
+});
+
+it('where the whole cluster may not be read, the namespace of the context is', async () => {
+  const seen = await told((response, url) => {
+    if (!url.pathname.includes('/namespaces/')) return status(response, 403, 'Forbidden', 'cannot list');
+    return isWatch(url) ? hold(response) : json(response, list([rollout('app')]));
+  }, 'live in shop');
+  expect(seen).toEqual(['all: app', 'live in shop']);
+});
+
+it('where that may not be either, nothing is shown, and it is said', async () => {
+  expect(await told((response) => status(response, 403, 'Forbidden', 'cannot list'), 'forbidden in shop')).toEqual([
+    'all: ',
+    'forbidden in shop',
+  ]);
+});
+
+it('a kind that is not served is absent', async () => {
+  expect(await told((response) => status(response, 404, 'NotFound', 'no such kind'), 'absent')).toEqual([
+    'all: ',
+    'absent',
+  ]);
+});
+
+it('credentials that have expired leave what was known, and are tried again', async () => {
+  let isExpired = false;
+  let hasExpired = false;
+  const seen = await told((response, url) => {
+    if (isExpired) {
+      isExpired = false;
+      return status(response, 401, 'Unauthorized', 'Unauthorized');
+    }
+    if (!isWatch(url)) return json(response, list([rollout(hasExpired ? 'after' : 'app')]));
+    if (hasExpired) return hold(response);
+    isExpired = true;
+    hasExpired = true;
+    return response.writeHead(200).end();
+  }, 'all: after');
+  expect(seen).toEqual(['all: app', 'live', 'signed-out', 'all: after', 'live']);
+});
