@@ -22,6 +22,9 @@ export interface Track {
   until?: string;
 }
 
+/** What a version has to pass before it is deployed. */
+export type RowGate = Pick<Step, 'kind' | 'title' | 'state'>;
+
 export interface Row {
   /** `namespace/name`. */
   id: string;
@@ -34,6 +37,8 @@ export interface Row {
   runs?: Pick<DeploymentView, 'version' | 'outcome' | 'at'> & { endedAt?: string };
   /** The version that is waiting or rolling out. */
   track?: Track;
+  /** The version that waits, also behind one that is rolling out. */
+  waits?: string;
   pinned?: string;
   /** The cause; what else stands in the way, by title. */
   why?: string;
@@ -41,17 +46,21 @@ export interface Row {
   since?: string;
   /** When that changes automatically. */
   until?: string;
-  /** Titles of what blocks it, at most three. */
-  blockers: string[];
+  /** What stands before its next deployment, upstream Rollouts left out: `after` has them. */
+  gates: RowGate[];
   /** The last deployments, oldest first. */
   strip: { id: number; version: string; outcome: Outcome; at: string }[];
   /** Ids of the Rollouts that come before this one. */
   after: string[];
+  /** `registry.example/shop/app`: what it deploys tags of, and what it copies them to. */
+  image?: string;
+  copiesTo?: string;
 }
 
 const STRIP = 12;
 const WHY = 240;
-const BLOCKERS = 3;
+const GATES = 8;
+const OF_DEPLOYMENT = kindsThat('ofDeployment');
 const GATE_LIKE = kindsThat('isGateLike');
 
 export function rowOf(rollout: Rollout, application: Application): Row {
@@ -68,9 +77,7 @@ export function rowOf(rollout: Rollout, application: Application): Row {
     labels,
     state,
     headline,
-    blockers: blocking(steps)
-      .slice(0, BLOCKERS)
-      .map((step) => step.title),
+    gates: gatesOf(steps),
     strip: history
       .slice(0, STRIP)
       .map(({ id, version, outcome, at }) => ({ id, version, outcome, at }))
@@ -79,11 +86,25 @@ export function rowOf(rollout: Rollout, application: Application): Row {
     ...(title && { title }),
     ...(runs && { runs: runningOf(runs) }),
     ...(track && { track }),
+    ...(waiting && { waits: waiting.version }),
     ...(pinned && { pinned }),
     ...(why && { why }),
     ...(since && { since }),
     ...(until && { until }),
+    ...imagesOf(rollout),
   };
+}
+
+function gatesOf(steps: readonly Step[]): RowGate[] {
+  return steps
+    .filter(({ kind }) => kind !== 'stage' && !OF_DEPLOYMENT.includes(kind))
+    .slice(0, GATES)
+    .map(({ kind, title, state }) => ({ kind, title, state }));
+}
+
+function imagesOf({ spec, status }: Rollout): Pick<Row, 'image' | 'copiesTo'> {
+  const target = spec?.targetRepository?.url.replace(/^oci:\/\//, '');
+  return { ...(status?.image && { image: status.image }), ...(target && { copiesTo: target }) };
 }
 
 function runningOf({ version, outcome, at, endedAt }: DeploymentView): NonNullable<Row['runs']> {

@@ -22,7 +22,7 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
     page: fc.constant('adopt' as const),
     query: queryOf('q', 'object', 'policy', 'variable', 'rollout', 'runs'),
   }),
-  fc.record({ page: fc.constant('promotion' as const), query: fc.constant({}) }),
+  fc.record({ page: fc.constant('promotion' as const), query: queryOf('q', 'stage', 'release', 'do') }),
   fc.record({ page: fc.constant('object' as const), kind, id, query: fc.constant({}) }),
 );
 
@@ -66,6 +66,10 @@ describe('an address', () => {
       { page: 'rollout', id: 'shop/web', query: { do: 'approve/RolloutGate/shop/qa/1.2.0' } },
     ],
     ['/gates?range=month&do=freeze', { page: 'gates', query: { range: 'month', do: 'freeze' } }],
+    [
+      '/promotion?stage=shop/prod&release=1.2.0',
+      { page: 'promotion', query: { stage: 'shop/prod', release: '1.2.0' } },
+    ],
     ['/kustomization/shop/web', { page: 'object', kind: 'kustomization', id: 'shop/web', query: {} }],
   ])('%s', (address, route) => {
     expect(parseAddress(address)).toEqual(route);

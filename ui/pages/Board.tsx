@@ -14,11 +14,7 @@ import { counts, groupings, groupOf, namespaces, shown, total } from '../state/b
 import { onKeys } from '../state/keys.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { rows } from '../state/stream.ts';
-
-const isNarrow = signal(matchMedia('(max-width: 760px)').matches);
-matchMedia('(max-width: 760px)').addEventListener('change', (event) => {
-  isNarrow.value = event.matches;
-});
+import { isNarrow } from '../state/width.ts';
 
 const HEADING = 44;
 const height = computed(() => (isNarrow.value ? 168 : 68));

@@ -7,7 +7,8 @@ const KEPT = {
   rollout: ['release', 'do'],
   gate: ['do'],
   gates: ['range', 'do', 'when', 'from', 'for', 'in', 'all', 'name', 'kinds', 'days', 'between', 'zone'],
-  promotion: [],
+  /** `stage`: the chosen Rollout; `release`: the chosen version there. */
+  promotion: ['q', 'stage', 'release', 'do'],
   adopt: ['q', 'object', 'policy', 'variable', 'rollout', 'runs'],
   object: [],
   unknown: [],

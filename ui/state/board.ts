@@ -2,6 +2,7 @@
 import { computed } from '@preact/signals';
 import type { Row } from '../../client/board/row.ts';
 import { STATE_ORDER, STATES } from '../look/words.ts';
+import { depthsOf } from './depths.ts';
 import { query } from './route.ts';
 import { rows } from './stream.ts';
 
@@ -67,22 +68,9 @@ function stageOf(row: Row): number {
   return depths.value.get(row.id) ?? 0;
 }
 
-const depths = computed(() => {
-  const found = new Map<string, number>();
-  const visit = (id: string, way: Set<string>): number => {
-    const known = found.get(id);
-    if (known !== undefined) return known;
-    if (way.has(id)) return 0;
-    way.add(id);
-    const after = rows.value.get(id)?.after ?? [];
-    const depth = after.length === 0 ? 0 : 1 + Math.max(...after.map((stage) => visit(stage, way)));
-    way.delete(id);
-    found.set(id, depth);
-    return depth;
-  };
-  for (const id of rows.value.keys()) visit(id, new Set());
-  return found;
-});
+const depths = computed(() =>
+  depthsOf([...rows.value].flatMap(([to, { after }]) => after.map((from) => ({ from, to })))),
+);
 
 export const namespaces = computed(() =>
   [...new Set([...rows.value.values()].map(({ namespace }) => namespace))].sort(),

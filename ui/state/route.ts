@@ -40,6 +40,9 @@ export const linkTo = {
   namespace: (namespace: string) => formatAddress({ page: 'board', query: { namespace } }),
   gates: '/gates',
   promotion: '/promotion',
+  /** A stage among those of its pipeline; the search that found it stays. */
+  stage: (stage: string, release?: string) =>
+    formatAddress({ page: 'promotion', query: { q: query.peek().q, stage, release } }),
   adopt: '/adopt',
   rollout: (id: string, query: Query = {}) => formatAddress({ page: 'rollout', id, query }),
   gate: (id: string) => formatAddress({ page: 'gate', id, query: {} }),

@@ -1,0 +1,94 @@
+/** Versions of a pipeline by stage: where each is, was or waits; where one waits, the likely action. */
+import type { Row } from '../../client/board/row.ts';
+import { Icon } from '../look/Icon.tsx';
+import { type Look, OUTCOMES, STATES } from '../look/words.ts';
+import { mayDo, primaryOf } from '../parts/rights.ts';
+import { Ago, For } from '../parts/Time.tsx';
+import { useItem } from '../state/item.ts';
+import { linkTo, query, setQuery } from '../state/route.ts';
+import { api } from '../state/session.ts';
+import { type Cell, cellOf, versionsOf } from './pipelines.ts';
+
+/** Columns. */
+const SHOWN = 40;
+
+export function Matrix({ title, stages }: { title: string; stages: readonly Row[] }) {
+  const versions = versionsOf(stages);
+  const shown = stages.slice(0, SHOWN);
+  if (versions.length === 0) return null;
+  return (
+    <section class="table-scroll matrix" tabIndex={0} aria-label={`Versions by stage, from ${title} on`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            {shown.map(({ id, namespace, name }) => (
+              <th key={id} scope="col">
+                {name} <span class="meta">{namespace}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {versions.map((version) => (
+            <tr key={version}>
+              <th scope="row">
+                <span class="version">{version}</span>
+              </th>
+              {shown.map((row) => (
+                <MatrixCell key={row.id} row={row} version={version} cell={cellOf(row, version)} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {stages.length > SHOWN && <p class="meta">{stages.length - SHOWN} more stages are on the board.</p>}
+    </section>
+  );
+}
+
+const LOOKS: Record<Cell['is'], (cell: Cell) => Look> = {
+  waits: () => STATES.waits,
+  runs: ({ outcome = 'Unknown' }) => OUTCOMES[outcome],
+  // Whatever it was, it is over.
+  ran: ({ outcome = 'Unknown' }) => ({ ...OUTCOMES[outcome], tone: 'calm' }),
+};
+
+function MatrixCell({ row, version, cell }: { row: Row; version: string; cell: Cell | undefined }) {
+  const { stage, release } = query.value;
+  const isChosen = stage === row.id && release === version;
+  const look = cell && LOOKS[cell.is](cell);
+  return (
+    <td class={`matrix-${cell?.is ?? 'none'}`} aria-current={isChosen ? 'true' : undefined}>
+      <a
+        class={`line tone-${look?.tone ?? 'calm'}`}
+        href={linkTo.stage(row.id, version)}
+        aria-label={`${version} in ${row.id}: ${look?.text ?? 'not deployed'}`}
+      >
+        <span class="matrix-stage">{row.name}</span>
+        {look ? <Icon name={look.icon} size={13} /> : '–'}
+        {look && (
+          <span>
+            {cell?.is === 'runs' ? `Runs${look.tone === 'good' ? '' : `, ${look.text.toLowerCase()}`}` : look.text}
+          </span>
+        )}
+      </a>
+      {cell?.at && <small class="meta">{cell.is === 'waits' ? <For since={cell.at} /> : <Ago time={cell.at} />}</small>}
+      {cell?.is === 'waits' && <LikelyAction row={row} version={version} />}
+    </td>
+  );
+}
+
+/** The button that would stand out on the page of the application. */
+function LikelyAction({ row, version }: { row: Row; version: string }) {
+  const { value } = useItem((signal) => api.application(row.id, signal), row);
+  const allowed = value?.actions.filter((action) => mayDo(action, value.rights)) ?? [];
+  const action = primaryOf(allowed.filter(({ request }) => request.version === version));
+  if (!action) return null;
+  const open = () => setQuery({ stage: row.id, release: version, do: action.id });
+  return (
+    <button type="button" class="small" aria-label={`${action.label}, in ${row.id}`} onClick={open}>
+      {action.submit}
+    </button>
+  );
+}

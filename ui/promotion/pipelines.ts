@@ -1,0 +1,117 @@
+/** Pipelines: the Rollouts that versions pass one after another, and how far each version has come among them. */
+import { graphlib } from '@dagrejs/dagre';
+import type { Row } from '../../client/board/row.ts';
+import type { Outcome } from '../../client/explain/application.ts';
+import { depthsOf } from '../state/depths.ts';
+
+type Rows = ReadonlyMap<string, Row>;
+
+/** From a stage to the next one: by `spec.after`, or by a copy into the image of the next one. */
+export interface Edge {
+  from: string;
+  to: string;
+  isCopy?: true;
+}
+
+export interface Pipeline {
+  /** The stages with which versions begin, by name. */
+  title: string;
+  /** Ids, in the order in which versions pass them. One that is not among the rows does not exist or may not be seen. */
+  stages: string[];
+  edges: Edge[];
+}
+
+/** Sets of stages that are connected, by title. */
+export function pipelinesOf(rows: Rows): Pipeline[] {
+  const edges = edgesOf(rows);
+  const graph = new graphlib.Graph();
+  for (const { from, to } of edges) graph.setEdge(from, to);
+  const depths = depthsOf(edges);
+  const rank = (id: string) => depths.get(id) ?? 0;
+  return (graphlib.alg.components(graph) as string[][])
+    .map((ids): Pipeline => {
+      const own = new Set(ids);
+      const stages = ids.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+      const first = stages.filter((id) => rank(id) === 0);
+      return {
+        title: (first.length > 0 ? first : stages).slice(0, 3).join(', '),
+        stages,
+        edges: edges.filter(({ from }) => own.has(from)),
+      };
+    })
+    .sort((a, b) => a.title.localeCompare(b.title));
+}
+
+function edgesOf(rows: Rows): Edge[] {
+  const byImage = Map.groupBy(rows, ([, { image }]) => image ?? '');
+  return [...rows].flatMap(([id, { after, copiesTo }]) => [
+    ...after.map((from): Edge => ({ from, to: id })),
+    ...(copiesTo ? (byImage.get(copiesTo) ?? []) : []).map(([to]): Edge => ({ from: id, to, isCopy: true })),
+  ]);
+}
+
+/** Whether names, versions or images of the pipeline have each of the words. */
+export function hasWords({ stages }: Pipeline, rows: Rows, q: string): boolean {
+  const texts = stages.flatMap((id) => {
+    const { image, runs, waits } = rows.get(id) ?? {};
+    return [id, image, runs?.version, waits];
+  });
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.every((word) => texts.some((text) => text?.toLowerCase().includes(word)));
+}
+
+/** `waits`: it is to be deployed. `runs`: it is the newest deployment. `ran`: it was deployed before. */
+export interface Cell {
+  is: 'waits' | 'runs' | 'ran';
+  outcome?: Outcome;
+  at?: string;
+}
+
+/** The version at a stage; undefined where it has not come. */
+export function cellOf({ waits, runs, strip, since }: Row, version: string): Cell | undefined {
+  if (waits === version) return { is: 'waits', ...(since && { at: since }) };
+  if (runs?.version === version) return { is: 'runs', outcome: runs.outcome, at: runs.endedAt ?? runs.at };
+  const last = strip.findLast((each) => each.version === version);
+  return last && { is: 'ran', outcome: last.outcome, at: last.at };
+}
+
+/** Beside those that run or wait. */
+const MOST_PAST = 5;
+
+/** The versions of these stages, newest first: by when each was first deployed to one of them. */
+export function versionsOf(stages: readonly Row[]): string[] {
+  const first = new Map<string, string>();
+  const current = new Set<string>();
+  const see = (version: string, at: string) => {
+    const before = first.get(version);
+    if (before === undefined || at < before) first.set(version, at);
+  };
+  for (const { waits, runs, strip, since } of stages) {
+    for (const { version, at } of strip) see(version, at);
+    if (runs) see(runs.version, runs.at);
+    for (const version of [waits, runs?.version]) if (version !== undefined) current.add(version);
+    // Later than anything that is deployed.
+    if (waits !== undefined) see(waits, `~${since ?? ''}`);
+  }
+  const newestFirst = [...first].sort(([, a], [, b]) => (a < b ? 1 : -1)).map(([version]) => version);
+  const past = newestFirst.filter((version) => !current.has(version)).slice(0, MOST_PAST);
+  return newestFirst.filter((version) => current.has(version) || past.includes(version));
+}
+
+/** The stage that moved last; undefined where nothing is deployed. */
+export function movedLast(stages: readonly Row[]): Row | undefined {
+  return stages.filter(({ runs }) => runs).sort((a, b) => (movedAt(a) < movedAt(b) ? 1 : -1))[0];
+}
+
+export function movedAt({ runs }: Row): string {
+  return runs?.endedAt ?? runs?.at ?? '';
+}
+
+/** How a version goes from one stage to the next: it has passed, moves, is held or has failed; undefined without a version to pass on. */
+export function edgeState(
+  from: Row | undefined,
+  to: Row | undefined,
+): 'passed' | 'moves' | 'held' | 'failed' | undefined {
+  if (to?.track) return to.track.failed ? 'failed' : to.track.halted ? 'held' : 'moves';
+  return from?.runs && to?.runs?.version === from.runs.version ? 'passed' : undefined;
+}
