@@ -3,8 +3,8 @@ import './node20.ts';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ownFile } from './files.ts';
+import { EXIT } from './kube/problem.ts';
 import { COMPLETE, run } from './runCommand.ts';
-import { EXIT } from './terminal/exit.ts';
 
 /** The name by which it was called, of a script or of the executable: `kubectl-rollouts` is `kubectl rollouts`. */
 const [, caller = 'kubectl', complete] =

@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import type { CommandDefinition, Invocation, OptionDefinition } from './command/command.ts';
 import { optionsOf } from './command/options.ts';
 import { COMMANDS, commandEntry } from './commands/index.ts';
-import { EXIT } from './terminal/exit.ts';
+import { EXIT } from './kube/problem.ts';
 
 /** Runs a command that was called. */
 type Runner = (name: string, definition: CommandDefinition, invocation: Invocation) => Promise<void>;

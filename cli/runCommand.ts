@@ -4,9 +4,8 @@ import { parseDuration } from '../core/kube/duration.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from './command/command.ts';
 import type { Whereabouts } from './kube/apiProblems.ts';
 import type { ConnectionFlags } from './kube/kubeconfig.ts';
+import { EXIT, Problem } from './kube/problem.ts';
 import { commandFirst, createProgram, exitCodeOf } from './program.ts';
-
-import { EXIT, Problem } from './terminal/exit.ts';
 import { createTerminal, type Streams, type Terminal } from './terminal/terminal.ts';
 
 /** How kubectl, flux and the scripts of `completion` ask what may come next. */

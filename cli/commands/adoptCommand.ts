@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
 import { type Adoption, adopt, BAKE, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
 import { ended, withCommands } from '../../core/text/commands.ts';
+import { makeAdoption, readAround } from '../../page/makeAdoption.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { DRY_RUN, output, SHOW_KUBECTL } from '../command/options.ts';
+import { additionLines, annotationLines, fileNameOf, structured, yamlText } from '../kube/objectText.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
 import { readTarget } from '../read/namedObjects.ts';
 import { wrapped } from '../terminal/columns.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
-import { additionLines, annotationLines, fileNameOf, structured, yamlText } from '../terminal/structured.ts';
 import { styleOf } from '../terminal/style.ts';
 import { make } from '../write/make.ts';
-import { makeAdoption, readAround } from '../write/makeAdoption.ts';
 
 export const adoptCommand: CommandDefinition = {
   description: `Puts a running Kustomization or OCIRepository under a Rollout, and changes nothing that runs: a Rollout that begins with the version that runs, the annotation that binds the object, and, where something newer is out already, a RolloutGate that holds it. It finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it. Without --apply or --out it shows what it would do.`,

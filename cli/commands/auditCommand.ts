@@ -13,10 +13,10 @@ import type { Cluster, CommandDefinition } from '../command/command.ts';
 import { ALL_NAMESPACES } from '../command/options.ts';
 import { spanOf } from '../command/timeOptions.ts';
 import { isApiError } from '../kube/kubeClient.ts';
+import { structured } from '../kube/objectText.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
 import { notingReader, whyUnread } from '../read/readRelated.ts';
 import { table } from '../terminal/columns.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
-import { structured } from '../terminal/structured.ts';
 
 const FORMATS = ['table', 'csv', 'json', 'yaml'];
 

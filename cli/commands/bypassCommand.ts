@@ -6,8 +6,8 @@ import { type PlannedWrite, wrong } from '../../client/actions/writes/plannedWri
 import { bypass, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
 import type { Cluster, CommandDefinition } from '../command/command.ts';
 import { WAITING_FOR_OBJECT, WRITING } from '../command/options.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
 import { readRollout } from '../read/namedObjects.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
 import { make } from '../write/make.ts';
 import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
 

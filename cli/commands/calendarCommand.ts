@@ -7,9 +7,9 @@ import { formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
 import { ALL_NAMESPACES, output } from '../command/options.ts';
 import { isApiError, unlessRefused } from '../kube/kubeClient.ts';
+import { structured } from '../kube/objectText.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
 import { padded, widthOf, wrapped } from '../terminal/columns.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
-import { structured } from '../terminal/structured.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 
 const MOST_WEEKS = 8;

@@ -12,9 +12,9 @@ import { checkAdmission, checkServingCertificate, checkWebhooks } from '../docto
 import { checkWriteBack } from '../doctor/checkWriteBack.ts';
 import { type Check, type Finding, unseen } from '../doctor/finding.ts';
 import { isApiError } from '../kube/kubeClient.ts';
+import { structured } from '../kube/objectText.ts';
+import { EXIT } from '../kube/problem.ts';
 import { wrapped } from '../terminal/columns.ts';
-import { EXIT } from '../terminal/exit.ts';
-import { structured } from '../terminal/structured.ts';
 import { type Style, styleOf, type Tone } from '../terminal/style.ts';
 
 /** In the order of the output. */

@@ -23,9 +23,9 @@ import type { Cluster, CommandDefinition, Context, Invocation } from '../command
 import { WAITING_FOR_GATE, WRITING } from '../command/options.ts';
 import { endOf, spanOf, timeOf } from '../command/timeOptions.ts';
 import type { KubeClient } from '../kube/kubeClient.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
 import { freezeConcerns, heldText, readSelected } from '../read/heldObjects.ts';
 import { find, isGate, type Named, parseNamed, readAnyGate, readRollout } from '../read/namedObjects.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
 import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';

@@ -6,15 +6,15 @@ import { GOALS, type Goal, type GoalProgress, progressTo } from '../../client/ex
 import { formatTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { ALL_NAMESPACES, CONTEXTS, output, RELEASE, SELECTOR } from '../command/options.ts';
+import { structured } from '../kube/objectText.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
 import { answersOf, type ClusterAnswer } from '../read/clusters.ts';
 import { Live } from '../read/live.ts';
 import { readRollouts, rolloutPages, type Which } from '../read/namedObjects.ts';
 import { readAllRelated, readNamespaces, readRelated } from '../read/readRelated.ts';
 import { applicationTable, clustersTable } from '../terminal/applicationTable.ts';
 import { wrapped } from '../terminal/columns.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
 import { openScreen } from '../terminal/screen.ts';
-import { structured } from '../terminal/structured.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 import { applicationTree, changeLines } from '../terminal/tree.ts';
 

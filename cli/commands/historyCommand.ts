@@ -8,10 +8,10 @@ import { parseTime } from '../../core/kube/time.ts';
 import { withoutCommands } from '../../core/text/commands.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
+import { structured } from '../kube/objectText.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
 import { readRollout } from '../read/namedObjects.ts';
 import { table, widthOf, wrapped } from '../terminal/columns.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
-import { structured } from '../terminal/structured.ts';
 import { OUTCOME_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const history: CommandDefinition = {

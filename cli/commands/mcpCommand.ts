@@ -13,8 +13,8 @@ import { approvalEvaluator } from '../../core/rollout/evaluation/versionApproval
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { problemOf } from '../kube/apiProblems.ts';
 import type { KubeClient } from '../kube/kubeClient.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
 import { readRollout, rolloutGatesOf } from '../read/namedObjects.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import { calendarCommand } from './calendarCommand.ts';
 import { doctorCommand } from './doctorCommand.ts';

@@ -9,8 +9,8 @@ import { withdraw } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/actions/writes/rolloutWrites.ts';
 import type { ArgumentDefinition, Cluster, CommandDefinition, OptionDefinition } from '../command/command.ts';
 import { WAITING, WRITING } from '../command/options.ts';
+import { EXIT } from '../kube/problem.ts';
 import { isGate, parseNamed, readAnyGate, readPolicy, readRollout } from '../read/namedObjects.ts';
-import { EXIT } from '../terminal/exit.ts';
 import { make } from '../write/make.ts';
 import { awaitRollout, WAIT_CODES } from '../write/wait.ts';
 

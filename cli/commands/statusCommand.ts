@@ -2,9 +2,9 @@ import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal, progressTo } from '../../client/explain/rollout/reached.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { RELEASE } from '../command/options.ts';
+import { EXIT } from '../kube/problem.ts';
 import { readRollout } from '../read/namedObjects.ts';
 import { readRelated } from '../read/readRelated.ts';
-import { EXIT } from '../terminal/exit.ts';
 import { styleOf } from '../terminal/style.ts';
 import { lineOf, timeoutOf, WAIT_CODES, waitFor } from '../write/wait.ts';
 

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { openPage } from '../../page/laptop.ts';
+import { type Assets, typeOf } from '../../page/server.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
-import { openBrowser, openPage } from '../ui/page.ts';
-import { readAssets } from '../ui/server.ts';
+import { ownFile, ownFiles } from '../files.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
+import { openBrowser } from '../terminal/openBrowser.ts';
 
 const MOST_PORT = 65_535;
 
@@ -55,4 +57,14 @@ function portOf(text: string | undefined): number {
   const port = Number(text);
   if (Number.isInteger(port) && port > 0 && port <= MOST_PORT) return port;
   throw new Problem(`--port: '${text}' is not a port from 1 to ${MOST_PORT}.`, EXIT.usage);
+}
+
+/** The files of the page that `npm run build:cli` has made, by their path. */
+function readAssets(): Assets {
+  return new Map(
+    ownFiles('page').map((file) => {
+      const path = file.slice('page'.length);
+      return [path, { type: typeOf(path), bytes: ownFile(file)! }] as const;
+    }),
+  );
 }

@@ -5,11 +5,11 @@ import { refKey } from '../../core/kube/names.ts';
 import { ended } from '../../core/text/commands.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
+import { structured } from '../kube/objectText.ts';
+import { EXIT } from '../kube/problem.ts';
 import { explained, withRights } from '../read/explained.ts';
 import { readTarget } from '../read/namedObjects.ts';
 import { wrapped } from '../terminal/columns.ts';
-import { EXIT } from '../terminal/exit.ts';
-import { structured } from '../terminal/structured.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const why: CommandDefinition = {

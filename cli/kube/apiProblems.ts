@@ -2,8 +2,8 @@
 
 import { KINDS } from '../../api/kinds.ts';
 import { ended } from '../../core/text/commands.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
 import { ApiError } from './kubeClient.ts';
+import { EXIT, Problem } from './problem.ts';
 
 export interface Whereabouts {
   server: string;

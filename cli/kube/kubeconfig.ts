@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { few } from '../../core/kube/firstFew.ts';
-import { Problem } from '../terminal/exit.ts';
+import { Problem } from './problem.ts';
 
 /** The flags that choose a cluster; names as kubectl has them. */
 export interface ConnectionFlags {

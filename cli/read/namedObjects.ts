@@ -7,7 +7,7 @@ import { few } from '../../core/kube/firstFew.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import type { Cluster } from '../command/command.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
 
 /** Names of a kind beside its singular, its plural, and these with the group. */
 const SHORT: Record<string, KindName> = {

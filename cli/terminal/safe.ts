@@ -5,11 +5,11 @@
  */
 import { randomInt } from 'node:crypto';
 import { UNSAFE } from '../../core/text/oneLine.ts';
+import { UNSAFE_IN_TEXT } from '../kube/objectText.ts';
 
 const OURS = Array.from({ length: 4 }, () => randomInt(1000, 10_000)).join(';');
 
 const IN_A_LINE = new RegExp(String.raw`\u001b\[${OURS};(\d+)z|[${UNSAFE}]`, 'gu');
-const IN_A_TEXT = new RegExp(String.raw`(?![\n\t])[${UNSAFE}]`, 'gu');
 
 /** A sequence of no width that no terminal knows, and that `line` makes one of that begins or ends a color. */
 const mark = (code: number) => `\x1b[${OURS};${code}z`;
@@ -31,14 +31,5 @@ export function line(text: string): string {
 
 /** Several lines without colors: help, a file. */
 export function lines(text: string): string {
-  return text.replace(IN_A_TEXT, ' ');
-}
-
-/** JSON, or YAML with unsafe characters between double quotes only: they are escaped, which keeps their meaning. */
-export function escaped(text: string): string {
-  return text.replace(IN_A_TEXT, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-export function isUnsafe(text: string): boolean {
-  return text.search(IN_A_TEXT) >= 0;
+  return text.replace(UNSAFE_IN_TEXT, ' ');
 }

@@ -8,9 +8,10 @@ import {
   type WriteRequest,
 } from '../../client/actions/writes/plannedWrite.ts';
 import type { Context, Invocation } from '../command/command.ts';
-import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
-import { structured } from '../terminal/structured.ts';
+import { isApiError } from '../kube/kubeClient.ts';
+import { structured } from '../kube/objectText.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
+import { ATTEMPTS, sent } from '../kube/sent.ts';
 import { sentenceLines } from '../terminal/style.ts';
 
 export interface Made {
@@ -20,9 +21,6 @@ export interface Made {
   request: WriteRequest;
   isDryRun: boolean;
 }
-
-/** Between the read and the write another client may write; more often than that it is a loop. */
-export const ATTEMPTS = 5;
 
 /**
  * The write is planned again if the object has changed since. undefined: there was nothing to write, and a note says so.
@@ -87,15 +85,6 @@ async function send(
     for (const line of sentenceLines(context, text)) terminal.print(line);
   }
   return answer.object;
-}
-
-/** Sends the write to the API server. */
-export function sent(client: KubeClient, { apiVersion, object, body, creates }: WriteRequest, dryRun = false) {
-  const { resource, namespace, name } = object;
-  const to = { apiVersion, resource, namespace: namespace || undefined };
-  return creates
-    ? client.create<KubeObject<any, any>>(to, body, { dryRun })
-    : client.patch<KubeObject<any, any>>({ ...to, name }, body, { dryRun });
 }
 
 function warningText({ terminal }: Context, text: string): string {

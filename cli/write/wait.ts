@@ -10,9 +10,9 @@ import { type GoalProgress, progressSince, type SinceRequest } from '../../clien
 import { parseDuration } from '../../core/kube/duration.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
 import { Live } from '../read/live.ts';
 import { find } from '../read/namedObjects.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 import { changeLines } from '../terminal/tree.ts';
 import type { Made } from './make.ts';

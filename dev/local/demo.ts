@@ -1,6 +1,6 @@
 /** `npm run demo`: the main job, done on a real API server and told as a story. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { openBrowser } from '../../cli/ui/page.ts';
+import { openBrowser } from '../../cli/terminal/openBrowser.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import type { LocalCluster } from './cluster.ts';

@@ -1,8 +1,8 @@
-/** Bundles ui/ into the files that cli/ui serves: one document, one script, one style sheet, two fonts. Names have a hash, so that they can be kept. */
+/** Bundles ui/ into the files that page/ serves: one document, one script, one style sheet, two fonts. Names have a hash, so that they can be kept. */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import { type Assets, typeOf } from '../../cli/ui/server.ts';
+import { type Assets, typeOf } from '../../page/server.ts';
 import { REPOSITORY } from '../repository.ts';
 
 const UI = join(REPOSITORY, 'ui');

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { createClient } from '../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
-import { openPage } from '../../cli/ui/page.ts';
-import type { Assets, PageServer } from '../../cli/ui/server.ts';
+import { openPage, type PageServer } from '../../page/laptop.ts';
+import type { Assets } from '../../page/server.ts';
 
 interface ServeOptions {
   port?: number;

@@ -4,7 +4,7 @@ import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient } from '../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { Live } from '../../cli/read/live.ts';
-import { Feed } from '../../cli/ui/feed.ts';
+import { Feed } from '../../page/feed.ts';
 import { type Answer, apiServer, json, list, rollout } from './apiServer.ts';
 
 /** The most that any signal has had at once. */

@@ -3,9 +3,9 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { structured } from '../../cli/kube/objectText.ts';
 import { table, wrapped } from '../../cli/terminal/columns.ts';
 import { openScreen } from '../../cli/terminal/screen.ts';
-import { structured } from '../../cli/terminal/structured.ts';
 import { createTerminal } from '../../cli/terminal/terminal.ts';
 
 const UNSAFE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;

@@ -4,12 +4,14 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { Assets, PageServer } from '../../../cli/ui/server.ts';
+
 import { USERS, type UserName } from '../../../dev/local/controlPlane/users.ts';
 import { launchBrowser } from '../../../dev/page/browser.ts';
 import { buildPage } from '../../../dev/page/buildPage.ts';
 import { servePageOn } from '../../../dev/page/serveWith.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
+import type { PageServer } from '../../../page/laptop.ts';
+import type { Assets } from '../../../page/server.ts';
 
 const SCREENSHOTS = join(REPOSITORY, '.local/screenshots');
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');

@@ -1,4 +1,4 @@
-/** How a command ends, as the shell sees it. */
+/** A failure in one sentence for its reader, and the exit codes of the commands that end with one. */
 
 /** Exit codes of every command; those of `status` say what it saw. */
 export const EXIT = {

@@ -1,15 +1,16 @@
 /** The page's server and requests that no page makes: it answers them, and blames the caller. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PageServer, type PageServerOptions, servePage } from '../../../cli/ui/server.ts';
+import { type PageServer, servePage } from '../../page/laptop.ts';
+import type { Page } from '../../page/page.ts';
 
 const TOKEN = 'the-key-of-this-server-1234';
 const nothing = { get: () => undefined };
 
 let server: PageServer;
 beforeAll(async () => {
-  const options = { feed: {}, handlers: nothing, takeOver: nothing, assets: nothing, hello: {}, token: TOKEN, port: 0 };
-  server = await servePage(options as unknown as PageServerOptions);
+  const page = { feed: {}, handlers: nothing, adopting: nothing, hello: {} } as unknown as Page;
+  server = await servePage(page, { assets: new Map(), token: TOKEN, port: 0 });
 });
 afterAll(() => server.close());
 

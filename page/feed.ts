@@ -2,11 +2,11 @@
 
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { KINDS, resourceOf } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { KindState, StreamEvents } from '../../client/board/pageMessages.ts';
-import { follow } from '../kube/follow.ts';
-import { type Collection, isApiError, type KubeClient } from '../kube/kubeClient.ts';
+import { KINDS, resourceOf } from '../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
+import { follow } from '../cli/kube/follow.ts';
+import { type Collection, isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
+import type { KindState, StreamEvents } from '../client/board/pageMessages.ts';
 import { EXPLAINED_KINDS, isBoundKind, WATCHED, type WatchedKind } from './objects.ts';
 import { type ViewChanges, Views } from './views.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actionRequestOf, adoptRequestOf } from '../../../cli/ui/posted.ts';
+import { actionRequestOf, adoptRequestOf } from '../../page/posted.ts';
 
 const at = { namespace: 'shop', name: 'checkout' };
 const rollout = { kind: 'Rollout', ...at };

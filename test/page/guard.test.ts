@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refuseCaller, refuseHost, SECURITY_HEADERS } from '../../../cli/ui/guard.ts';
+import { refuseCaller, refuseHost, SECURITY_HEADERS } from '../../page/guard.ts';
 
 const HOSTS = ['127.0.0.1:40123', 'localhost:40123'];
 const TOKEN = 'the-key-of-this-server-1234';

@@ -1,15 +1,15 @@
 /** The objects that the page is about, as they are watched, found by what belongs to a Rollout. */
 
-import type { FluxObject } from '../../api/flux.ts';
-import { KINDS, type KindName } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { fluxFailure } from '../../client/explain/fluxFailure.ts';
-import type { RelatedObjects, Unread } from '../../client/explain/related.ts';
-import { boundRollouts } from '../../core/admission/managedFields/annotations.ts';
-import { gateRefsOf, gatesOf } from '../../core/gate/gateRefs.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
-import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import type { FluxObject } from '../api/flux.ts';
+import { KINDS, type KindName } from '../api/kinds.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../api/types.ts';
+import { fluxFailure } from '../client/explain/fluxFailure.ts';
+import type { RelatedObjects, Unread } from '../client/explain/related.ts';
+import { boundRollouts } from '../core/admission/managedFields/annotations.ts';
+import { gateRefsOf, gatesOf } from '../core/gate/gateRefs.ts';
+import { identityOf, refKey } from '../core/kube/names.ts';
+import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 
 /** Kinds that take versions; only what Flux reports about them is used. */
 const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];

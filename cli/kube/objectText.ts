@@ -1,8 +1,10 @@
 /** Objects as text: JSON, YAML, and the diff of an object that is created or annotated. Control characters are escaped. */
 
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { escaped, isUnsafe } from './safe.ts';
-import type { Style } from './style.ts';
+import { UNSAFE } from '../../core/text/oneLine.ts';
+
+/** In a text of several lines. */
+export const UNSAFE_IN_TEXT = new RegExp(String.raw`(?![\n\t])[${UNSAFE}]`, 'gu');
 
 export async function structured(value: unknown, format: 'json' | 'yaml'): Promise<string> {
   return format === 'json' ? escaped(JSON.stringify(value, undefined, 2)) : yamlText(value);
@@ -22,7 +24,10 @@ export async function yamlText(value: unknown): Promise<string> {
 }
 
 /** What sets lines of a diff apart. */
-type DiffStyle = Pick<Style, 'tone' | 'strong'>;
+interface DiffStyle {
+  tone(tone: 'good', text: string): string;
+  strong(text: string): string;
+}
 
 export const PLAIN: DiffStyle = { tone: (_, text) => text, strong: (text) => text };
 
@@ -59,4 +64,13 @@ export async function annotationLines(
 /** `rollout-checkout.yaml`. */
 export function fileNameOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string {
   return `${kind.toLowerCase()}-${metadata.name}.yaml`;
+}
+
+/** JSON, or YAML with unsafe characters between double quotes only: they are escaped, which keeps their meaning. */
+function escaped(text: string): string {
+  return text.replace(UNSAFE_IN_TEXT, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function isUnsafe(text: string): boolean {
+  return text.search(UNSAFE_IN_TEXT) >= 0;
 }

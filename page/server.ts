@@ -1,84 +1,36 @@
-/** The page's HTTP server: on loopback, for one token, and for nothing but what the page needs. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+/** What the page's server answers to a caller who has been let in: the stream, objects, writes, and the page's own files. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
-import type { NamespacedName } from '../../api/kubernetes.ts';
-import type { Hello } from '../../client/board/pageMessages.ts';
-import { refKey } from '../../core/kube/names.ts';
-import { ownFile, ownFiles } from '../files.ts';
+import type { NamespacedName } from '../api/kubernetes.ts';
+import { refKey } from '../core/kube/names.ts';
 import type { AdoptHandlers } from './adoptHandlers.ts';
-import type { Feed } from './feed.ts';
-import { type CallerRefusal, refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
+import type { CallerRefusal } from './guard.ts';
 import type { PageHandlers } from './handlers.ts';
+import type { Page } from './page.ts';
 import { actionRequestOf, adoptRequestOf } from './posted.ts';
-
-export interface PageServer {
-  /** With the token: `http://127.0.0.1:40123/#token=…`. */
-  address: string;
-  origin: string;
-  close(): Promise<void>;
-}
-
-export interface PageServerOptions {
-  feed: Feed;
-  handlers: PageHandlers;
-  adopting: AdoptHandlers;
-  assets: Assets;
-  hello: Hello;
-  token: string;
-  /** 0: one that is free. */
-  port: number;
-}
 
 const MOST_BODY = 64 * 1024;
 /** For targets without a host, which is looked at in the header alone. */
 const BASE = 'http://page';
 const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
 
-export async function servePage(options: PageServerOptions): Promise<PageServer> {
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
-  const port = await listen(server, options.port);
-  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
-  server.on('request', (request, response) => {
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    const refusal = refuseHost(request.headers, hosts);
-    if (refusal) return refused(response, refusal);
-    answer(request, response, options).catch((error: Error) => {
-      if (response.headersSent) response.destroy();
-      else json(response, 500, { message: error.message });
-    });
-  });
-  const origin = `http://127.0.0.1:${port}`;
-  return {
-    origin,
-    address: `${origin}/#token=${options.token}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+/** undefined: it is not an address of this server, and the caller has been told. */
+export function targetOf({ url: target = '/' }: IncomingMessage, response: ServerResponse): URL | undefined {
+  if (URL.canParse(target, BASE)) return new URL(target, BASE);
+  json(response, 400, { message: `'${target.slice(0, 100)}' is not an address of this server.` });
+  return undefined;
 }
 
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
-  });
-}
-
-async function answer(request: IncomingMessage, response: ServerResponse, options: PageServerOptions): Promise<void> {
-  const { url: target = '/' } = request;
-  if (!URL.canParse(target, BASE)) {
-    return json(response, 400, { message: `'${target.slice(0, 100)}' is not an address of this server.` });
-  }
-  const { pathname } = new URL(target, BASE);
-  if (!pathname.startsWith('/api/')) return asset(request, response, pathname, options.assets);
-  const refusal = refuseCaller(request.headers, options.token);
-  if (refusal) return refused(response, refusal);
+/** Answers a request below `/api/`. */
+export async function answerApi(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pathname: string,
+  page: Page,
+): Promise<void> {
   response.setHeader('cache-control', 'no-store');
-  const { feed, handlers, adopting, hello } = options;
-  if (request.method === 'POST') return post(request, response, pathname, options);
+  const { feed, handlers, adopting, hello } = page;
+  if (request.method === 'POST') return post(request, response, pathname, page);
   if (request.method !== 'GET') return json(response, 405, { message: `${request.method} is not answered here.` });
   if (pathname === '/api/stream') {
     return feed.hub.join(response, hello, () => ({
@@ -108,7 +60,7 @@ async function post(
   request: IncomingMessage,
   response: ServerResponse,
   pathname: string,
-  { handlers, adopting }: PageServerOptions,
+  { handlers, adopting }: Page,
 ): Promise<void> {
   if (!request.headers['content-type']?.startsWith('application/json')) {
     return json(response, 415, { message: 'Expected application/json.' });
@@ -170,7 +122,12 @@ function postedIn(body: string): Posted | undefined {
 }
 
 /** Every address of the page is the same document; what it shows is in the address. */
-function asset(request: IncomingMessage, response: ServerResponse, pathname: string, assets: Assets): void {
+export function answerAsset(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pathname: string,
+  assets: Assets,
+): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     json(response, 405, { message: 'Not answered here.' });
     return;
@@ -187,12 +144,12 @@ function asset(request: IncomingMessage, response: ServerResponse, pathname: str
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-function refused(response: ServerResponse, { status, message }: CallerRefusal): void {
+export function refused(response: ServerResponse, { status, message }: CallerRefusal): void {
   response.setHeader('cache-control', 'no-store');
   json(response, status, { message });
 }
 
-function json(response: ServerResponse, status: number, value: unknown): void {
+export function json(response: ServerResponse, status: number, value: unknown): void {
   const text = JSON.stringify(value);
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
@@ -215,14 +172,4 @@ const TYPES: Record<string, string> = {
 
 export function typeOf(path: string): string {
   return TYPES[extname(path)] ?? 'application/octet-stream';
-}
-
-/** The files of the page that `npm run build:cli` has made, by their path. */
-export function readAssets(): Assets {
-  return new Map(
-    ownFiles('page').map((file) => {
-      const path = file.slice('page'.length);
-      return [path, { type: typeOf(path), bytes: ownFile(file)! }] as const;
-    }),
-  );
 }

@@ -1,24 +1,24 @@
 /** Adopting from the page: objects without a Rollout, the plan of `adopt` for one, and its writes. */
-import type { FluxObject, ImagePolicy, ImageRepository } from '../../api/flux.ts';
-import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
-import { type Adoption, adopt, adoptCommandOf, adoptWrites, newObjects } from '../../client/actions/writes/adoption.ts';
-import { kubectlOf, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
+import type { FluxObject, ImagePolicy, ImageRepository } from '../api/flux.ts';
+import { KINDS, type KindName, resourceOf } from '../api/kinds.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { Rollout } from '../api/types.ts';
+import { isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
+import { additionLines, annotationLines, PLAIN } from '../cli/kube/objectText.ts';
+import { Problem } from '../cli/kube/problem.ts';
+import { sent } from '../cli/kube/sent.ts';
+import { type Adoption, adopt, adoptCommandOf, adoptWrites, newObjects } from '../client/actions/writes/adoption.ts';
+import { kubectlOf, type WriteRequest } from '../client/actions/writes/plannedWrite.ts';
 import {
   type AdoptList,
   type AdoptPlan,
   type AdoptPreview,
   type AdoptRequest,
   ungovernedOf,
-} from '../../client/board/adoptViews.ts';
-import type { Answer, Rights } from '../../client/board/pageMessages.ts';
-import type { Right } from '../../client/explain/application.ts';
-import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
-import { Problem } from '../terminal/exit.ts';
-import { additionLines, annotationLines, PLAIN } from '../terminal/structured.ts';
-import { sent } from '../write/make.ts';
-import { anyVersion, makeAdoption, readAround } from '../write/makeAdoption.ts';
+} from '../client/board/adoptViews.ts';
+import type { Answer, Rights } from '../client/board/pageMessages.ts';
+import type { Right } from '../client/explain/application.ts';
+import { anyVersion, makeAdoption, readAround } from './makeAdoption.ts';
 
 /** More are counted only. */
 const SHOWN = 1000;

@@ -1,26 +1,26 @@
 /** Answers to the page's requests beside its stream: one application or Gate, the user's rights, and writes. */
 
-import { KINDS, resourceOf } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import type { Gate, Rollout } from '../../api/types.ts';
-import { type Action, type ActionRequest, rightKey, rightOn } from '../../client/actions/action.ts';
-import { gateActions } from '../../client/actions/gateActions.ts';
-import { rolloutActions } from '../../client/actions/rolloutActions.ts';
-import { writeOf } from '../../client/actions/table.ts';
-import { basisProblem, existsText, isRequest, type NoRequest } from '../../client/actions/writes/plannedWrite.ts';
-import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../client/board/pageMessages.ts';
-import { gateView } from '../../client/board/planViews.ts';
-import type { Right } from '../../client/explain/application.ts';
-import { approvalViews } from '../../client/explain/approvalViews.ts';
-import type { Explanation } from '../../client/explain/explanation.ts';
-import { identityOf } from '../../core/kube/names.ts';
-import { ended } from '../../core/text/commands.ts';
-import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
-import { explained, withRights } from '../read/explained.ts';
-import { readSelected } from '../read/heldObjects.ts';
-import { readTarget } from '../read/namedObjects.ts';
-import { Problem } from '../terminal/exit.ts';
-import { ATTEMPTS, sent } from '../write/make.ts';
+import { KINDS, resourceOf } from '../api/kinds.ts';
+import type { EpochMs, KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { Gate, Rollout } from '../api/types.ts';
+import { isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
+import { Problem } from '../cli/kube/problem.ts';
+import { ATTEMPTS, sent } from '../cli/kube/sent.ts';
+import { explained, withRights } from '../cli/read/explained.ts';
+import { readSelected } from '../cli/read/heldObjects.ts';
+import { readTarget } from '../cli/read/namedObjects.ts';
+import { type Action, type ActionRequest, rightKey, rightOn } from '../client/actions/action.ts';
+import { gateActions } from '../client/actions/gateActions.ts';
+import { rolloutActions } from '../client/actions/rolloutActions.ts';
+import { writeOf } from '../client/actions/table.ts';
+import { basisProblem, existsText, isRequest, type NoRequest } from '../client/actions/writes/plannedWrite.ts';
+import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../client/board/pageMessages.ts';
+import { gateView } from '../client/board/planViews.ts';
+import type { Right } from '../client/explain/application.ts';
+import { approvalViews } from '../client/explain/approvalViews.ts';
+import type { Explanation } from '../client/explain/explanation.ts';
+import { identityOf } from '../core/kube/names.ts';
+import { ended } from '../core/text/commands.ts';
 import type { Views } from './views.ts';
 
 /** Rights change seldom, and every application needs the same. */

@@ -1,16 +1,16 @@
 /** The rows of the Board and the Gates, kept up to date: what an object's change makes stale is computed again, in batches. */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../../api/types.ts';
-import { type BudgetView, budgetView } from '../../client/board/budgetView.ts';
-import { type GateView, gateView, type ScheduleView, scheduleView } from '../../client/board/planViews.ts';
-import { type Row, rowOf } from '../../client/board/row.ts';
-import type { Application } from '../../client/explain/application.ts';
-import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
-import type { NextDeployment } from '../../core/gate/approved.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
-import { parseTime } from '../../core/kube/time.ts';
-import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
+import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../api/types.ts';
+import { type BudgetView, budgetView } from '../client/board/budgetView.ts';
+import { type GateView, gateView, type ScheduleView, scheduleView } from '../client/board/planViews.ts';
+import { type Row, rowOf } from '../client/board/row.ts';
+import type { Application } from '../client/explain/application.ts';
+import { explainRollout } from '../client/explain/rollout/explainRollout.ts';
+import { nextDeployment } from '../client/explain/rollout/gateSteps.ts';
+import type { NextDeployment } from '../core/gate/approved.ts';
+import { identityOf, refKey } from '../core/kube/names.ts';
+import { parseTime } from '../core/kube/time.ts';
+import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 import { areAlike, gatesAround, isBoundKind, kept, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
 
 type Changed<T> = { set: T[]; gone: string[] };

@@ -1,10 +1,10 @@
 /** A page that is open for days: what may not be read, a connection that is lost, credentials that expire. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { createClient } from '../../../cli/kube/kubeClient.ts';
-import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
-import { keepWatching } from '../../../cli/ui/feed.ts';
-import { apiServer, json, list, rollout, status } from '../apiServer.ts';
+import { createClient } from '../../cli/kube/kubeClient.ts';
+import { selectCluster } from '../../cli/kube/kubeconfig.ts';
+import { keepWatching } from '../../page/feed.ts';
+import { apiServer, json, list, rollout, status } from '../cli/apiServer.ts';
 
 const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
 

@@ -1,7 +1,7 @@
 /** What the page shows is computed again when an object changes, and when its time has come. */
 import { describe, expect, it } from 'vitest';
-import { Views } from '../../../cli/ui/views.ts';
-import { objectOf } from '../../support/objects.ts';
+import { Views } from '../../page/views.ts';
+import { objectOf } from '../support/objects.ts';
 
 const rules = [{ timeRange: { start: '20:00', end: '07:00' } }];
 const gate = (spec: object) =>

@@ -1,10 +1,10 @@
 /** What the page has posted, as an action. Anything else is refused: this is no proxy. */
-import type { Gate } from '../../api/types.ts';
-import type { ActionRequest, ActionType } from '../../client/actions/action.ts';
-import { ACTIONS } from '../../client/actions/table.ts';
-import type { AdoptRequest } from '../../client/board/adoptViews.ts';
-import { isImage } from '../../core/budget/continueRequest.ts';
-import { isLegalTag } from '../../core/kube/tag.ts';
+import type { Gate } from '../api/types.ts';
+import type { ActionRequest, ActionType } from '../client/actions/action.ts';
+import { ACTIONS } from '../client/actions/table.ts';
+import type { AdoptRequest } from '../client/board/adoptViews.ts';
+import { isImage } from '../core/budget/continueRequest.ts';
+import { isLegalTag } from '../core/kube/tag.ts';
 
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;

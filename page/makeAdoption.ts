@@ -1,9 +1,12 @@
 /** Adopting an object: reads what the plan depends on, and makes its writes in an order in which nothing runs without a version. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
-import { KINDS, type KindName, ROLLOUTS } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
+import type { ImagePolicy, ImageRepository } from '../api/flux.ts';
+import { KINDS, type KindName, ROLLOUTS } from '../api/kinds.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { Rollout } from '../api/types.ts';
+import { type KubeClient, unlessRefused } from '../cli/kube/kubeClient.ts';
+import { Problem } from '../cli/kube/problem.ts';
+import { find } from '../cli/read/namedObjects.ts';
 import {
   type Adoption,
   type Around,
@@ -11,11 +14,8 @@ import {
   imagesOf,
   notStartedText,
   rolloutRef,
-} from '../../client/actions/writes/adoption.ts';
-import type { WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
-import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
-import { find } from '../read/namedObjects.ts';
-import { Problem } from '../terminal/exit.ts';
+} from '../client/actions/writes/adoption.ts';
+import type { WriteRequest } from '../client/actions/writes/plannedWrite.ts';
 
 const PATIENCE_MS = 30_000;
 const POLL_MS = 300;

@@ -1,0 +1,14 @@
+import { spawn } from 'node:child_process';
+
+/** Where there is none to open, the address is on the screen. */
+export function openBrowser(address: string): void {
+  const [command, args] =
+    process.platform === 'darwin'
+      ? ['open', [address]]
+      : process.platform === 'win32'
+        ? ['rundll32', ['url.dll,FileProtocolHandler', address]]
+        : ['xdg-open', [address]];
+  const child = spawn(command as string, args as string[], { stdio: 'ignore', detached: true });
+  child.on('error', () => {});
+  child.unref();
+}

@@ -1,0 +1,74 @@
+/** The page on one person's machine: on loopback, for one token, with the rights of a kubeconfig. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
+import { createPage, type Page, type PageOptions } from './page.ts';
+import { type Assets, answerApi, answerAsset, json, refused, targetOf } from './server.ts';
+
+export interface PageServer {
+  /** With the token: `http://127.0.0.1:40123/#token=…`. */
+  address: string;
+  origin: string;
+  close(): Promise<void>;
+}
+
+interface ServeOptions {
+  assets: Assets;
+  token: string;
+  /** 0: one that is free. */
+  port: number;
+}
+
+export async function openPage({ assets, token, port, ...options }: PageOptions & ServeOptions): Promise<PageServer> {
+  const page = createPage(options);
+  const server = await servePage(page, { assets, token, port });
+  page.feed.start();
+  return {
+    ...server,
+    async close() {
+      page.feed.stop();
+      await server.close();
+    },
+  };
+}
+
+export async function servePage(page: Page, { assets, token, port: wanted }: ServeOptions): Promise<PageServer> {
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
+  const port = await listen(server, wanted);
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const target = targetOf(request, response);
+    if (!target) return;
+    const { pathname } = target;
+    if (!pathname.startsWith('/api/')) return answerAsset(request, response, pathname, assets);
+    const refusal = refuseCaller(request.headers, token);
+    if (refusal) return refused(response, refusal);
+    await answerApi(request, response, pathname, page);
+  };
+  server.on('request', (request, response) => {
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    const refusal = refuseHost(request.headers, hosts);
+    if (refusal) return refused(response, refusal);
+    answer(request, response).catch((error: Error) => {
+      if (response.headersSent) response.destroy();
+      else json(response, 500, { message: error.message });
+    });
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    origin,
+    address: `${origin}/#token=${token}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
