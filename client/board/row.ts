@@ -6,6 +6,11 @@ import type { Application, ApplicationState, Cause, DeploymentView, Outcome, Ste
 import { isFailedObject } from '../explain/application.ts';
 import { kindsThat } from '../explain/stepKinds.ts';
 
+/** Unique among all clusters that are shown: `staging shop/web`, and with one cluster the id. */
+export function keyOf({ cluster, id }: { cluster?: string | undefined; id: string }): string {
+  return cluster === undefined ? id : `${cluster} ${id}`;
+}
+
 /** The points that a version passes, in their order. */
 export const TRACK = ['waits', 'gates', 'deploying', 'baking', 'done'] as const;
 type TrackPoint = (typeof TRACK)[number];
@@ -26,6 +31,8 @@ export interface Track {
 export type RowGate = Pick<Step, 'kind' | 'title' | 'state'>;
 
 export interface Row {
+  /** Where several clusters are shown: its own. */
+  cluster?: string;
   /** `namespace/name`. */
   id: string;
   namespace: string;

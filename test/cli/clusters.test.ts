@@ -1,25 +1,7 @@
 /** One command for several clusters: each with its own credentials, and one that does not answer keeps nobody waiting. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { call } from '../support/command.ts';
-import { temporaryFolder } from '../support/temporaryFolder.ts';
-import { apiServer, json, list, rollout } from './apiServer.ts';
-
-/** A kubeconfig of these servers: a context, a cluster and a user of each name. */
-function kubeconfigWith(servers: Record<string, string>): string {
-  const names = Object.keys(servers);
-  const file = join(temporaryFolder('kubeconfig-'), 'config');
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: names.map((name) => ({ name, cluster: { server: servers[name] } })),
-    users: names.map((name) => ({ name, user: { token: `secret of ${name}` } })),
-    contexts: names.map((name) => ({ name, context: { cluster: name, user: name, namespace: `shop-${name}` } })),
-  };
-  writeFileSync(file, JSON.stringify(config));
-  return file;
-}
+import { apiServer, json, kubeconfigWith, list, rollout } from './apiServer.ts';
 
 const NOBODY = 'http://127.0.0.1:1';
 

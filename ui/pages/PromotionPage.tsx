@@ -1,6 +1,7 @@
 /** Promotion: pipelines with their stages, versions and what holds them; and budgets with their waves. */
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { keyOf } from '../../client/board/row.ts';
 import { Message } from '../look/Message.tsx';
 import { OUTCOMES } from '../look/words.ts';
 import { Loading } from '../parts/Item.tsx';
@@ -12,6 +13,7 @@ import { Graph, moveFocus } from '../promotion/Graph.tsx';
 import { Matrix } from '../promotion/Matrix.tsx';
 import { hasWords, movedAt, movedLast, type Pipeline, pipelinesOf } from '../promotion/pipelines.ts';
 import { Budget } from '../promotion/Waves.tsx';
+import { cluster } from '../state/cluster.ts';
 import { onKeys } from '../state/keys.ts';
 import { query } from '../state/route.ts';
 import { budgets, isComplete, rows } from '../state/stream.ts';
@@ -24,7 +26,8 @@ const pipelines = computed(() => pipelinesOf(rows.value));
 export function PromotionPage() {
   useEffect(() => onKeys({ j: () => moveFocus(1), k: () => moveFocus(-1) }), []);
   if (!isComplete.value) return <Loading count={1} isTall />;
-  const { q = '', stage = '' } = query.value;
+  const { q = '' } = query.value;
+  const stage = chosenStage();
   const found = pipelines.value.filter((pipeline) => hasWords(pipeline, rows.value, q));
   // Wherever it stands: an address may name it.
   const shown = found.filter(({ stages }, index) => index < SHOWN || stages.includes(stage));
@@ -56,20 +59,27 @@ export function PromotionPage() {
         <p class="meta">None of {pipelines.value.length} pipelines matches.</p>
       )}
       {shown.map((pipeline) => (
-        <PipelineCard key={pipeline.title} pipeline={pipeline} />
+        <PipelineCard key={pipeline.stages[0]} pipeline={pipeline} />
       ))}
       {found.length > shown.length && <p class="meta">{found.length - shown.length} more: search for them.</p>}
       {waves.map((budget) => (
-        <Budget key={budget.id} budget={budget} />
+        <Budget key={keyOf(budget)} budget={budget} />
       ))}
     </article>
   );
 }
 
+/** Its key; empty: none. */
+function chosenStage(): string {
+  const { stage: id } = query.value;
+  return id ? keyOf({ cluster: cluster.value, id }) : '';
+}
+
 function PipelineCard({ pipeline }: { pipeline: Pipeline }) {
   const { title, stages } = pipeline;
-  const { stage = '', release } = query.value;
-  const known = stages.flatMap((id) => rows.value.get(id) ?? []);
+  const { release } = query.value;
+  const stage = chosenStage();
+  const known = stages.flatMap((key) => rows.value.get(key) ?? []);
   const last = movedLast(known);
   const chosen = stages.includes(stage) ? rows.value.get(stage) : undefined;
   return (
@@ -79,12 +89,12 @@ function PipelineCard({ pipeline }: { pipeline: Pipeline }) {
         {last?.runs && (
           <span class="meta">
             last: <span class="version">{last.runs.version}</span> {OUTCOMES[last.runs.outcome].text.toLowerCase()} in{' '}
-            {last.id} <Ago time={movedAt(last)} />
+            {keyOf(last)} <Ago time={movedAt(last)} />
           </span>
         )}
       </h2>
       <Graph pipeline={pipeline} />
-      {chosen && <ChosenStage key={`${chosen.id} ${release}`} row={chosen} release={release} />}
+      {chosen && <ChosenStage key={`${stage} ${release}`} row={chosen} release={release} />}
       <Matrix title={title} stages={known} />
     </section>
   );

@@ -3,6 +3,7 @@ import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import type { Look } from '../look/words.ts';
+import { cluster } from '../state/cluster.ts';
 import type { Loaded } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';
 import { isComplete } from '../state/stream.ts';
@@ -32,10 +33,12 @@ interface ItemHeadProps {
 }
 
 export function ItemHead({ crumbs, name, look, children }: ItemHeadProps) {
+  const { value: where } = cluster;
+  const all = where === undefined ? crumbs : [[where, linkTo.cluster(where)] as const, ...crumbs];
   return (
     <>
       <nav class="line crumbs" aria-label="Where this is">
-        {crumbs.map(([text, to], index) => (
+        {all.map(([text, to], index) => (
           <>
             {index > 0 && <Icon name="chevron" size={12} />}
             {to ? <a href={to}>{text}</a> : <span>{text}</span>}

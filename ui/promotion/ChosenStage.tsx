@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ApplicationPage } from '../../client/board/pageMessages.ts';
-import type { Row } from '../../client/board/row.ts';
+import { keyOf, type Row } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { STATES } from '../look/words.ts';
 import { ActionDialog } from '../parts/ActionDialog.tsx';
@@ -14,11 +14,15 @@ import { api } from '../state/session.ts';
 
 /** `release`: the chosen version; absent: the next one. */
 export function ChosenStage({ row, release }: { row: Row; release: string | undefined }) {
-  const { value, problem } = useItem((signal) => api.application(row.id, signal), row);
+  const { value, problem } = useItem((signal) => api.application(row.id, signal, row.cluster), row);
   const own = useRef<HTMLElement>(null);
   useEffect(() => own.current?.scrollIntoView({ block: 'nearest' }), [value === undefined]);
   return (
-    <section ref={own} class={`card edge banner stage tone-${STATES[row.state].tone}`} aria-label={`Stage ${row.id}`}>
+    <section
+      ref={own}
+      class={`card edge banner stage tone-${STATES[row.state].tone}`}
+      aria-label={`Stage ${keyOf(row)}`}
+    >
       <div class="line banner-head">
         <h3>
           {release && (
@@ -26,14 +30,14 @@ export function ChosenStage({ row, release }: { row: Row; release: string | unde
               <span class="version">{release}</span> in{' '}
             </>
           )}
-          <a href={linkTo.rollout(row.id, release ? { release } : {})}>{row.id}</a>
+          <a href={linkTo.rollout(row.id, release ? { release } : {})}>{keyOf(row)}</a>
         </h3>
         <span>{row.headline}</span>
         <button
           type="button"
           class="quiet"
           aria-label="Close the stage"
-          onClick={() => setQuery({ stage: '', release: '' })}
+          onClick={() => setQuery({ cluster: '', stage: '', release: '' })}
         >
           <Icon name="close" />
         </button>

@@ -8,11 +8,12 @@ import { Sentence } from '../parts/Sentence.tsx';
 import { For } from '../parts/Time.tsx';
 import { trackText } from '../parts/Track.tsx';
 import { now } from '../state/clock.ts';
+import { cluster as stageCluster } from '../state/cluster.ts';
 import { linkTo, query } from '../state/route.ts';
 import { rows } from '../state/stream.ts';
 import { isNarrow } from '../state/width.ts';
 import { NODE, type Placed, placed } from './layout.ts';
-import { edgeState, type Pipeline } from './pipelines.ts';
+import { edgeState, type Pipeline, partsOf } from './pipelines.ts';
 
 /** Beyond that a picture shows nothing, and takes seconds to lay out. */
 const MOST_DRAWN = 150;
@@ -22,7 +23,7 @@ export function Graph({ pipeline }: { pipeline: Pipeline }) {
   const isDrawn = stages.length <= MOST_DRAWN && !isNarrow.value;
   // Only where the order itself has changed: not with each version.
   const picture = useMemo(() => (isDrawn ? placed(pipeline) : undefined), [isDrawn, JSON.stringify([stages, edges])]);
-  const place = new Map(picture?.nodes.map(({ id, x, y }) => [id, { left: `${x}px`, top: `${y}px` }]));
+  const place = new Map(picture?.nodes.map(({ key, x, y }) => [key, { left: `${x}px`, top: `${y}px` }]));
   return (
     <section
       class="graph-scroll"
@@ -32,8 +33,8 @@ export function Graph({ pipeline }: { pipeline: Pipeline }) {
       <div class={picture ? 'graph' : 'graph-list'} style={picture && sizeOf(picture)}>
         {picture && <Edges picture={picture} />}
         <ol>
-          {stages.slice(0, MOST_DRAWN).map((id) => (
-            <Node key={id} id={id} row={rows.value.get(id)} style={place.get(id)} />
+          {stages.slice(0, MOST_DRAWN).map((key) => (
+            <Node key={key} of={key} row={rows.value.get(key)} style={place.get(key)} />
           ))}
         </ol>
       </div>
@@ -71,34 +72,37 @@ function Edges({ picture: { width, height, edges } }: { picture: Placed }) {
 }
 
 interface NodeProps {
-  id: string;
+  /** Key of the stage. */
+  of: string;
   row: Row | undefined;
   /** Its place in the picture. */
   style: { left: string; top: string } | undefined;
 }
 
-function Node({ id, row, style }: NodeProps) {
+function Node({ of, row, style }: NodeProps) {
   const placing = style && { ...style, width: `${NODE.width}px`, height: `${NODE.height}px` };
+  const { cluster, id } = partsOf(of);
   const [namespace, name] = id.split('/');
+  const where = [cluster, namespace].filter(Boolean).join(' · ');
   if (!row) {
     return (
       <li class="card edge graph-node tone-calm" style={placing}>
         <strong>{name}</strong>
-        <span>{namespace}</span>
+        <span>{where}</span>
         <span class="graph-state">not there, or not yours to see</span>
       </li>
     );
   }
   const { state, track, runs, gates, why, after } = row;
   const look = STATES[state];
-  const isChosen = query.value.stage === id;
+  const isChosen = query.value.stage === id && row.cluster === stageCluster.value;
   return (
     <li class={`card edge graph-node tone-${look.tone}`} style={placing} aria-current={isChosen ? 'true' : undefined}>
-      <a class="clip" href={isChosen ? linkTo.stage('') : linkTo.stage(id)}>
+      <a class="clip" href={isChosen ? linkTo.stages() : linkTo.stage(row)}>
         {name}
       </a>
       <span class="clip">
-        {namespace}
+        {where}
         {!style && after.length > 0 && ` · after ${after.join(', ')}`}
       </span>
       <span class="clip">

@@ -1,9 +1,10 @@
 /** Versions of a pipeline by stage: where each is, was or waits; where one waits, the likely action. */
-import type { Row } from '../../client/board/row.ts';
+import { keyOf, type Row } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { type Look, OUTCOMES, STATES } from '../look/words.ts';
 import { mayDo, primaryOf } from '../parts/rights.ts';
 import { Ago, For } from '../parts/Time.tsx';
+import { cluster } from '../state/cluster.ts';
 import { useItem } from '../state/item.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
@@ -22,9 +23,9 @@ export function Matrix({ title, stages }: { title: string; stages: readonly Row[
         <thead>
           <tr>
             <th scope="col">Version</th>
-            {shown.map(({ id, namespace, name }) => (
-              <th key={id} scope="col">
-                {name} <span class="meta">{namespace}</span>
+            {shown.map(({ cluster, id, namespace, name }) => (
+              <th key={keyOf({ cluster, id })} scope="col">
+                {name} <span class="meta">{[cluster, namespace].filter(Boolean).join(' · ')}</span>
               </th>
             ))}
           </tr>
@@ -36,7 +37,7 @@ export function Matrix({ title, stages }: { title: string; stages: readonly Row[
                 <span class="version">{version}</span>
               </th>
               {shown.map((row) => (
-                <MatrixCell key={row.id} row={row} version={version} cell={cellOf(row, version)} />
+                <MatrixCell key={keyOf(row)} row={row} version={version} cell={cellOf(row, version)} />
               ))}
             </tr>
           ))}
@@ -56,16 +57,16 @@ const LOOKS: Record<Cell['is'], (cell: Cell) => Look> = {
 
 function MatrixCell({ row, version, cell }: { row: Row; version: string; cell: Cell | undefined }) {
   const { stage, release } = query.value;
-  const isChosen = stage === row.id && release === version;
+  const isChosen = stage === row.id && release === version && row.cluster === cluster.value;
   const look = cell && LOOKS[cell.is](cell);
   return (
     <td class={`matrix-${cell?.is ?? 'none'}`} aria-current={isChosen ? 'true' : undefined}>
       <a
         class={`line tone-${look?.tone ?? 'calm'}`}
-        href={linkTo.stage(row.id, version)}
-        aria-label={`${version} in ${row.id}: ${look?.text ?? 'not deployed'}`}
+        href={linkTo.stage(row, version)}
+        aria-label={`${version} in ${keyOf(row)}: ${look?.text ?? 'not deployed'}`}
       >
-        <span class="matrix-stage">{row.name}</span>
+        <span class="matrix-stage">{[row.cluster, row.name].filter(Boolean).join(' · ')}</span>
         {look ? <Icon name={look.icon} size={13} /> : '–'}
         {look && (
           <span>
@@ -81,13 +82,13 @@ function MatrixCell({ row, version, cell }: { row: Row; version: string; cell: C
 
 /** The button that would stand out on the page of the application. */
 function LikelyAction({ row, version }: { row: Row; version: string }) {
-  const { value } = useItem((signal) => api.application(row.id, signal), row);
+  const { value } = useItem((signal) => api.application(row.id, signal, row.cluster), row);
   const allowed = value?.actions.filter((action) => mayDo(action, value.rights)) ?? [];
   const action = primaryOf(allowed.filter(({ request }) => request.version === version));
   if (!action) return null;
-  const open = () => setQuery({ stage: row.id, release: version, do: action.id });
+  const open = () => setQuery({ cluster: row.cluster, stage: row.id, release: version, do: action.id });
   return (
-    <button type="button" class="small" aria-label={`${action.label}, in ${row.id}`} onClick={open}>
+    <button type="button" class="small" aria-label={`${action.label}, in ${keyOf(row)}`} onClick={open}>
       {action.submit}
     </button>
   );

@@ -12,7 +12,7 @@ interface Point {
 export interface Placed {
   width: number;
   height: number;
-  nodes: ({ id: string } & Point)[];
+  nodes: ({ key: string } & Point)[];
   edges: (Edge & { begin: Point; end: Point })[];
 }
 
@@ -20,15 +20,15 @@ export function placed({ stages, edges }: Pick<Pipeline, 'stages' | 'edges'>): P
   const graph = new graphlib.Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: 18, ranksep: 56, marginx: 2, marginy: 2 });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const id of stages) graph.setNode(id, { ...NODE });
+  for (const key of stages) graph.setNode(key, { ...NODE });
   for (const { from, to } of edges) graph.setEdge(from, to);
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
-  const at = (id: string) => graph.node(id) as Point;
+  const at = (key: string) => graph.node(key) as Point;
   return {
     width,
     height,
-    nodes: stages.map((id) => ({ id, x: at(id).x - NODE.width / 2, y: at(id).y - NODE.height / 2 })),
+    nodes: stages.map((key) => ({ key, x: at(key).x - NODE.width / 2, y: at(key).y - NODE.height / 2 })),
     // From side to side: where dagre lets an edge leave a wide node is often its corner.
     edges: edges.map((edge) => ({
       ...edge,

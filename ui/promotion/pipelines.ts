@@ -1,9 +1,10 @@
 /** Pipelines: the Rollouts that versions pass one after another, and how far each version has come among them. */
 import { graphlib } from '@dagrejs/dagre';
-import type { Row } from '../../client/board/row.ts';
+import { keyOf, type Row } from '../../client/board/row.ts';
 import type { Outcome } from '../../client/explain/application.ts';
 import { depthsOf } from '../state/depths.ts';
 
+/** By key. */
 type Rows = ReadonlyMap<string, Row>;
 
 /** From a stage to the next one: by `spec.after`, or by a copy into the image of the next one. */
@@ -14,27 +15,28 @@ export interface Edge {
 }
 
 export interface Pipeline {
-  /** The stages with which versions begin, by name. */
+  /** The stages with which versions begin, by id, and their clusters where there are several. */
   title: string;
-  /** Ids, in the order in which versions pass them. One that is not among the rows does not exist or may not be seen. */
+  /** Keys, in the order in which versions pass them. One that is not among the rows does not exist or may not be seen. */
   stages: string[];
   edges: Edge[];
 }
 
-/** Sets of stages that are connected, by title. */
+/** Sets of stages that are connected, or deploy one image in several clusters; by title. */
 export function pipelinesOf(rows: Rows): Pipeline[] {
   const edges = edgesOf(rows);
   const graph = new graphlib.Graph();
   for (const { from, to } of edges) graph.setEdge(from, to);
+  for (const [first, ...others] of acrossClusters(rows)) for (const other of others) graph.setEdge(first!, other);
   const depths = depthsOf(edges);
-  const rank = (id: string) => depths.get(id) ?? 0;
+  const rank = (key: string) => depths.get(key) ?? 0;
   return (graphlib.alg.components(graph) as string[][])
-    .map((ids): Pipeline => {
-      const own = new Set(ids);
-      const stages = ids.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
-      const first = stages.filter((id) => rank(id) === 0);
+    .map((keys): Pipeline => {
+      const own = new Set(keys);
+      const stages = keys.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+      const first = stages.filter((key) => rank(key) === 0);
       return {
-        title: (first.length > 0 ? first : stages).slice(0, 3).join(', '),
+        title: titleOf(first.length > 0 ? first : stages),
         stages,
         edges: edges.filter(({ from }) => own.has(from)),
       };
@@ -44,17 +46,41 @@ export function pipelinesOf(rows: Rows): Pipeline[] {
 
 function edgesOf(rows: Rows): Edge[] {
   const byImage = Map.groupBy(rows, ([, { image }]) => image ?? '');
-  return [...rows].flatMap(([id, { after, copiesTo }]) => [
-    ...after.map((from): Edge => ({ from, to: id })),
-    ...(copiesTo ? (byImage.get(copiesTo) ?? []) : []).map(([to]): Edge => ({ from: id, to, isCopy: true })),
+  return [...rows].flatMap(([key, { cluster, after, copiesTo }]) => [
+    ...after.map((id): Edge => ({ from: keyOf({ cluster, id }), to: key })),
+    ...(copiesTo ? (byImage.get(copiesTo) ?? []) : []).map(([to]): Edge => ({ from: key, to, isCopy: true })),
   ]);
+}
+
+/** Stages that deploy the same image in several clusters. */
+function acrossClusters(rows: Rows): string[][] {
+  const images = Map.groupBy(
+    [...rows].filter(([, { cluster, image }]) => cluster !== undefined && image !== undefined),
+    ([, { image }]) => image,
+  );
+  return [...images.values()]
+    .filter((found) => new Set(found.map(([, { cluster }]) => cluster)).size > 1)
+    .map((found) => found.map(([key]) => key));
+}
+
+/** The cluster, which may have any name, and the id of a key. */
+export function partsOf(key: string): { cluster: string | undefined; id: string } {
+  const end = key.lastIndexOf(' ');
+  return { cluster: end < 0 ? undefined : key.slice(0, end), id: key.slice(end + 1) };
+}
+
+function titleOf(keys: readonly string[]): string {
+  const parts = keys.map(partsOf);
+  const few = (texts: readonly (string | undefined)[]) => [...new Set(texts)].filter(Boolean).slice(0, 3).join(', ');
+  const clusters = few(parts.map(({ cluster }) => cluster));
+  return few(parts.map(({ id }) => id)) + (clusters && ` (${clusters})`);
 }
 
 /** Whether names, versions or images of the pipeline have each of the words. */
 export function hasWords({ stages }: Pipeline, rows: Rows, q: string): boolean {
-  const texts = stages.flatMap((id) => {
-    const { image, runs, waits } = rows.get(id) ?? {};
-    return [id, image, runs?.version, waits];
+  const texts = stages.flatMap((key) => {
+    const { image, runs, waits } = rows.get(key) ?? {};
+    return [key, image, runs?.version, waits];
   });
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return words.every((word) => texts.some((text) => text?.toLowerCase().includes(word)));

@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../client/board/row.ts';
 import { NODE, placed } from '../../../ui/promotion/layout.ts';
-import { cellOf, edgeState, hasWords, movedLast, pipelinesOf, versionsOf } from '../../../ui/promotion/pipelines.ts';
+import {
+  cellOf,
+  edgeState,
+  hasWords,
+  movedLast,
+  partsOf,
+  pipelinesOf,
+  versionsOf,
+} from '../../../ui/promotion/pipelines.ts';
 import { depthsOf } from '../../../ui/state/depths.ts';
 import { follows, ran, row, rowsOf } from './rows.ts';
 
@@ -43,6 +51,32 @@ describe('pipelines', () => {
     ]);
   });
 
+  it('are of one cluster, or of all that deploy the same image', () => {
+    const image = 'registry.example/app';
+    const rows = rowsOf(
+      row('staging', { cluster: 'a', image }),
+      row('prod', { cluster: 'a', ...follows('staging') }),
+      row('prod', { cluster: 'far b', image }),
+      row('twin', { cluster: 'a', image: 'registry.example/twin' }),
+      row('other', { cluster: 'a', image: 'registry.example/twin' }),
+      row('next', { cluster: 'far b', ...follows('hidden') }),
+    );
+    expect(pipelinesOf(rows)).toEqual([
+      {
+        title: 'shop/hidden (far b)',
+        stages: ['far b shop/hidden', 'far b shop/next'],
+        edges: [{ from: 'far b shop/hidden', to: 'far b shop/next' }],
+      },
+      {
+        title: 'shop/staging, shop/prod (a, far b)',
+        stages: ['a shop/staging', 'far b shop/prod', 'a shop/prod'],
+        edges: [{ from: 'a shop/staging', to: 'a shop/prod' }],
+      },
+    ]);
+    expect(partsOf('far b shop/prod')).toEqual({ cluster: 'far b', id: 'shop/prod' });
+    expect(partsOf('shop/prod')).toEqual({ cluster: undefined, id: 'shop/prod' });
+  });
+
   it('end in a cycle too', () => {
     const [pipeline] = pipelinesOf(rowsOf(row('a', follows('b')), row('b', follows('a'))));
     expect(pipeline?.stages).toHaveLength(2);
@@ -65,7 +99,7 @@ describe('a picture', () => {
         const edges = pairs.map(([from, to]) => ({ from: `s/${from}`, to: `s/${to}` }));
         const stages = [...new Set(edges.flatMap(({ from, to }) => [from, to]))];
         const picture = placed({ stages, edges });
-        expect(picture.nodes.map(({ id }) => id)).toEqual(stages);
+        expect(picture.nodes.map(({ key }) => key)).toEqual(stages);
         for (const { begin, end } of picture.edges) expect(begin.x).toBeLessThan(end.x);
         for (const [index, a] of picture.nodes.entries()) {
           expect(Math.min(a.x, a.y)).toBeGreaterThanOrEqual(0);
