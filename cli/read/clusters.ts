@@ -24,20 +24,13 @@ export async function* answersOf<T>(
   const pending = new Map(
     clusters.map((cluster) => [cluster, answerOf(cluster, read).then((answer) => void answered.set(cluster, answer))]),
   );
-  const ended = new AbortController();
-  const stop = AbortSignal.any([signal, ended.signal]);
-  const aborted = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
-  const moment = wait(MOMENT_MS, undefined, { signal: stop }).catch(() => {});
-  try {
-    await Promise.race([Promise.all(pending.values()), moment]);
-    while (pending.size > 0 && !signal.aborted) {
-      const done = clusters.filter((cluster) => pending.has(cluster) && answered.has(cluster));
-      for (const cluster of done) pending.delete(cluster);
-      if (done.length > 0) yield done.map((cluster) => answered.get(cluster)!);
-      else await Promise.race([...pending.values(), aborted]);
-    }
-  } finally {
-    ended.abort();
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await Promise.race([Promise.all(pending.values()), wait(MOMENT_MS, undefined, { ref: false }), aborted]);
+  while (pending.size > 0 && !signal.aborted) {
+    const done = clusters.filter((cluster) => pending.has(cluster) && answered.has(cluster));
+    for (const cluster of done) pending.delete(cluster);
+    if (done.length > 0) yield done.map((cluster) => answered.get(cluster)!);
+    else await Promise.race([...pending.values(), aborted]);
   }
 }
 
