@@ -55,23 +55,31 @@ const LOOKS: Record<Cell['is'], (cell: Cell) => Look> = {
   ran: ({ outcome = 'Unknown' }) => ({ ...OUTCOMES[outcome], tone: 'calm' }),
 };
 
+/** `Runs`, `Runs, baking`; else how it went. */
+function cellText({ is }: Cell, { text, tone }: Look): string {
+  return is !== 'runs' ? text : tone === 'good' ? 'Runs' : `Runs, ${text.toLowerCase()}`;
+}
+
 function MatrixCell({ row, version, cell }: { row: Row; version: string; cell: Cell | undefined }) {
   const { stage, release } = query.value;
   const isChosen = stage === row.id && release === version && row.cluster === cluster.value;
   const look = cell && LOOKS[cell.is](cell);
   return (
     <td class={`matrix-${cell?.is ?? 'none'}`} aria-current={isChosen ? 'true' : undefined}>
-      <a
-        class={`line tone-${look?.tone ?? 'calm'}`}
-        href={linkTo.stage(row, version)}
-        aria-label={`${version} in ${keyOf(row)}: ${look?.text ?? 'not deployed'}`}
-      >
-        <span class="matrix-stage">{[row.cluster, row.name].filter(Boolean).join(' · ')}</span>
-        {look ? <Icon name={look.icon} size={13} /> : '–'}
-        {look && (
-          <span>
-            {cell?.is === 'runs' ? `Runs${look.tone === 'good' ? '' : `, ${look.text.toLowerCase()}`}` : look.text}
-          </span>
+      <a class={`line tone-${look?.tone ?? 'calm'}`} href={linkTo.stage(row, version)}>
+        <span class="hidden">{`${version} in ${keyOf(row)}: `}</span>
+        <span class="matrix-stage" aria-hidden="true">
+          {[row.cluster, row.name].filter(Boolean).join(' · ')}
+        </span>
+        {cell && look ? (
+          <>
+            <Icon name={look.icon} size={13} /> {cellText(cell, look)}
+          </>
+        ) : (
+          <>
+            <span aria-hidden="true">–</span>
+            <span class="hidden">not deployed</span>
+          </>
         )}
       </a>
       {cell?.at && <small class="meta">{cell.is === 'waits' ? <For since={cell.at} /> : <Ago time={cell.at} />}</small>}

@@ -73,7 +73,7 @@ describe('several clusters', () => {
 
   it('are one pipeline where they deploy the same image', async () => {
     const tab = await visitor.tab('/promotion');
-    await tab.getByRole('link', { name: `1.0.0 in west ${story.ns}/app: Succeeded` }).click();
+    await tab.getByRole('link', { name: `1.0.0 in west ${story.ns}/app: Runs` }).click();
     await tab.getByRole('region', { name: `Stage west ${story.ns}/app` }).waitFor();
     expect(new URL(tab.url()).search).toBe(`?cluster=west&stage=${story.ns}/app&release=1.0.0`);
     await expectAccessible(tab);

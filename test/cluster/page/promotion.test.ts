@@ -66,7 +66,7 @@ describe('promotion', () => {
 
   it('has versions by stage, with the actions for the chosen one', async () => {
     const tab = await visitor.tab('/promotion');
-    await tab.getByRole('link', { name: `1.0.0 in ${ns}/staging: Baking` }).waitFor();
+    await tab.getByRole('link', { name: `1.0.0 in ${ns}/staging: Runs, baking` }).waitFor();
     await tab.getByRole('link', { name: `1.0.0 in ${ns}/us: Waits` }).click();
     const stage = tab.getByRole('region', { name: `Stage ${ns}/us` });
     await stage.getByRole('button', { name: 'Deploy 1.0.0 manually' }).click();
