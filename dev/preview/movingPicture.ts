@@ -11,7 +11,7 @@ import { animated, type Frame } from './apng.ts';
 
 const STORE = 'store';
 const STAGES = ['staging', 'eu', 'us'];
-const SIZE = { width: 940, height: 560 };
+const SIZE = { width: 940, height: 620 };
 const FRAME_MS = 2600;
 
 export async function takeMovingPicture(cluster: LocalCluster): Promise<Buffer> {

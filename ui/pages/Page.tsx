@@ -2,7 +2,7 @@ import type { KindState } from '../../client/board/pageMessages.ts';
 import { Message } from '../look/Message.tsx';
 import { unknownCluster } from '../state/cluster.ts';
 import { route } from '../state/route.ts';
-import { connection, isComplete, kinds, open, trouble } from '../state/stream.ts';
+import { connection, isComplete, kinds, open, rows, trouble } from '../state/stream.ts';
 import { AdoptPage } from './AdoptPage.tsx';
 import { ApplicationPage } from './ApplicationPage.tsx';
 import { Board } from './Board.tsx';
@@ -70,6 +70,11 @@ function Behind() {
   );
 }
 
+/** It has answered before. */
+function isShown(cluster: string): boolean {
+  return [...rows.value.values()].some((row) => row.cluster === cluster);
+}
+
 function BehindCluster({ cluster, states }: { cluster: string | undefined; states: readonly KindState[] }) {
   const behind = states.filter(({ state }) => state === 'reconnecting' || state === 'signed-out');
   const of = cluster === undefined ? 'The cluster' : `Cluster ${cluster}`;
@@ -79,7 +84,11 @@ function BehindCluster({ cluster, states }: { cluster: string | undefined; state
         {behind.some(({ state }) => state === 'signed-out')
           ? `Your credentials${cluster === undefined ? '' : ` for cluster ${cluster}`} are no longer accepted: sign in again as you do for kubectl. `
           : `${of} does not answer (${behind[0]?.why}). `}
-        What you see{cluster === undefined ? '' : ' of it'} is how it was.
+        {cluster === undefined
+          ? 'What you see is how it was.'
+          : isShown(cluster)
+            ? 'What you see of it is how it was.'
+            : 'Nothing of it is shown.'}
       </div>
     );
   }

@@ -34,7 +34,8 @@ interface ItemHeadProps {
 
 export function ItemHead({ crumbs, name, look, children }: ItemHeadProps) {
   const { value: where } = cluster;
-  const all = where === undefined ? crumbs : [[where, linkTo.cluster(where)] as const, ...crumbs];
+  const [first, ...rest] = crumbs;
+  const all = where === undefined || !first ? crumbs : [first, [where, linkTo.cluster(where)] as const, ...rest];
   return (
     <>
       <nav class="line crumbs" aria-label="Where this is">

@@ -103,7 +103,7 @@ function Node({ of, row, style }: NodeProps) {
       </a>
       <span class="clip">
         {where}
-        {!style && after.length > 0 && ` · after ${after.join(', ')}`}
+        {!style && after.length > 0 && ` · after ${after.map((each) => each.replace(`${namespace}/`, '')).join(', ')}`}
       </span>
       <span class="clip">
         <span class="version">{runs?.version ?? 'nothing yet'}</span> {runs && <For since={runs.at} />}

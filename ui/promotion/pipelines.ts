@@ -138,6 +138,9 @@ export function edgeState(
   from: Row | undefined,
   to: Row | undefined,
 ): 'passed' | 'moves' | 'held' | 'failed' | undefined {
-  if (to?.track) return to.track.failed ? 'failed' : to.track.halted ? 'held' : 'moves';
+  const { version, at } = to?.track ?? {};
+  // What a stage has gone back to does not come from the one before it.
+  const comes = at === 'waits' || at === 'gates' || (version !== undefined && version === from?.runs?.version);
+  if (to?.track && comes) return to.track.failed ? 'failed' : to.track.halted ? 'held' : 'moves';
   return from?.runs && to?.runs?.version === from.runs.version ? 'passed' : undefined;
 }

@@ -159,6 +159,11 @@ describe('a line from stage to stage', () => {
     ['moves', row('prod', { track: track({ at: 'baking' }) }), 'moves'],
     ['is held', row('prod', { track: track({ halted: true }) }), 'held'],
     ['has failed', row('prod', { track: track({ halted: true, failed: true }) }), 'failed'],
+    [
+      'is not of what a stage has gone back to',
+      row('prod', { track: track({ version: '1.0.0', at: 'baking' }) }),
+      undefined,
+    ],
     ['has nothing to bring', row('prod', ran(['1.0.0', '09:00'])), undefined],
     ['ends at what may not be seen', undefined, undefined],
   ])('%s', (_, to, state) => {
