@@ -66,8 +66,10 @@ export class Feed {
     };
   }
 
-  start(): void {
-    this.#watchAll();
+  /** `namespaces`: the only ones that are read, each as far as it may be; undefined: as the options say. */
+  start(namespaces?: readonly string[]): void {
+    if (this.#stop.signal.aborted) return;
+    this.#watchAll(namespaces);
     const due = setInterval(() => {
       this.views.touchDue();
       this.#soon();
@@ -85,7 +87,7 @@ export class Feed {
     this.#stop.abort();
   }
 
-  #watchAll(): void {
+  #watchAll(namespaces: readonly string[] | undefined): void {
     const { client, namespace, fallback } = this.#options;
     const { signal } = this.#stop;
     for (const kind of WATCHED) {
@@ -97,7 +99,23 @@ export class Feed {
       };
       const from = resourceOf(KINDS[kind]);
       if (isOfCluster(kind)) void keepWatching(client, from, { sink, signal });
+      else if (namespaces) this.#watchEach(namespaces, kind, sink);
       else void keepWatching(client, { ...from, namespace }, { sink, fallback, signal });
+    }
+  }
+
+  #watchEach(namespaces: readonly string[], kind: WatchedKind, sink: Sink): void {
+    const states = new Map<string, Omit<KindState, 'kind'>>();
+    for (const namespace of namespaces) {
+      const elsewhere = () =>
+        [...this.views.objects.all(kind)].filter(({ metadata }) => metadata.namespace !== namespace);
+      const own: Sink = {
+        ...sink,
+        replace: (objects) => sink.replace([...elsewhere(), ...objects]),
+        state: (state) => sink.state(together(states.set(namespace, state))),
+      };
+      const from = { ...resourceOf(KINDS[kind]), namespace };
+      void keepWatching(this.#options.client, from, { sink: own, signal: this.#stop.signal });
     }
   }
 
@@ -142,6 +160,14 @@ export class Feed {
 
 function isOfCluster(kind: WatchedKind): boolean {
   return kind === 'ClusterRolloutSchedule' || kind === 'ClusterRolloutBudget';
+}
+
+/** Of a kind that is read in several namespaces: live where any is, and then only there. */
+function together(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<KindState, 'kind'> {
+  const live = [...states].flatMap(([namespace, { state }]) => (state === 'live' ? [namespace] : []));
+  if (live.length > 0) return { state: 'live', namespace: live.sort().join(', ') };
+  const all = [...states.values()];
+  return all.find(({ state }) => state !== 'forbidden') ?? all[0]!;
 }
 
 // One kind for as long as the page is open: what may not be read or is not there is asked for again, and elsewhere where that may do.

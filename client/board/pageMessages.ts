@@ -27,6 +27,8 @@ export interface Hello {
   /** Only this namespace is looked at; absent: all. */
   namespace?: string;
   program: string;
+  /** Address that ends the session; absent on one's own machine, where there is none. */
+  signOut?: string;
   /** Where several clusters are shown: each under the name of its context. */
   clusters?: ClusterView[];
 }

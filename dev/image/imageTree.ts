@@ -4,9 +4,9 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { withLock } from '../local/binaries/cache.ts';
 import { REPOSITORY } from '../repository.ts';
 import { parseDockerfile, type Stage, type Step } from './dockerfile.ts';
@@ -63,7 +63,7 @@ async function buildOnce(stage: Stage, roots: Roots): Promise<string> {
     if (step.does !== 'copy') continue;
     if (step.from !== undefined)
       throw new Error(`${stage.name}: a stage that runs something copies from this repository only`);
-    for (const source of step.sources) hash.update(readFileSync(join(REPOSITORY, source)));
+    for (const file of step.sources.flatMap(filesOf)) hash.update(file).update(readFileSync(join(REPOSITORY, file)));
   }
   const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   const cache = join(base, 'rollout-hooks', `image-${hash.digest('hex').slice(0, 16)}`);
@@ -78,6 +78,15 @@ async function buildOnce(stage: Stage, roots: Roots): Promise<string> {
     },
   );
   return root;
+}
+
+/** The file, or all of the folder, in an order that stays. */
+function filesOf(source: string): string[] {
+  if (statSync(join(REPOSITORY, source)).isFile()) return [source];
+  return readdirSync(join(REPOSITORY, source), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(REPOSITORY, join(entry.parentPath, entry.name)))
+    .sort();
 }
 
 function buildStage({ base, steps }: Stage, root: string, roots: Roots): ImageTree {
@@ -95,7 +104,11 @@ function buildStage({ base, steps }: Stage, root: string, roots: Roots): ImageTr
       const from = step.from === undefined ? REPOSITORY : rootOf(step.from, roots);
       for (const source of step.sources) copy(join(from, source), at(step.to), step.to.endsWith('/'));
     } else if (step.does === 'run') {
-      execFileSync('sh', ['-c', step.script], { cwd: at('.'), stdio: ['ignore', 'ignore', 'inherit'], env: npmEnv() });
+      execFileSync('sh', ['-c', step.script], {
+        cwd: at('.'),
+        stdio: ['ignore', 'ignore', 'inherit'],
+        env: runEnv(step.script),
+      });
     } else if (step.does === 'env') tree.env[step.name] = step.value;
     else if (step.does === 'user') tree.user = step.user;
     else if (step.does === 'entrypoint') tree.entrypoint = step.command;
@@ -121,10 +134,16 @@ function put(source: string, to: string): void {
   cpSync(source, to, { recursive: true, verbatimSymlinks: true });
 }
 
-/** Of this machine's npm, which has most packages in its cache from the installation of this clone. */
-function npmEnv(): NodeJS.ProcessEnv {
+/** Of this machine's npm, which has most packages in its cache from the installation of this clone. What Node itself is to run, this clone's does. */
+function runEnv(script: string): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_/.test(name));
-  return { ...Object.fromEntries(own), npm_config_prefer_offline: 'true', npm_config_loglevel: 'error' };
+  const node = dirname(realpathSync(join(REPOSITORY, 'node_modules/node/bin/node')));
+  return {
+    ...Object.fromEntries(own),
+    ...(script.startsWith('node ') && { PATH: `${node}:${process.env.PATH}` }),
+    npm_config_prefer_offline: 'true',
+    npm_config_loglevel: 'error',
+  };
 }
 
 /** As this machine's loader finds them, where the program looks for them. */

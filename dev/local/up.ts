@@ -1,5 +1,6 @@
 /** `npm run up`: a control plane with the hooks on this machine, until it is stopped. */
 import { join, resolve } from 'node:path';
+import { servePageInCluster, type TeamPage } from '../page/serveInCluster.ts';
 import { REPOSITORY } from '../repository.ts';
 import { startCluster } from './cluster.ts';
 import { USERS } from './controlPlane/users.ts';
@@ -28,6 +29,7 @@ do not run. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfig an applica
                          rights, webhooks and controllers; webhooks and controllers are removed at the end, the rest stays.
                          The line is then ready kubeconfig=FILE, and DIR ${EXISTING_DIR} by default
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+  --ui-in-cluster        serve the page as the component ui does, with an OIDC issuer beside it: sign in as developer or sre
   --no-hooks             only the API server with all kinds: no hook server, no controllers, no webhooks
   --help                 this text
 
@@ -40,6 +42,7 @@ interface UpOptions {
   kubeconfig?: string;
   metacontroller?: string;
   hooks: boolean;
+  uiInCluster: boolean;
 }
 
 /** Reads the command line; throws a UsageError for what it does not know. */
@@ -52,11 +55,12 @@ export function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOption
       kubeconfig: { type: 'string' },
       metacontroller: { type: 'string' },
       'no-hooks': { type: 'boolean' },
+      'ui-in-cluster': { type: 'boolean' },
     },
   });
   const port = values.port === undefined ? undefined : numberOf('--port', values.port, { least: 1, most: 65_535 });
   const { kubeconfig } = values;
-  for (const option of ['port', 'no-hooks'] as const) {
+  for (const option of ['port', 'no-hooks', 'ui-in-cluster'] as const) {
     if (kubeconfig === undefined || values[option] === undefined) continue;
     throw new UsageError(`--${option} has no effect on an existing cluster: leave out either it or --kubeconfig.`);
   }
@@ -66,6 +70,7 @@ export function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOption
     kubeconfig: kubeconfig === undefined ? undefined : resolve(kubeconfig),
     metacontroller: values.metacontroller ?? (env.METACONTROLLER || undefined),
     hooks: !values['no-hooks'],
+    uiInCluster: values['ui-in-cluster'] === true,
   };
 }
 
@@ -74,12 +79,26 @@ function report(problem: Problem): void {
   for (const line of problem.details) logToStderr(`  ${line}`);
 }
 
+async function startWithPage(options: UpOptions): Promise<ServedCluster> {
+  const cluster = await startCluster({ ...options, log: logToStderr });
+  if (!options.uiInCluster) return cluster;
+  const page: TeamPage = await servePageInCluster(cluster.accessOf('admin'), options.dir);
+  logToStderr(`The page for a team: ${page.origin}, with the issuer ${page.issuer}. Sign in as developer or sre`);
+  return {
+    ...cluster,
+    async stop() {
+      await page.close();
+      await cluster.stop();
+    },
+  };
+}
+
 /** Answers the exit code. */
 async function serve(options: UpOptions, end: Promise<void>): Promise<number> {
   const { kubeconfig, dir } = options;
   const starting: Promise<ServedCluster> = kubeconfig
     ? serveCluster({ ...options, kubeconfig, log: logToStderr })
-    : startCluster({ ...options, log: logToStderr });
+    : startWithPage(options);
   const cluster = await Promise.race([starting, end]);
   if (!cluster) {
     // Asked to end while still starting: the exit ends the children that are there, but a cluster that stays must be left clean.

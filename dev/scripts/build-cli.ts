@@ -1,10 +1,10 @@
 /** Bundles cli/main.ts into dist/cli: a package with two names for one program, and nothing to install beside it. */
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { ownTarget } from '../local/binaries/nodeBinary.ts';
-import { bundlePage } from '../page/buildPage.ts';
 import { REPOSITORY } from '../repository.ts';
+import { writePage } from './build-page.ts';
 import { BINS, buildExecutable } from './executable.ts';
 import { NOTICES, noticesOf, noticesText } from './notices.ts';
 
@@ -50,11 +50,7 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
       },
     ],
   });
-  const page = await bundlePage();
-  for (const [path, { bytes }] of page.assets) {
-    await mkdir(dirname(join(out, 'page', path)), { recursive: true });
-    await writeFile(join(out, 'page', path), bytes);
-  }
+  const page = await writePage(join(out, 'page'));
   for (const bin of BINS) {
     await writeFile(join(out, `${bin}.js`), "#!/usr/bin/env node\nawait import('./rollouts.js');\n");
     await chmod(join(out, `${bin}.js`), 0o755);
@@ -70,7 +66,7 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
   };
   await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   await copyFile(join(REPOSITORY, 'LICENSE'), join(out, 'LICENSE'));
-  await writeFile(join(out, NOTICES), noticesText(noticesOf([metafile, page.metafile])));
+  await writeFile(join(out, NOTICES), noticesText(noticesOf([metafile, page])));
   const [output] = Object.values(metafile.outputs);
   return { bytes: output?.bytes ?? 0 };
 }

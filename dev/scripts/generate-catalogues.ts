@@ -6,6 +6,7 @@ import { LOGGED } from '../../api/decisions.ts';
 import { COUNTERS } from '../../api/metrics.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { COPY_LIMITS } from '../../core/releaseCopy/release.ts';
+import { PAGE_ENVIRONMENT } from '../../page/inCluster/config.ts';
 import { RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { ENVIRONMENT } from '../../server/config.ts';
 import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
@@ -156,12 +157,18 @@ async function limitTable(title: string, file: string, limits: Record<string, nu
 }
 
 function settingsPage(): string[] {
-  const rows = Object.entries(ENVIRONMENT).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
+  const tableOf = (settings: Record<string, string>) => {
+    const rows = Object.entries(settings).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
+    return `| setting | meaning |\n|---|---|\n${rows.join('\n')}`;
+  };
   return [
     '# Every setting',
-    written('server/config.ts'),
+    written('server/config.ts and page/inCluster/config.ts'),
     'Environment variables of the Deployment, with the default in brackets.',
-    `| setting | meaning |\n|---|---|\n${rows.join('\n')}`,
+    tableOf(ENVIRONMENT),
+    '## The page in the cluster',
+    'Keys of the ConfigMap `rollout-hooks-ui`: [the page in the cluster](../page-in-cluster.md).',
+    tableOf(PAGE_ENVIRONMENT),
   ];
 }
 

@@ -54,28 +54,31 @@ function readPrevious(file: string): string[] {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-// Whether a caller of the webhook is the API server, which shows a client certificate.
+// Whether a caller of the webhook is the API server, or one of the page its proxy: both show a client certificate.
 
-const ASKED = 'the webhook requires a client certificate from the CA in WEBHOOK_CLIENT_CA';
-
-/** @param names the common names and DNS names that may call; any name that the CA has signed when there are none */
+/**
+ * @param names the common names and DNS names that may call; any name that the CA has signed when there are none
+ * @param setting the settings' names begin with it
+ */
 export function requireClientCertificate(
   names: readonly string[],
+  { what, setting } = { what: 'webhook', setting: 'WEBHOOK_CLIENT' },
 ): (request: IncomingMessage) => CallerRefusal | undefined {
+  const asked = `the ${what} requires a client certificate from the CA in ${setting}_CA`;
   return ({ socket }) => {
     const { authorized, authorizationError } = socket as TLSSocket;
     const certificate = (socket as TLSSocket).getPeerX509Certificate();
-    if (!certificate) return { status: 401, error: `${ASKED}, and none was sent` };
-    if (!authorized) return { status: 401, error: `${ASKED}, and does not accept this one: ${authorizationError}` };
+    if (!certificate) return { status: 401, error: `${asked}, and none was sent` };
+    if (!authorized) return { status: 401, error: `${asked}, and does not accept this one: ${authorizationError}` };
     if (certificate.validToDate.getTime() <= Date.now()) {
-      return { status: 401, error: `${ASKED}, and this one has expired since the connection was made` };
+      return { status: 401, error: `${asked}, and this one has expired since the connection was made` };
     }
     const common = commonNames(socket as TLSSocket);
     if (names.length === 0 || names.some((name) => common.includes(name) || hasName(certificate, name)))
       return undefined;
     return {
       status: 403,
-      error: `the client certificate's name '${common.join(', ')}' is not in WEBHOOK_CLIENT_NAMES`,
+      error: `the client certificate's name '${common.join(', ')}' is not in ${setting}_NAMES`,
     };
   };
 }

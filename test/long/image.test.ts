@@ -187,6 +187,39 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
     });
   });
 
+  it('serves the page, as the component ui runs it', async () => {
+    const [{ command, env: own }] = objectIn('components/ui/deployment.yaml').spec.template.spec.containers;
+    const settings = Object.fromEntries(own.map(({ name, value }: { name: string; value: string }) => [name, value]));
+    const port = await freePort();
+    const key = join(dir, 'cookie-key');
+    writeFileSync(key, 'a'.repeat(64), { mode: 0o644 });
+    const account = '/var/run/secrets/kubernetes.io/serviceaccount';
+    const page = startContainer(image, {
+      command,
+      env: {
+        ...settings,
+        UI_PORT: `${port}`,
+        SHUTDOWN_DELAY_SECONDS: '0',
+        UI_ORIGIN: `http://localhost:${port}`,
+        UI_OIDC_ISSUER: 'https://issuer.example.com',
+        UI_OIDC_CLIENT_ID: 'rollouts',
+        KUBERNETES_SERVICE_HOST: '127.0.0.1',
+        KUBERNETES_SERVICE_PORT: '1',
+      },
+      mounts: { [settings.UI_COOKIE_KEY_FILE]: key, [`${account}/token`]: key, [`${account}/ca.crt`]: key },
+    });
+    try {
+      const at = `http://localhost:${port}`;
+      const isReady = async () => (await fetch(`${at}/readyz`).catch(() => undefined))?.status === 200;
+      await waitFor(isReady, 'the page to be ready', 60_000);
+      const html = await (await fetch(`${at}/`)).text();
+      expect(html).toMatch(/<script type="module" src="\/assets\/main-\w+\.js">/);
+    } finally {
+      page.kill('SIGTERM');
+      await page.exited;
+    }
+  });
+
   it('as a Job runs it, copies a release between two registries with passwords', async () => {
     const [source, target] = await Promise.all([startRealRegistry(), startRealRegistry()]);
     try {

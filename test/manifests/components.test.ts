@@ -1,9 +1,12 @@
 /** What the components name is what server and local control plane use. */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { WEBHOOK_CLIENT_NAME } from '../../dev/local/controlPlane/webhookClient.ts';
+import { PAGE_ENVIRONMENT, readPageConfig } from '../../page/inCluster/config.ts';
 import { ENVIRONMENT, readConfig } from '../../server/config.ts';
-import { kustomizations, objectIn, objectsIn } from './files.ts';
+import { kustomizations, objectIn, objectsBelow, objectsIn } from './files.ts';
 
 /** The Deployment's patch of a component. */
 function patchOf(component: string) {
@@ -63,5 +66,44 @@ describe('resource-set-inputs', () => {
     const certificate = objectsIn('components/cert-manager/certificate.yaml').find(({ spec }) => spec.dnsNames);
     const { protocol, hostname, port: called } = new URL(provider!.spec.url);
     expect([protocol, hostname, called]).toEqual(['https:', certificate!.spec.dnsNames[0], String(served.port)]);
+  });
+});
+
+describe('ui', () => {
+  const folder = 'components/ui';
+  const { spec: pod } = objectIn(`${folder}/deployment.yaml`).spec.template;
+  const [container] = pod.containers;
+  const env: Record<string, string> = Object.fromEntries(
+    container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
+  );
+
+  it('may impersonate, and nothing else, by a ServiceAccount of its own', () => {
+    const [account, role, binding] = objectsIn(`${folder}/rbac.yaml`);
+    expect(role!.rules).toEqual([{ apiGroups: [''], resources: ['groups', 'users'], verbs: ['impersonate'] }]);
+    expect(binding!.subjects).toEqual([{ kind: 'ServiceAccount', ...account!.metadata }]);
+    expect(pod.serviceAccountName).toBe(account!.metadata.name);
+    const bound = objectsBelow('.').filter(({ subjects }) =>
+      subjects?.some(({ name }: { name: string }) => name === account!.metadata.name),
+    );
+    expect(bound.map(({ metadata }) => metadata.name)).toEqual(['rollout-hooks-ui']);
+  });
+
+  it('runs as restricted as the hook server, with the same image', () => {
+    const server = objectIn('app/deployment.yaml').spec.template.spec;
+    expect(pod.securityContext).toEqual(server.securityContext);
+    expect(container.securityContext).toEqual(server.containers[0].securityContext);
+    expect(container.image).toBe(server.containers[0].image);
+    expect(existsSync(container.command.at(-1))).toBe(true);
+  });
+
+  it('sets what the program knows, in files that are mounted, and starts with what the ConfigMap is to have', () => {
+    const mounts = container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath);
+    for (const [name, value] of Object.entries(env)) {
+      expect(PAGE_ENVIRONMENT, name).toHaveProperty(name);
+      if (value.startsWith('/')) expect(mounts).toContain(dirname(value));
+    }
+    const own = { UI_ORIGIN: 'https://a.example', UI_OIDC_ISSUER: 'https://b.example', UI_OIDC_CLIENT_ID: 'c' };
+    expect(readPageConfig({ ...env, ...own }).port).toBe(container.ports[0].containerPort);
+    expect(objectIn(`${folder}/service.yaml`).spec.ports[0].targetPort).toBe(container.ports[0].name);
   });
 });

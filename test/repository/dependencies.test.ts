@@ -24,8 +24,8 @@ const packagesOf = (isChosen: (path: string) => boolean) =>
       .flatMap(({ packages }) => packages)
       .filter((name) => !name.startsWith('node:')),
   );
-/** What runs in a cluster. The command and its page are bundled: what they import goes into its package, and not into the image. */
-const isProduct = (path: string) => !/^(cli|dev|test|ui)\/|^vitest\.config\.ts$/.test(path);
+/** What runs in a cluster. The command and what browsers get are bundled: what they import is not installed in the image. */
+const isProduct = (path: string) => !/^(cli\/(?!kube\/|read\/)|(dev|test|ui)\/|vitest\.config\.ts$)/.test(path);
 const product = packagesOf(isProduct);
 const everywhere = packagesOf(() => true);
 

@@ -1,16 +1,17 @@
-/** The image has what its programs, main.ts and copy/main.ts, need, and nothing else is sent to its build. */
+/** The image has what its programs need, and nothing else is sent to its build. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseDockerfile } from '../../dev/image/dockerfile.ts';
+import { parseDockerfile, type Stage } from '../../dev/image/dockerfile.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
+const stages = parseDockerfile(textOf('Dockerfile'));
 /** Sources of COPY, those from another stage left out. */
-const copied = parseDockerfile(textOf('Dockerfile'))
-  .flatMap(({ steps }) => steps)
-  .flatMap((step) => (step.does === 'copy' && step.from === undefined ? step.sources : []));
+const sourcesOf = ({ steps }: Stage) =>
+  steps.flatMap((step) => (step.does === 'copy' && step.from === undefined ? step.sources : []));
+const copied = sourcesOf(stages.at(-1)!);
 const ignored = textOf('.dockerignore')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'));
@@ -23,9 +24,12 @@ function loadedBy(...programs: string[]): { files: Set<string>; packages: Set<st
     if (files.has(file)) return;
     files.add(file);
     const text = textOf(file);
-    const statements = text.matchAll(/^(?:import|export)\s(?!type\s)(?:[^'";]*?\sfrom\s)?'([^']+)';/gm);
+    const statements = text.matchAll(
+      /^(?:import|export)\s(?!type\s)(?:[^'";]*?\sfrom\s)?'([^']+)';|\bimport\('([^']+)'\)/gm,
+    );
     const threads = text.matchAll(/new URL\('([^']+)', import\.meta\.url\)/g);
-    for (const [, specifier] of [...statements, ...threads]) {
+    for (const [, first, second] of [...statements, ...threads]) {
+      const specifier = first ?? second;
       if (specifier!.startsWith('.')) visit(relative(ROOT, join(ROOT, dirname(file), specifier!)));
       else if (!specifier!.startsWith('node:')) {
         packages.add(specifier!.split('/', specifier!.startsWith('@') ? 2 : 1).join('/'));
@@ -36,7 +40,7 @@ function loadedBy(...programs: string[]): { files: Set<string>; packages: Set<st
   return { files, packages };
 }
 
-const loaded = loadedBy('main.ts', 'copy/main.ts');
+const loaded = loadedBy('main.ts', 'copy/main.ts', 'page/inCluster/main.ts');
 
 it('every file that the programs load is copied', () => {
   expect(loaded.files.size).toBeGreaterThan(100);
@@ -57,8 +61,14 @@ it('every folder that is copied has something that a program loads', () => {
   expect(idle).toEqual([]);
 });
 
+it('nothing of the command is loaded but what reads and writes the cluster', () => {
+  const ofCommand = [...loaded.files].filter((file) => file.startsWith('cli/')).map(dirname);
+  expect([...new Set(ofCommand)].sort()).toEqual(['cli/kube', 'cli/read']);
+});
+
 it('.dockerignore lets through what is copied, and nothing else', () => {
   expect(ignored[0]).toBe('*');
-  expect([...new Set(ignored.slice(1))].sort()).toEqual([...new Set(copied)].map((source) => `!${source}`).sort());
-  for (const source of copied) expect(existsSync(join(ROOT, source)), source).toBe(true);
+  const sent = new Set(stages.flatMap(sourcesOf));
+  expect([...new Set(ignored.slice(1))].sort()).toEqual([...sent].map((source) => `!${source}`).sort());
+  for (const source of sent) expect(existsSync(join(ROOT, source)), source).toBe(true);
 });

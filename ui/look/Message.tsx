@@ -6,16 +6,19 @@ interface MessageProps {
   icon: IconName;
   tone?: Tone;
   title: string;
+  /** It is all that there is: its title is the page's. */
+  isWhole?: boolean;
   children?: preact.ComponentChildren;
 }
 
-export function Message({ icon, tone = 'calm', title, children }: MessageProps) {
+export function Message({ icon, tone = 'calm', title, isWhole, children }: MessageProps) {
+  const Heading = isWhole ? 'h1' : 'h2';
   return (
     <div class={`message tone-${tone}`}>
       <span class="tile">
         <Icon name={icon} size={28} />
       </span>
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       <div class="message-text">{children}</div>
     </div>
   );

@@ -2,7 +2,8 @@ import type { KindState } from '../../client/board/pageMessages.ts';
 import { Message } from '../look/Message.tsx';
 import { unknownCluster } from '../state/cluster.ts';
 import { route } from '../state/route.ts';
-import { connection, isComplete, kinds, open, rows, trouble } from '../state/stream.ts';
+import { hasKey } from '../state/session.ts';
+import { connection, isComplete, kinds, open, rows, signIn, trouble } from '../state/stream.ts';
 import { AdoptPage } from './AdoptPage.tsx';
 import { ApplicationPage } from './ApplicationPage.tsx';
 import { Board } from './Board.tsx';
@@ -12,18 +13,35 @@ import { ObjectPage } from './ObjectPage.tsx';
 import { PromotionPage } from './PromotionPage.tsx';
 
 export function Page() {
+  if (connection.value === 'refused' && signIn.value !== undefined) {
+    const here = encodeURIComponent(location.pathname + location.search);
+    return (
+      <Message icon="user" title="You are not signed in" isWhole>
+        <p>{trouble}</p>
+        <p>
+          <a rel="external" href={`${signIn.value}?to=${here}`}>
+            Sign in
+          </a>
+        </p>
+      </Message>
+    );
+  }
   if (connection.value === 'refused') {
     return (
-      <Message icon="closed" tone="bad" title="This page is not authorized">
+      <Message icon="closed" tone="bad" title="This page is not authorized" isWhole>
         <p>{trouble}</p>
-        <p>The key changes each time the server starts. In a terminal:</p>
-        <pre class="inline-command">kubectl rollouts ui</pre>
+        {hasKey && (
+          <>
+            <p>The key changes each time the server starts. In a terminal:</p>
+            <pre class="inline-command">kubectl rollouts ui</pre>
+          </>
+        )}
       </Message>
     );
   }
   if (unknownCluster.value) {
     return (
-      <Message icon="unknown" title={`Cluster ${unknownCluster.value} is not shown here`}>
+      <Message icon="unknown" title={`Cluster ${unknownCluster.value} is not shown here`} isWhole>
         <p>This address is about another cluster. In a terminal:</p>
         <pre class="inline-command">kubectl rollouts ui --context {unknownCluster.value}</pre>
       </Message>
@@ -31,9 +49,13 @@ export function Page() {
   }
   if (connection.value === 'lost' && !isComplete.value) {
     return (
-      <Message icon="problem" tone="bad" title="The server of this page does not answer">
-        <p>It ends with the terminal that started it. Start it again:</p>
-        <pre class="inline-command">kubectl rollouts ui</pre>
+      <Message icon="problem" tone="bad" title="The server of this page does not answer" isWhole>
+        {hasKey && (
+          <>
+            <p>It ends with the terminal that started it. Start it again:</p>
+            <pre class="inline-command">kubectl rollouts ui</pre>
+          </>
+        )}
         <p>
           <button type="button" onClick={open}>
             Try again

@@ -1,7 +1,8 @@
 import { Icon } from '../look/Icon.tsx';
 import { clusters } from '../state/cluster.ts';
 import { linkTo, route } from '../state/route.ts';
-import { connection, hello, kinds } from '../state/stream.ts';
+import { api } from '../state/session.ts';
+import { connection, hello, kinds, open } from '../state/stream.ts';
 import { nextTheme, theme } from '../state/theme.ts';
 import { help } from './Help.tsx';
 
@@ -59,9 +60,19 @@ export function TopBar() {
         >
           <Icon name="help" />
         </button>
+        {hello.value?.signOut !== undefined && (
+          <button type="button" class="quiet" onClick={leave} aria-label="Sign out" title="Sign out">
+            <Icon name="leave" />
+          </button>
+        )}
       </div>
     </header>
   );
+}
+
+/** The stream that opens then is refused, and the page offers to sign in again. */
+function leave(): void {
+  void api.signOut(hello.value?.signOut ?? '').finally(open);
 }
 
 const TONES = { live: 'good', connecting: 'held', behind: 'held', lost: 'bad', refused: 'bad' } as const;

@@ -58,11 +58,12 @@ export const linkTo = {
     formatAddress({ page: 'object', kind: kind.toLowerCase(), id: `${namespace}/${name}`, query: { cluster } }),
 };
 
-/** Links are links: only a plain click stays in this document. */
+/** Links are links: only a plain click stays in this document, and none that is marked to leave it. */
 export function followLinks(event: MouseEvent): void {
   const link = (event.target as Element).closest?.('a[href^="/"]');
   const isOther = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
-  if (!link || isOther || event.defaultPrevented || event.button !== 0) return;
+  const isLeaving = link?.getAttribute('rel') === 'external';
+  if (!link || isLeaving || isOther || event.defaultPrevented || event.button !== 0) return;
   event.preventDefault();
   go(link.getAttribute('href')!);
 }

@@ -1,4 +1,7 @@
-/** The key to the server, and requests with it. It comes in the address, behind the #, which no server is ever sent. */
+/**
+ * Requests to the server, with what lets the page in: on one's own machine a key, which comes in the address, behind the #, where no server
+ * is ever sent it; in a cluster the cookie of a session, which no script can read.
+ */
 import type { ActionRequest } from '../../client/actions/action.ts';
 import type { AdoptList, AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
 import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/pageMessages.ts';
@@ -18,27 +21,37 @@ function takeToken(): string {
 }
 
 const token = takeToken();
+/** Whether it was opened with a key: the server is a program on this machine. */
+export const hasKey = token !== '';
 
 /** What the server answered instead of what was asked for; status 0: nobody answered. */
 export class Refused extends Error {
   readonly status: number;
+  /** Where to sign in; only in a cluster. */
+  readonly signIn: string | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, signIn?: string) {
     super(message);
     this.status = status;
+    this.signIn = signIn;
   }
 }
 
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` };
+  const headers = {
+    ...(init.headers as Record<string, string>),
+    ...(hasKey && { authorization: `Bearer ${token}` }),
+    'x-rollouts-page': '1',
+  };
   const response = await fetch(path, { ...init, headers, cache: 'no-store' }).catch((error: Error) => {
     throw error.name === 'AbortError' ? error : new Refused(0, 'The server of this page does not answer.');
   });
   if (response.ok) return response;
-  const { message } = (await response.json().catch(() => ({ message: `HTTP ${response.status}` }))) as {
+  const { message, signIn } = (await response.json().catch(() => ({ message: `HTTP ${response.status}` }))) as {
     message: string;
+    signIn?: string;
   };
-  throw new Refused(response.status, message);
+  throw new Refused(response.status, message, signIn);
 }
 
 const get = async <T>(path: string, signal: AbortSignal): Promise<T> =>
@@ -68,5 +81,6 @@ export const api = {
   takeOverLook: (requested: AdoptRequest) => post<AdoptPreview>(inCluster('/api/take-over/look'), { requested }),
   takeOverMake: (requested: AdoptRequest, agreed: string) =>
     post<Answer>(inCluster('/api/take-over/make'), { requested, agreed }),
+  signOut: (path: string) => post<unknown>(path, {}),
   preview: (action: ActionRequest) => post<Preview>(inCluster('/api/preview'), { action }),
 };

@@ -12,6 +12,8 @@ export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 export const connection = signal<Connection>('connecting');
 /** What the server said when it refused, or that it does not answer. */
 export const trouble = signal('');
+/** Where to sign in, once the server has refused for want of a session. */
+export const signIn = signal<string | undefined>(undefined);
 export const hello = signal<Hello | undefined>(undefined);
 export const kinds = signal<readonly KindState[]>([]);
 export const isComplete = signal(false);
@@ -50,6 +52,7 @@ export function open(): void {
     batch(() => {
       connection.value = isRefused ? 'refused' : 'lost';
       trouble.value = error.message;
+      signIn.value = isRefused ? error.signIn : undefined;
     });
     if (!isRefused) retry = setTimeout(open, Math.min(RETRY_MS[0] * 2 ** failures++, RETRY_MS[1]));
   });

@@ -1,0 +1,79 @@
+/** The page in the cluster on a local control plane: with the rights of manifests/components/ui, and an issuer beside it. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { selectCluster } from '../../cli/kube/kubeconfig.ts';
+import { readPageConfig } from '../../page/inCluster/config.ts';
+import { serveInCluster } from '../../page/inCluster/serve.ts';
+import { createLog } from '../../server/log.ts';
+import type { Access } from '../client/kubeconfig.ts';
+import { send } from '../client/send.ts';
+import { kubeconfigOf, USERS } from '../local/controlPlane/users.ts';
+import { applyAll } from '../local/install/applyAll.ts';
+import { readManifests } from '../local/install/manifests.ts';
+import { freePort } from '../local/process/ports.ts';
+import { REPOSITORY } from '../repository.ts';
+import { buildPage } from './buildPage.ts';
+import { CLIENT, startIssuer } from './localIssuer.ts';
+
+/** A month: `npm run up` stays for days. */
+const TOKEN_SECONDS = 30 * 24 * 3600;
+/** Users of the local control plane who may sign in; their names are those of its RBAC. */
+const ACCOUNTS = Object.fromEntries(
+  (['developer', 'sre'] as const).map((name) => [name, { sub: USERS[name].userName }]),
+);
+
+export interface TeamPage {
+  origin: string;
+  issuer: string;
+  close(): Promise<void>;
+}
+
+/** `dir`: for its files. */
+export async function servePageInCluster(admin: Access, dir: string): Promise<TeamPage> {
+  const folder = join(dir, 'ui');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+    return join(folder, name);
+  };
+  const port = await freePort();
+  // Another name than the issuer's, so that browsers take them for two sites.
+  const origin = `http://localhost:${port}`;
+  const issuer = await startIssuer(ACCOUNTS, `${origin}/signed-in`);
+  const config = readPageConfig({
+    UI_ORIGIN: origin,
+    UI_PORT: `${port}`,
+    HOST: '127.0.0.1',
+    UI_OIDC_ISSUER: issuer.url,
+    UI_OIDC_CLIENT_ID: CLIENT.id,
+    UI_OIDC_CLIENT_SECRET_FILE: file('client-secret', CLIENT.secret),
+    UI_OIDC_USERNAME_CLAIM: 'sub',
+    UI_COOKIE_KEY_FILE: file('cookie-key', randomBytes(32).toString('hex')),
+    UI_CLUSTER_NAME: 'local',
+  });
+  const kubeconfig = file('kubeconfig', kubeconfigOf('developer', await accountOf(admin)));
+  const { config: kubeConfig } = selectCluster({ kubeconfig }, {});
+  const log = createLog('error');
+  const page = await serveInCluster({ config, kubeConfig, assets: await buildPage(), log });
+  return {
+    origin,
+    issuer: issuer.url,
+    async close() {
+      await page.close();
+      issuer.close();
+    },
+  };
+}
+
+/** The ServiceAccount of the component, with the rights of its manifests and no others. */
+async function accountOf(admin: Access): Promise<Access> {
+  const objects = readManifests(join(REPOSITORY, 'manifests/components/ui')).filter(({ kind }) =>
+    ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'].includes(kind),
+  );
+  await applyAll(admin, objects);
+  const path = '/api/v1/namespaces/rollout-hooks/serviceaccounts/rollout-hooks-ui/token';
+  const body = { spec: { expirationSeconds: TOKEN_SECONDS } };
+  const { object } = await send<{ status: { token: string } }>(admin, 'POST', path, { body });
+  return { url: admin.url, ca: admin.ca, token: object.status.token };
+}

@@ -1,0 +1,233 @@
+/** The page in a cluster, request by request: who is it, may the request come from the page, then the answer with that person's rights. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isApiError } from '../../cli/kube/kubeClient.ts';
+import type { Logger } from '../../server/log.ts';
+import { type CallerRefusal, refuseHost, SECURITY_HEADERS } from '../guard.ts';
+import { type Assets, answerApi, answerAsset, json, refused, targetOf } from '../server.ts';
+import { createRateLimit, localPath, refuseStranger } from './callers.ts';
+import { type CookieJar, clearCookie } from './cookies.ts';
+import { type Identity, isIdentity } from './identity.ts';
+import { messagePage } from './messagePage.ts';
+import type { ReaderPages } from './readerPages.ts';
+import { CALLBACK, type Pending, type SignIn, SignInError } from './signIn.ts';
+
+export interface Reader {
+  identity: Identity;
+  /** Milliseconds since 1970. */
+  until: number;
+}
+
+/** How readers are known. */
+export type Door =
+  | { by: 'issuer'; signIn: SignIn; jar: CookieJar }
+  /** `readerOf`: by the proxy's headers, for requests with the proxy's certificate only. */
+  | { by: 'proxy'; readerOf(request: IncomingMessage): Reader | CallerRefusal };
+
+interface AppOptions {
+  origin: string;
+  assets: Assets;
+  door: Door;
+  readerPages: ReaderPages;
+  log: Logger;
+  now(): number;
+  notReady(): string | undefined;
+}
+
+const LIMITS = {
+  /** Of one person. */
+  person: { perSecond: 20, burst: 100 },
+  all: { perSecond: 300, burst: 1000 },
+  /** Beginnings and ends of sign-ins, of everybody. */
+  signIns: { perSecond: 10, burst: 60 },
+  streamsOfPerson: 20,
+  requestsOfPersonAtOnce: 20,
+} as const;
+
+const TOO_MANY = 'Too many requests. Try again in a moment.';
+
+export function createPageApp(options: AppOptions): RequestListener {
+  const { origin, log, now, notReady } = options;
+  const headers = {
+    ...SECURITY_HEADERS,
+    ...(origin.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
+  };
+  const hosts = [new URL(origin).host];
+  const limits: Limits = {
+    person: createRateLimit({ ...LIMITS.person, now }),
+    all: createRateLimit({ ...LIMITS.all, now }),
+    signIns: createRateLimit({ ...LIMITS.signIns, now }),
+    atOnce: new Map(),
+  };
+  return (request, response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (request.url === '/healthz') return text(response, 200, 'ok');
+    if (request.url === '/readyz') return text(response, notReady() ? 503 : 200, notReady() ?? 'ok');
+    const refusal = refuseHost(request.headers, hosts);
+    if (refusal) return refused(response, refusal);
+    answer(request, response, { ...options, limits }).catch((error: Error) => {
+      log.error({ error }, 'a request of the page failed');
+      if (response.headersSent) response.destroy();
+      else if (isApiError(error)) json(response, 502, { message: error.message });
+      else json(response, 500, { message: 'The page’s server has failed at this. Its log has the cause.' });
+    });
+  };
+}
+
+interface Limits {
+  person(key: string): boolean;
+  all(key: string): boolean;
+  signIns(key: string): boolean;
+  /** Requests that are being answered, by user. */
+  atOnce: Map<string, number>;
+}
+
+type Answering = AppOptions & { limits: Limits };
+
+async function answer(request: IncomingMessage, response: ServerResponse, options: Answering): Promise<void> {
+  const { door, assets } = options;
+  // Nobody but the proxy is answered, whatever they ask for.
+  const known = door.by === 'proxy' ? door.readerOf(request) : undefined;
+  if (known && 'status' in known) return refused(response, known);
+  const target = targetOf(request, response);
+  if (!target) return;
+  const { pathname } = target;
+  if (pathname.startsWith('/api/')) return api(request, response, pathname, options, known);
+  if (door.by === 'issuer') {
+    const way = `${request.method} ${pathname}`;
+    if (way === 'GET /sign-in') return beginSignIn(response, target, { ...options, door });
+    if (way === `GET ${CALLBACK}`) return finishSignIn(request, response, target, { ...options, door });
+    if (way === 'POST /sign-out') return signOut(request, response, { ...options, door });
+  }
+  answerAsset(request, response, pathname, assets);
+}
+
+async function api(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pathname: string,
+  { origin, door, readerPages, limits, log, now }: Answering,
+  known: Reader | undefined,
+): Promise<void> {
+  const refusal = refuseStranger(request, origin);
+  if (refusal) return refused(response, refusal);
+  const reader = known ?? (door.by === 'issuer' ? await readerOf(request, door.jar) : undefined);
+  if (!reader) {
+    const message = 'You are not signed in, or your session has ended.';
+    return json(response, 401, { message, signIn: '/sign-in' });
+  }
+  const { identity, until } = reader;
+  const { user } = identity;
+  const atOnce = limits.atOnce.get(user) ?? 0;
+  const isTooMany = atOnce >= LIMITS.requestsOfPersonAtOnce || !limits.person(user) || !limits.all('');
+  if (isTooMany) return json(response, 429, { message: TOO_MANY });
+  const page = readerPages.pageOf(identity);
+  if (!page) return json(response, 503, { message: 'Too many users have this page open. Try again later.' });
+  if (pathname === '/api/stream') {
+    if (page.feed.hub.size >= LIMITS.streamsOfPerson)
+      return json(response, 429, { message: 'You have too many of these pages open: close some.' });
+    const end = setTimeout(() => response.end(), until - now());
+    response.once('close', () => clearTimeout(end));
+  }
+  const { hello } = page;
+  const own = door.by === 'issuer' ? { ...page, hello: { ...hello, signOut: '/sign-out' } } : page;
+  limits.atOnce.set(user, atOnce + 1);
+  try {
+    await answerApi(request, response, pathname, own);
+  } finally {
+    const left = (limits.atOnce.get(user) ?? 1) - 1;
+    if (left > 0) limits.atOnce.set(user, left);
+    else limits.atOnce.delete(user);
+  }
+  if (request.method === 'POST') log.info({ user, path: pathname, status: response.statusCode }, 'asked');
+}
+
+async function readerOf({ headers }: IncomingMessage, jar: CookieJar): Promise<Reader | undefined> {
+  const sealed = await jar.open('session', headers.cookie);
+  if (!sealed || !isIdentity(sealed.content)) return undefined;
+  const { user, groups } = sealed.content;
+  return { identity: { user, groups }, until: sealed.expires * 1000 };
+}
+
+// Signing in and out at an issuer.
+
+type AtIssuer = Answering & { door: Extract<Door, { by: 'issuer' }> };
+
+async function beginSignIn(response: ServerResponse, target: URL, options: AtIssuer): Promise<void> {
+  const { door, origin, limits } = options;
+  if (!limits.signIns('')) return problem(response, 429, TOO_MANY, options);
+  try {
+    const { to, pending } = await door.signIn.begin();
+    const path = localPath(target.searchParams.get('to'), origin);
+    const cookie = await door.jar.seal('signIn', { ...pending, path });
+    response.writeHead(302, { location: to.href, 'set-cookie': cookie!, 'cache-control': 'no-store' });
+    response.end();
+  } catch (error) {
+    failed(response, error, options);
+  }
+}
+
+async function finishSignIn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: URL,
+  options: AtIssuer,
+): Promise<void> {
+  const { door, origin, limits, log } = options;
+  if (!limits.signIns('')) return problem(response, 429, TOO_MANY, options);
+  const cookies = [clearCookie('signIn')];
+  response.setHeader('set-cookie', cookies);
+  const begun = await door.jar.open('signIn', request.headers.cookie);
+  if (!begun)
+    return problem(response, 400, 'This sign-in was not begun in this browser, or has taken too long.', options);
+  const { path, ...pending } = begun.content as unknown as Pending & { path: string };
+  try {
+    const found = await door.signIn.finish(target.search, pending);
+    if ('problem' in found) {
+      log.warn({ reason: found.problem }, 'a sign-in was refused');
+      return problem(response, 403, found.problem, options);
+    }
+    const { user, groups } = found.identity;
+    const session = await door.jar.seal('session', { user, groups });
+    if (!session) return problem(response, 403, 'The names of your groups are too long for a session.', options);
+    response.setHeader('set-cookie', [...cookies, session]);
+    log.info({ user, groups: groups.length }, 'signed in');
+    // Not a redirect: it would still be the issuer's, from another site, and would not bring the cookie.
+    html(response, 200, messagePage({ title: 'Signed in', text: '', to: localPath(path, origin) }, options.assets));
+  } catch (error) {
+    failed(response, error, options);
+  }
+}
+
+async function signOut(request: IncomingMessage, response: ServerResponse, options: AtIssuer): Promise<void> {
+  const { door, origin, readerPages, log } = options;
+  const refusal = refuseStranger(request, origin);
+  if (refusal) return refused(response, refusal);
+  const reader = await readerOf(request, door.jar);
+  response.setHeader('set-cookie', [clearCookie('session'), clearCookie('signIn')]);
+  response.setHeader('clear-site-data', '"cookies"');
+  if (reader) {
+    readerPages.interrupt(reader.identity);
+    log.info({ user: reader.identity.user }, 'signed out');
+  }
+  json(response, 200, { message: 'You are signed out.' });
+}
+
+function failed(response: ServerResponse, error: unknown, options: AtIssuer): void {
+  if (!(error instanceof SignInError)) throw error;
+  options.log.warn({ reason: error.detail }, 'a sign-in failed');
+  problem(response, 502, error.message, options);
+}
+
+function problem(response: ServerResponse, status: number, message: string, { assets }: AtIssuer): void {
+  html(response, status, messagePage({ title: 'You are not signed in', text: message }, assets));
+}
+
+function html(response: ServerResponse, status: number, page: string): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+  response.end(page);
+}
+
+function text(response: ServerResponse, status: number, line: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain', 'cache-control': 'no-store' });
+  response.end(`${line}\n`);
+}

@@ -1,0 +1,183 @@
+/** The environment of the page in a cluster, read once. All mistakes are reported together, each with what to do. */
+import { ConfigError, type TlsFiles } from '../../server/config.ts';
+import { isLogLevel, LOG_LEVELS, type LogLevel } from '../../server/log.ts';
+import type { KeyFiles } from './cookies.ts';
+import type { Naming } from './identity.ts';
+
+export interface IssuerConfig {
+  issuer: string;
+  clientId: string;
+  /** Path; without it the client is a public one. */
+  clientSecretFile?: string;
+  scopes: string;
+  naming: Naming;
+}
+
+export interface ProxyConfig {
+  /** Names in the proxy's certificate; any name when empty. */
+  clients: string[];
+  userHeader: string;
+  groupsHeader: string;
+}
+
+export interface PageConfig {
+  port: number;
+  host: string;
+  /** Of the page, as browsers see it: `https://rollouts.example.com`. */
+  origin: string;
+  tls?: TlsFiles;
+  /** How readers sign in: at an issuer, or at a proxy before this server. */
+  signIn: { by: 'issuer'; issuer: IssuerConfig; keys: KeyFiles } | { by: 'proxy'; proxy: ProxyConfig };
+  sessionSeconds: number;
+  clusterName: string;
+  /** Read for those who may not read the whole cluster. */
+  namespaces: string[];
+  logLevel: LogLevel;
+  logLevelFile?: string;
+  shutdownDelaySeconds: number;
+}
+
+export const PAGE_ENVIRONMENT: Record<string, string> = {
+  UI_ORIGIN: 'address of the page as browsers see it, https://rollouts.example.com; no path (required)',
+  UI_PORT: 'port of the page (8080)',
+  UI_TLS_CERT: 'file with the certificate of that port, PEM (plain HTTP, behind an Ingress that has one)',
+  UI_TLS_KEY: 'file with its key, PEM',
+  UI_OIDC_ISSUER: 'URL of the OIDC issuer (none)',
+  UI_OIDC_CLIENT_ID: 'client of that issuer; its redirect address is UI_ORIGIN/signed-in',
+  UI_OIDC_CLIENT_SECRET_FILE: "file with the client's secret (none: a public client)",
+  UI_OIDC_SCOPES: 'requested scopes, separated by spaces (openid email groups)',
+  UI_OIDC_USERNAME_CLAIM: "claim with the user's name (email)",
+  UI_OIDC_USERNAME_PREFIX: "put before it, as by the API server's --oidc-username-prefix (nothing)",
+  UI_OIDC_GROUPS_CLAIM: "claim with the user's groups (groups)",
+  UI_OIDC_GROUPS_PREFIX: 'put before each (nothing)',
+  UI_COOKIE_KEY_FILE: 'file with the key of the cookies, 32 characters or more (required with an issuer)',
+  UI_PREVIOUS_COOKIE_KEY_FILE: 'file with the previous key, accepted too while the file exists (none)',
+  UI_SESSION_MINUTES: 'minutes until a reader signs in again, 5 to 720 (60)',
+  UI_PROXY_CLIENT_CA:
+    'file with the CA of the client certificate of an authenticating proxy, PEM: instead of an issuer (none)',
+  UI_PROXY_CLIENT_NAMES: 'names in that certificate that may call, comma-separated (any)',
+  UI_PROXY_USER_HEADER: "header in which the proxy sends the user's name (x-forwarded-user)",
+  UI_PROXY_GROUPS_HEADER: 'header in which it sends groups, comma-separated (x-forwarded-groups)',
+  UI_CLUSTER_NAME: 'shown on the page (cluster)',
+  UI_NAMESPACES:
+    'namespaces that are shown to users who may not list Rollouts of the whole cluster, within their rights; comma-separated, ten at most (default)',
+  HOST: 'address to listen on (all addresses)',
+  LOG_LEVEL: 'silent, error, warn, info, debug or trace (info)',
+  LOG_LEVEL_FILE: 'file with the level, above LOG_LEVEL where it exists (none)',
+  SHUTDOWN_DELAY_SECONDS: 'seconds to keep answering after SIGTERM (0)',
+  KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
+};
+
+/** Each is a dozen watches for each user. */
+const MOST_NAMESPACES = 10;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @throws ConfigError naming every variable that is wrong. */
+export function readPageConfig(env: Environment): PageConfig {
+  const mistakes: string[] = [];
+  const number = (name: string, fallback: number, least: number, most: number) => {
+    const value = Number(env[name] ?? fallback);
+    if (!(Number.isInteger(value) && value >= least && value <= most))
+      mistakes.push(`${name}=${env[name]} is not a number from ${least} to ${most}`);
+    return value;
+  };
+  const origin = env.UI_ORIGIN ?? '';
+  if (!isOrigin(origin)) mistakes.push(`UI_ORIGIN=${origin} is not https:// and a host, without a path`);
+  const { UI_TLS_CERT: cert, UI_TLS_KEY: key, UI_PROXY_CLIENT_CA: clientCa } = env;
+  if (!cert !== !key) mistakes.push('UI_TLS_CERT and UI_TLS_KEY go together, but only one is set');
+  const logLevel = env.LOG_LEVEL || 'info';
+  if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is none of ${LOG_LEVELS.join(', ')}`);
+  const namespaces = listOf(env.UI_NAMESPACES || 'default');
+  if (namespaces.length > MOST_NAMESPACES) mistakes.push(`UI_NAMESPACES has more than ${MOST_NAMESPACES} namespaces`);
+  const config: PageConfig = {
+    port: number('UI_PORT', 8080, 0, 65_535),
+    host: env.HOST || '::',
+    origin,
+    ...(cert && key && { tls: { cert, key, ...(clientCa && { clientCa }) } }),
+    signIn: proxyIn(env, mistakes) ?? issuerIn(env, mistakes),
+    sessionSeconds: number('UI_SESSION_MINUTES', 60, 5, 720) * 60,
+    clusterName: env.UI_CLUSTER_NAME || 'cluster',
+    namespaces,
+    logLevel: logLevel as LogLevel,
+    ...(env.LOG_LEVEL_FILE && { logLevelFile: env.LOG_LEVEL_FILE }),
+    shutdownDelaySeconds: number('SHUTDOWN_DELAY_SECONDS', 0, 0, 300),
+  };
+  if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
+  return config;
+}
+
+/** undefined: no proxy is set. */
+function proxyIn(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'proxy' }> | undefined {
+  const names = ['UI_PROXY_CLIENT_NAMES', 'UI_PROXY_USER_HEADER', 'UI_PROXY_GROUPS_HEADER'];
+  const set = names.filter((name) => env[name]);
+  if (!env.UI_PROXY_CLIENT_CA) {
+    if (set.length > 0)
+      mistakes.push(`${set.join(', ')} without UI_PROXY_CLIENT_CA: whoever reaches the port could write these headers`);
+    return undefined;
+  }
+  if (!env.UI_TLS_CERT) mistakes.push('UI_PROXY_CLIENT_CA needs UI_TLS_CERT: client certificates are part of TLS');
+  if (env.UI_OIDC_ISSUER) mistakes.push('UI_OIDC_ISSUER and UI_PROXY_CLIENT_CA exclude each other');
+  return {
+    by: 'proxy',
+    proxy: {
+      clients: listOf(env.UI_PROXY_CLIENT_NAMES),
+      userHeader: (env.UI_PROXY_USER_HEADER || 'x-forwarded-user').toLowerCase(),
+      groupsHeader: (env.UI_PROXY_GROUPS_HEADER || 'x-forwarded-groups').toLowerCase(),
+    },
+  };
+}
+
+function issuerIn(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'issuer' }> {
+  const { UI_OIDC_ISSUER: issuer = '', UI_OIDC_CLIENT_ID: clientId = '', UI_COOKIE_KEY_FILE: key = '' } = env;
+  const naming = {
+    usernameClaim: env.UI_OIDC_USERNAME_CLAIM || 'email',
+    usernamePrefix: env.UI_OIDC_USERNAME_PREFIX ?? '',
+    groupsClaim: env.UI_OIDC_GROUPS_CLAIM || 'groups',
+    groupsPrefix: env.UI_OIDC_GROUPS_PREFIX ?? '',
+  };
+  if (!isIssuer(issuer)) mistakes.push(`UI_OIDC_ISSUER=${issuer} is not an https URL without user, query and fragment`);
+  if (!clientId) mistakes.push('UI_OIDC_CLIENT_ID is not set');
+  if (!key) mistakes.push('UI_COOKIE_KEY_FILE is not set');
+  for (const name of ['UI_OIDC_USERNAME_PREFIX', 'UI_OIDC_GROUPS_PREFIX']) {
+    if (/^\s*system:/i.test(env[name] ?? '')) mistakes.push(`${name} begins with system:, which is Kubernetes' own`);
+  }
+  const previous = env.UI_PREVIOUS_COOKIE_KEY_FILE;
+  return {
+    by: 'issuer',
+    issuer: {
+      issuer,
+      clientId,
+      ...(env.UI_OIDC_CLIENT_SECRET_FILE && { clientSecretFile: env.UI_OIDC_CLIENT_SECRET_FILE }),
+      scopes: env.UI_OIDC_SCOPES || 'openid email groups',
+      naming,
+    },
+    keys: { key, ...(previous && { previous }) },
+  };
+}
+
+/** Plain HTTP only on this machine, where browsers trust it. */
+function isTrusted({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || isLoopback(hostname);
+}
+
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '127.0.0.1';
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.origin === text && isTrusted(url);
+}
+
+function isIssuer(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && isTrusted(url) && !/[?#@\s]/.test(text);
+}
+
+function listOf(text = ''): string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
+}

@@ -1,0 +1,131 @@
+/**
+ * Sessions without a store: an encrypted cookie has all of it. The prefix `__Host-` makes browsers refuse it from other hosts, from
+ * plain HTTP and for a part of the paths.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { EncryptJWT, errors, jwtDecrypt } from 'jose';
+import { type FileLog, watchFiles } from '../../server/fileWatch.ts';
+
+/** Browsers keep 4096 bytes of a cookie, with its name and attributes. */
+const MOST_COOKIE = 3800;
+const SHORTEST_KEY = 32;
+const ALGORITHM = { alg: 'dir', enc: 'A256GCM' } as const;
+
+/** What a cookie is for: one of another purpose is none. */
+export const COOKIES = {
+  session: { name: '__Host-rollouts-session', sameSite: 'Strict' },
+  // Lax: the issuer sends the browser back, which is a navigation from another site.
+  signIn: { name: '__Host-rollouts-sign-in', sameSite: 'Lax' },
+} as const;
+
+export type CookieKind = keyof typeof COOKIES;
+
+export interface Sealed {
+  content: Record<string, unknown>;
+  /** Seconds since 1970. */
+  expires: number;
+}
+
+export interface CookieJar {
+  /** The header Set-Cookie. undefined: browsers would not keep so much. */
+  seal(kind: CookieKind, content: Record<string, unknown>): Promise<string | undefined>;
+  /** undefined: there is none, or it is not ours, has expired or was changed. */
+  open(kind: CookieKind, header: string | undefined): Promise<Sealed | undefined>;
+}
+
+interface JarOptions {
+  /** The first one seals; each opens. */
+  keys: () => readonly Uint8Array[];
+  /** How long a cookie counts. */
+  seconds: Readonly<Record<CookieKind, number>>;
+  now: () => number;
+}
+
+export function createCookieJar({ keys, seconds, now }: JarOptions): CookieJar {
+  return {
+    async seal(kind, content) {
+      const at = Math.floor(now() / 1000);
+      const text = await new EncryptJWT(content)
+        .setProtectedHeader(ALGORITHM)
+        .setAudience(kind)
+        .setIssuedAt(at)
+        .setExpirationTime(at + seconds[kind])
+        .encrypt(keys()[0]!);
+      return text.length > MOST_COOKIE ? undefined : setCookie(kind, text, seconds[kind]);
+    },
+    async open(kind, header) {
+      const text = cookieIn(header, COOKIES[kind].name);
+      if (text === undefined || text.length > MOST_COOKIE) return undefined;
+      for (const key of keys()) {
+        try {
+          const { payload } = await jwtDecrypt(text, key, {
+            audience: kind,
+            currentDate: new Date(now()),
+            keyManagementAlgorithms: [ALGORITHM.alg],
+            contentEncryptionAlgorithms: [ALGORITHM.enc],
+            maxTokenAge: seconds[kind],
+            requiredClaims: ['exp', 'iat'],
+          });
+          const { aud: _, iat: __, exp, ...content } = payload;
+          return { content, expires: exp! };
+        } catch (error) {
+          if (!(error instanceof errors.JOSEError)) throw error;
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+/** The header Set-Cookie that removes it. */
+export function clearCookie(kind: CookieKind): string {
+  return setCookie(kind, '', 0);
+}
+
+function setCookie(kind: CookieKind, value: string, seconds: number): string {
+  const { name, sameSite } = COOKIES[kind];
+  return `${name}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=${sameSite}`;
+}
+
+/** undefined: there is none; or there are several, of which one is somebody else's. */
+function cookieIn(header: string | undefined, name: string): string | undefined {
+  const values = (header ?? '').split(';').flatMap((each) => {
+    const [key, ...value] = each.trim().split('=');
+    return key === name ? [value.join('=')] : [];
+  });
+  return values.length === 1 ? values[0] : undefined;
+}
+
+/** Paths. */
+export interface KeyFiles {
+  key: string;
+  /** The previous one, during a rotation. May be missing. */
+  previous?: string;
+}
+
+/** The current key, and the previous one where there is one. @throws Error when there is no good key in the file. */
+export function watchKeys({ key, previous }: KeyFiles, log: FileLog): () => readonly Uint8Array[] {
+  const { current } = watchFiles({
+    what: 'key of the cookies',
+    read: () => [readKey(key), ...(previous ? readPrevious(previous) : [])],
+    isSame: (a, b) => Buffer.concat(a).equals(Buffer.concat(b)),
+    log,
+  });
+  return current;
+}
+
+function readKey(file: string): Buffer {
+  const text = readFileSync(file, 'utf8').trim();
+  if (text.length >= SHORTEST_KEY) return createHash('sha256').update(text).digest();
+  throw new Error(`${file} has fewer than ${SHORTEST_KEY} characters: write one with openssl rand -hex 32`);
+}
+
+function readPrevious(file: string): Buffer[] {
+  try {
+    return [readKey(file)];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+/** Who a reader is to the API server: from the claims of an ID token, or from what a proxy says. */
+
+export interface Identity {
+  user: string;
+  groups: string[];
+}
+
+export type Identified = { identity: Identity } | { problem: string };
+
+/** How claims become names, as the API server's --oidc-* flags say it for its own sign-in. */
+export interface Naming {
+  usernameClaim: string;
+  usernamePrefix: string;
+  groupsClaim: string;
+  groupsPrefix: string;
+}
+
+/** With more, the cookie of the session would be longer than browsers keep. */
+export const MOST_GROUPS = 100;
+const MOST_NAME = 256;
+/** Headers of HTTP carry no other characters unchanged, and lose spaces at both ends. */
+const NAME = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** Names of Kubernetes itself: `system:masters` may do everything. */
+const OF_KUBERNETES = /^\s*system:/i;
+
+export function identityOfClaims(claims: Readonly<Record<string, unknown>>, naming: Naming): Identified {
+  const { usernameClaim, groupsClaim } = naming;
+  const user = claims[usernameClaim];
+  if (typeof user !== 'string') return { problem: `The issuer's token has no text in the claim ${usernameClaim}.` };
+  // As the API server does: whoever types an address is not yet its owner.
+  if (usernameClaim === 'email' && claims.email_verified !== undefined && claims.email_verified !== true) {
+    return { problem: 'The issuer has not verified your email address.' };
+  }
+  const groups = listOf(claims[groupsClaim]);
+  if (!groups) return { problem: `The claim ${groupsClaim} of the issuer's token is not a list of texts.` };
+  return identified(user, groups, naming);
+}
+
+const UNPREFIXED = { usernamePrefix: '', groupsPrefix: '' };
+
+/** `groups`: separated by commas. */
+export function identityOfProxy(user: string | undefined, groups: string | undefined): Identified {
+  if (!user) return { problem: 'The proxy names no user.' };
+  const names = (groups ?? '').split(',').map((name) => name.trim());
+  return identified(
+    user,
+    names.filter((name) => name !== ''),
+    UNPREFIXED,
+  );
+}
+
+/** Whether it may be impersonated. What a cookie had is looked at again: rules may have become stricter. */
+export function isIdentity(value: unknown): value is Identity {
+  const { user, groups } = (value ?? {}) as Partial<Identity>;
+  if (typeof user !== 'string' || !Array.isArray(groups)) return false;
+  return groups.every((name) => typeof name === 'string') && 'identity' in identified(user, groups, UNPREFIXED);
+}
+
+/** The same for the same rights. */
+export function identityKey({ user, groups }: Identity): string {
+  return JSON.stringify([user, ...[...groups].sort()]);
+}
+
+function identified(
+  user: string,
+  groups: readonly string[],
+  { usernamePrefix, groupsPrefix }: Pick<Naming, 'usernamePrefix' | 'groupsPrefix'>,
+): Identified {
+  if (groups.length > MOST_GROUPS)
+    return {
+      problem: `You are in ${groups.length} groups; at most ${MOST_GROUPS} are taken. Let the issuer send fewer.`,
+    };
+  const identity = { user: usernamePrefix + user, groups: [...new Set(groups)].map((name) => groupsPrefix + name) };
+  const problem =
+    nameProblem('user', user) ??
+    nameProblem('user', identity.user) ??
+    [...groups, ...identity.groups].map((name) => nameProblem('group', name)).find((each) => each !== undefined);
+  return problem === undefined ? { identity } : { problem };
+}
+
+function nameProblem(what: 'user' | 'group', name: string): string | undefined {
+  const shown = JSON.stringify(name.slice(0, 100));
+  if (OF_KUBERNETES.test(name))
+    return `The ${what} ${shown} is one of Kubernetes itself, and nobody may sign in with it.`;
+  if (name.length > MOST_NAME) return `The ${what} ${shown}… is longer than ${MOST_NAME} characters.`;
+  return NAME.test(name) ? undefined : `The ${what} ${shown} is empty, or has characters other than printable ASCII.`;
+}
+
+/** A single text is a list of one. undefined: it is neither. */
+function listOf(claim: unknown): string[] | undefined {
+  const list = [claim ?? []].flat();
+  return list.every((each) => typeof each === 'string') ? (list as string[]) : undefined;
+}

@@ -1,0 +1,38 @@
+/** A page with one message, for a browser that has no session: no script, and the style of the page. */
+import type { Assets } from '../server.ts';
+
+interface Message {
+  title: string;
+  text: string;
+  /** Goes on there by itself. Absent: offers to sign in. */
+  to?: string;
+}
+
+export function messagePage({ title, text, to }: Message, assets: Assets): string {
+  const style = [...assets.keys()].find((path) => path.endsWith('.css'));
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <title>${escaped(title)}</title>
+    ${to === undefined ? '' : `<meta http-equiv="refresh" content="0; url=${escaped(to)}" />`}
+    ${style === undefined ? '' : `<link rel="stylesheet" href="${escaped(style)}" />`}
+  </head>
+  <body>
+    <main>
+      <h1>${escaped(title)}</h1>
+      <p>${escaped(text)}</p>
+      <p><a href="${escaped(to ?? '/sign-in')}">${to === undefined ? 'Sign in' : 'Continue'}</a></p>
+    </main>
+  </body>
+</html>
+`;
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (found) => ENTITIES[found]!);
+}

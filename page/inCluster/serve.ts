@@ -1,0 +1,92 @@
+/** Joins the parts of the page in a cluster: cookies, sign-in, readers and sockets. */
+import type { IncomingMessage } from 'node:http';
+import { createClient } from '../../cli/kube/kubeClient.ts';
+import { requireClientCertificate } from '../../server/http/callers.ts';
+import { type Listener, listenHttp, listenHttps, shutDown } from '../../server/http/listen.ts';
+import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
+import type { Logger } from '../../server/log.ts';
+import type { CallerRefusal } from '../guard.ts';
+import type { Assets } from '../server.ts';
+import { createPageApp, type Door, type Reader } from './app.ts';
+import type { PageConfig, ProxyConfig } from './config.ts';
+import { createCookieJar, watchKeys } from './cookies.ts';
+import { identityOfProxy } from './identity.ts';
+import { createReaderPages } from './readerPages.ts';
+import { createSignIn } from './signIn.ts';
+
+const SIGN_IN_SECONDS = 600;
+const ANSWER_MS = 30_000;
+
+interface ServeOptions {
+  config: PageConfig;
+  kubeConfig: Parameters<typeof createClient>[0]['config'];
+  assets: Assets;
+  log: Logger;
+  now?: () => number;
+}
+
+export interface ServedPage {
+  port: number;
+  close(): Promise<void>;
+}
+
+export async function serveInCluster({
+  config,
+  kubeConfig,
+  assets,
+  log,
+  now = Date.now,
+}: ServeOptions): Promise<ServedPage> {
+  const { origin, clusterName, namespaces, host, port, tls } = config;
+  const readerPages = createReaderPages({
+    clusterName,
+    namespaces,
+    now,
+    // Nothing that a browser has sent goes to the API server as a header.
+    connect: ({ user, groups }) =>
+      createClient(
+        { config: kubeConfig },
+        { timeoutMs: ANSWER_MS, userAgent: 'rollout-hooks-ui', as: user, asGroup: groups },
+      ),
+  });
+  let stopping = false;
+  const notReady = () => (stopping ? 'shutting down' : undefined);
+  const door = doorOf(config, log, now);
+  const app = createPageApp({ origin, assets, door, readerPages, log, now, notReady });
+  const listening = { host, port, maxConnections: SERVER_LIMITS.connections };
+  const listener: Listener = tls
+    ? await listenHttps(app, tls, { ...listening, log })
+    : await listenHttp(app, listening);
+  return {
+    port: listener.port,
+    async close() {
+      stopping = true;
+      const ended = shutDown([listener], config.shutdownDelaySeconds);
+      // Streams would go on for ever.
+      setTimeout(() => readerPages.close(), config.shutdownDelaySeconds * 1000);
+      await ended;
+    },
+  };
+}
+
+function doorOf({ signIn, sessionSeconds, origin }: PageConfig, log: Logger, now: () => number): Door {
+  if (signIn.by === 'proxy') return { by: 'proxy', readerOf: proxyReader(signIn.proxy, sessionSeconds, now) };
+  const jar = createCookieJar({
+    keys: watchKeys(signIn.keys, log),
+    seconds: { session: sessionSeconds, signIn: SIGN_IN_SECONDS },
+    now,
+  });
+  return { by: 'issuer', signIn: createSignIn(signIn.issuer, origin), jar };
+}
+
+function proxyReader({ clients, userHeader, groupsHeader }: ProxyConfig, seconds: number, now: () => number) {
+  const refuse = requireClientCertificate(clients, { what: 'page', setting: 'UI_PROXY_CLIENT' });
+  return (request: IncomingMessage): Reader | CallerRefusal => {
+    const refusal = refuse(request);
+    if (refusal) return { status: refusal.status, message: refusal.error };
+    const textOf = (name: string) => [request.headers[name] ?? []].flat().join(',');
+    const found = identityOfProxy(textOf(userHeader), textOf(groupsHeader));
+    if ('problem' in found) return { status: 403, message: found.problem };
+    return { identity: found.identity, until: now() + seconds * 1000 };
+  };
+}

@@ -1,0 +1,138 @@
+/** The page in the cluster: two users with different rights, each in a browser of their own, at one address. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../../../dev/page/browser.ts';
+import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
+import { expectAccessible, expectFits, keepScreenshot } from '../support/browser.ts';
+import { ref, rolloutGate, sharedCluster, waitFor } from '../support/cluster.ts';
+import { type Story, storyOf } from '../support/rolloutStory.ts';
+
+const view = sharedCluster();
+
+describe('two users of the page in the cluster', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'team-'));
+  let story: Story;
+  let at: string;
+  let served: TeamPage;
+  let browser: Browser;
+  let sre: Page;
+  let developer: Page;
+
+  beforeAll(async () => {
+    story = storyOf(view, await view.newNamespace());
+    at = `/rollout/${story.ns}/app`;
+    await story.create();
+    await story.bind();
+    await story.publish('1.0.0');
+    await story.arrive('1.0.0');
+    await view.admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: true, allowedVersions: ['1.0.0'] }));
+    await story.publish('1.1.0');
+    [served, browser] = await Promise.all([servePageInCluster(view.admin.access, dir), launchBrowser()]);
+    [sre, developer] = await Promise.all([newTab(), newTab()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await served.close();
+    rmSync(dir, { recursive: true });
+  });
+
+  /** A context has cookies of its own, as a browser has. */
+  async function newTab(): Promise<Page> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+    return context.newPage();
+  }
+
+  async function signIn(tab: Page, as: string): Promise<void> {
+    await tab.getByRole('link', { name: 'Sign in' }).click();
+    await tab.getByRole('link', { name: as, exact: true }).click();
+  }
+
+  it('are asked to sign in, and come back to the address that they were sent', async () => {
+    await Promise.all([sre.goto(served.origin + at), developer.goto(served.origin + at)]);
+    await sre.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    await expectAccessible(sre);
+    await keepScreenshot(sre, 'team-signed-out');
+    await signIn(sre, 'sre');
+    await signIn(developer, 'developer');
+    for (const [tab, name] of [
+      [sre, 'sre'],
+      [developer, 'developer'],
+    ] as const) {
+      await tab.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
+      await tab.getByText(`as ${name}`).waitFor();
+      expect(new URL(tab.url()).pathname).toBe(at);
+    }
+    await keepScreenshot(sre, 'team-signed-in');
+  });
+
+  it('cannot read the session in a script, and find nothing in the address or the storage', async () => {
+    const seen = await sre.evaluate(() => {
+      const { document, localStorage, location } = globalThis as any;
+      return document.cookie + JSON.stringify({ ...localStorage }) + location.href;
+    });
+    expect(seen).not.toMatch(/rollouts-session|eyJ|token/);
+    const cookies = await sre.context().cookies(served.origin);
+    const session = cookies.find(({ name }) => name.endsWith('rollouts-session'));
+    expect(session).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Strict', path: '/' });
+    expect(cookies.some(({ name }) => name.endsWith('sign-in'))).toBe(false);
+  });
+
+  it('fit a phone, and axe finds nothing', async () => {
+    await sre.setViewportSize({ width: 390, height: 780 });
+    await expectFits(sre);
+    await expectAccessible(sre);
+    await keepScreenshot(sre, 'team-phone');
+    await sre.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  it('may do what their rights allow: the developer is refused, by the page and by the API server', async () => {
+    expect(await developer.getByRole('button', { name: 'Approve 1.1.0' }).count()).toBe(0);
+    await developer.getByText('2 more that you may not do').click();
+    await developer.getByText(`It takes patch on rolloutgates ${story.ns}/qa`).first().waitFor();
+    const answer = await developer.evaluate(async (namespace) => {
+      const object = { kind: 'RolloutGate', namespace, name: 'qa' };
+      const headers = { 'x-rollouts-page': '1', 'content-type': 'application/json' };
+      const body = JSON.stringify({ action: { type: 'approve', object, version: '1.1.0' } });
+      return (await fetch('/api/act', { method: 'POST', headers, body })).json();
+    }, story.ns);
+    expect(answer).toMatchObject({
+      ok: false,
+      code: 403,
+      message: expect.stringContaining('User "developer" cannot patch resource "rolloutgates"'),
+    });
+  });
+
+  it('see each other’s work: the SRE approves, and the developer sees it at once', async () => {
+    await sre.getByRole('button', { name: 'Approve 1.1.0' }).click();
+    await sre.getByLabel('Reason').fill('tested');
+    await sre.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
+    await sre.getByRole('dialog').getByText('The API server has accepted it.').waitFor();
+    await sre.getByRole('button', { name: 'Done', exact: true }).click();
+    await developer.getByRole('heading', { name: '1.1.0 is being deployed, 1.0.0 runs' }).waitFor();
+    const { metadata } = await view.admin.get(ref('rolloutGate', story.ns, 'qa'));
+    expect(JSON.stringify(metadata.managedFields)).toContain('rollouts');
+    await developer.getByRole('button', { name: 'Pin 1.1.0' }).first().click();
+    await developer.getByLabel('Reason').fill('stays');
+    await developer.getByRole('dialog').getByRole('button', { name: /^Pin/ }).click();
+    await waitFor(
+      async () => (await view.admin.get(ref('rollout', story.ns, 'app'))).spec.wantedVersion === '1.1.0',
+      'the pinned version',
+    );
+    await sre
+      .getByText(/pinned/i)
+      .first()
+      .waitFor();
+  });
+
+  it('sign out, and are asked to sign in again', async () => {
+    await sre.getByRole('button', { name: 'Sign out' }).click();
+    await sre.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    expect((await sre.context().cookies(served.origin)).map(({ name }) => name)).not.toContain('rollouts-session');
+    await sre.reload();
+    await sre.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    await developer.getByText('as developer').waitFor();
+  });
+});
