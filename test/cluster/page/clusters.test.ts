@@ -98,6 +98,24 @@ describe('several clusters', () => {
     expect(complaints(tab)).toEqual([]);
   });
 
+  it('are frozen one by one, once one is chosen', async () => {
+    const tab = await visitor.tab('/gates');
+    await tab.getByRole('button', { name: 'Freeze', exact: true }).click();
+    const dialog = tab.getByRole('dialog');
+    await dialog.getByText('Choose a cluster.').waitFor();
+    await dialog.getByLabel('Cluster', { exact: true }).selectOption('west');
+    await dialog.getByText(/"developer" cannot create resource "gates"/).waitFor();
+    await dialog.getByLabel('Cluster', { exact: true }).selectOption('east');
+    await dialog.getByText('It would hold 1:').waitFor();
+    await expectAccessible(tab);
+    await keepScreenshot(tab, 'clusters-freeze');
+    await dialog.getByRole('button', { name: `Freeze ${story.ns}: 1 object in east` }).click();
+    await dialog.getByText('The API server has accepted it.').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await tab.locator('.closed-gates').getByText('east').waitFor();
+    expect((await view.admin.get(ref('gate', story.ns, 'incident'))).metadata.name).toBe('incident');
+  });
+
   it('that the page does not show are not mistaken for one that it shows', async () => {
     const tab = await visitor.tab(`/rollout/${story.ns}/app?cluster=north`);
     await tab.getByText('Cluster north is not shown here').waitFor();
