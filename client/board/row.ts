@@ -27,8 +27,8 @@ export interface Track {
   until?: string;
 }
 
-/** What a version has to pass before it is deployed. */
-export type RowGate = Pick<Step, 'kind' | 'title' | 'state'>;
+/** What a version has to pass before it is deployed. `detail`: of one that it has not passed. */
+export type RowGate = Pick<Step, 'kind' | 'title' | 'state' | 'detail'>;
 
 export interface Row {
   /** Where several clusters are shown: its own. */
@@ -67,6 +67,7 @@ export interface Row {
 const STRIP = 12;
 const WHY = 240;
 const GATES = 8;
+const DETAIL = 120;
 const OF_DEPLOYMENT = kindsThat('ofDeployment');
 const GATE_LIKE = kindsThat('isGateLike');
 
@@ -106,7 +107,12 @@ function gatesOf(steps: readonly Step[]): RowGate[] {
   return steps
     .filter(({ kind }) => kind !== 'stage' && !OF_DEPLOYMENT.includes(kind))
     .slice(0, GATES)
-    .map(({ kind, title, state }) => ({ kind, title, state }));
+    .map(({ kind, title, state, detail }) => ({
+      kind,
+      title,
+      state,
+      ...(detail && state !== 'passed' && { detail: detail.slice(0, DETAIL) }),
+    }));
 }
 
 function imagesOf({ spec, status }: Rollout): Pick<Row, 'image' | 'copiesTo'> {

@@ -129,8 +129,8 @@ function Node({ of, row, style }: NodeProps) {
 }
 
 /** Its state is its colour and in its name. */
-function GateSign({ gate: { kind, title, state } }: { gate: RowGate }) {
-  const text = `${title}: ${STEPS[state].text}`;
+function GateSign({ gate: { kind, title, state, detail } }: { gate: RowGate }) {
+  const text = `${title}: ${STEPS[state].text}${detail ? `, ${detail}` : ''}`;
   return (
     <span class={`tone-${STEPS[state].tone}`} title={text}>
       <Icon name={STEP_KINDS[kind].icon} size={13} label={text} />

@@ -99,9 +99,14 @@ describe('the row of an application that waits', () => {
   });
 
   it('has what stands before it, and not the stages, which it names by itself', () => {
-    const kinds = (['rolloutGate', 'stage', 'copy', 'binding', 'bake'] as const).map((kind) => step(kind, 'waits'));
-    expect(row({ steps: kinds }).gates).toEqual([
-      { kind: 'rolloutGate', title: 'rolloutGate', state: 'waits' },
+    const kinds = (['stage', 'copy', 'binding', 'bake'] as const).map((kind) => step(kind, 'waits'));
+    const gates = [
+      step('rolloutGate', 'blocks', { detail: '1/2 approvals' }),
+      step('gate', 'passed', { detail: 'open' }),
+    ];
+    expect(row({ steps: [...gates, ...kinds] }).gates).toEqual([
+      { kind: 'rolloutGate', title: 'rolloutGate', state: 'blocks', detail: '1/2 approvals' },
+      { kind: 'gate', title: 'gate', state: 'passed' },
       { kind: 'copy', title: 'copy', state: 'waits' },
     ]);
   });
