@@ -1,7 +1,7 @@
 /** From the command line to a command. The names of all commands are known; only the one that is called is loaded. */
 import { Command, CommanderError, Option } from 'commander';
 import type { CommandDefinition, Invocation, OptionDefinition } from './command/command.ts';
-import { CONNECTION_OPTIONS } from './command/options.ts';
+import { optionsOf } from './command/options.ts';
 import { COMMANDS, commandEntry } from './commands/index.ts';
 import { EXIT } from './kube/problem.ts';
 
@@ -57,11 +57,10 @@ export function commandFirst(args: readonly string[]): readonly string[] {
 function define(command: Command, name: string, definition: CommandDefinition, options: ProgramOptions): void {
   command.description(definition.description);
   for (const { syntax, help } of definition.arguments ?? []) command.argument(syntax, help);
-  for (const option of definition.options ?? []) command.addOption(optionOf(option));
-  if (!definition.isLocal) {
-    command.optionsGroup('Connection options:');
-    for (const option of CONNECTION_OPTIONS) command.addOption(optionOf(option));
-  }
+  const { own, connection } = optionsOf(definition);
+  for (const option of own) command.addOption(optionOf(option));
+  if (connection.length > 0) command.optionsGroup('Connection options:');
+  for (const option of connection) command.addOption(optionOf(option));
   command.addHelpText('after', helpAfter(definition, options.name));
   command.action(async (...args: unknown[]) => {
     const given = args.slice(0, definition.arguments?.length ?? 0) as Invocation['arguments'];

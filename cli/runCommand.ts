@@ -42,8 +42,9 @@ export async function run(inputs: ProgramInputs): Promise<number> {
       note: terminal.noteText,
       columns: terminal.columns() ?? 100,
       async run(_, definition, invocation) {
-        const flags: ConnectionFlags = invocation.options;
-        const context = contextOf(inputs, terminal, flags, (where) => {
+        const { context: given, ...flags } = invocation.options;
+        const contexts: string[] = [given ?? []].flat();
+        const context = contextOf(inputs, terminal, { ...flags, context: contexts[0] }, contexts, (where) => {
           called.where = where;
         });
         called.exitCode = await runCommand(definition, context, invocation);
@@ -79,7 +80,7 @@ async function completions(inputs: ProgramInputs, terminal: Terminal): Promise<s
   const { complete } = await import('./completion/complete.ts');
   const opened: Context[] = [];
   const lines = await complete(inputs.args.slice(1), (flags) => {
-    const context = contextOf(inputs, terminal, flags, () => {});
+    const context = contextOf(inputs, terminal, flags, [], () => {});
     opened.push(context);
     return context.cluster();
   });
@@ -91,21 +92,28 @@ function contextOf(
   inputs: ProgramInputs,
   terminal: Terminal,
   flags: ConnectionFlags,
+  /** Of the kubeconfig, where more than one may be given. */
+  contexts: readonly string[],
   found: (where: Whereabouts) => void,
 ): Context {
   const { env, program, version, now, timeZone, signal } = inputs;
-  let cluster: Promise<Cluster> | undefined;
-  const open = async (): Promise<Cluster> => {
+  const opened = new Map<string | undefined, Promise<Cluster>>();
+  const connect = async (context: string | undefined): Promise<Cluster> => {
     const timeoutMs = timeoutOf(flags.requestTimeout);
     const [{ selectCluster }, { createClient }] = await Promise.all([
       import('./kube/kubeconfig.ts'),
       import('./kube/kubeClient.ts'),
     ]);
-    const selected = selectCluster(flags, env);
+    const selected = selectCluster({ ...flags, context }, env);
     found(selected);
     const { as, asGroup } = flags;
     const client = createClient(selected, { timeoutMs, as, asGroup, userAgent: `rollouts-cli/${version}` });
     return { client, selected, namespace: selected.namespace };
+  };
+  const open = (context: string | undefined): Promise<Cluster> => {
+    const cluster = opened.get(context) ?? connect(context);
+    opened.set(context, cluster);
+    return cluster;
   };
   return {
     program,
@@ -116,13 +124,16 @@ function contextOf(
     timeZone,
     signal,
     flags,
-    cluster() {
-      cluster ??= open();
-      return cluster;
+    cluster: () => open(flags.context),
+    async clusters() {
+      if (contexts.length > 1 && (flags.cluster || flags.user)) {
+        throw new Problem('--cluster and --user go with one --context.', EXIT.usage);
+      }
+      const names = contexts.length > 0 ? new Set(contexts) : [flags.context];
+      return Promise.all([...names].map(open));
     },
     async close() {
-      const opened = await cluster?.catch(() => undefined);
-      opened?.client.close();
+      for (const each of opened.values()) (await each.catch(() => undefined))?.client.close();
     },
   };
 }

@@ -22,11 +22,17 @@ interface FeedOptions {
   /** Read where the whole cluster may not be. */
   fallback: string;
   now: () => EpochMs;
+  /** Where several clusters are shown: the name of this one, and their common hub. */
+  cluster?: string | undefined;
+  hub?: Hub | undefined;
 }
+
+/** All that a cluster has now. */
+type Snapshot = Omit<StreamEvents, 'hello' | 'reset' | 'complete'>;
 
 export class Feed {
   readonly views: Views;
-  readonly hub = new Hub();
+  readonly hub: Hub;
   readonly #options: FeedOptions;
   readonly #kinds = new Map<WatchedKind, KindState>();
   readonly #stop = new AbortController();
@@ -35,11 +41,29 @@ export class Feed {
   constructor(options: FeedOptions) {
     this.#options = options;
     this.views = new Views(options.now);
+    this.hub = options.hub ?? new Hub();
+    this.hub.feeds.push(this);
     for (const kind of WATCHED) this.#kinds.set(kind, { kind, state: 'loading' });
   }
 
+  get #of(): { cluster?: string } {
+    const { cluster } = this.#options;
+    return cluster === undefined ? {} : { cluster };
+  }
+
   kinds(): KindState[] {
-    return [...this.#kinds.values()];
+    return [...this.#kinds.values()].map((state) => ({ ...state, ...this.#of }));
+  }
+
+  snapshot(): Snapshot {
+    const all = <T>(set: T[]) => ({ ...this.#of, set, gone: [] });
+    return {
+      kinds: this.kinds(),
+      rows: all(this.views.rows()),
+      gates: all(this.views.plans('gates')),
+      schedules: all(this.views.plans('schedules')),
+      budgets: all(this.views.plans('budgets')),
+    };
   }
 
   /** `namespaces`: the only ones that are read, each as far as it may be; undefined: as the options say. */
@@ -127,7 +151,7 @@ export class Feed {
     this.#timer = undefined;
     const change = this.views.refresh();
     for (const [name, each] of Object.entries(change) as [keyof ViewChanges, ViewChanges['rows']][]) {
-      if (each.set.length + each.gone.length > 0) this.hub.send(name, each);
+      if (each.set.length + each.gone.length > 0) this.hub.send(name, { ...each, ...this.#of });
     }
     // The rest at once, but other work comes first.
     if (this.views.isStale) this.#timer = setTimeout(() => this.#publish(), 0);
@@ -235,19 +259,17 @@ function slim(object: Any): Any {
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 const CHUNK = 500;
 
-class Hub {
+export class Hub {
+  /** One for each cluster. */
+  readonly feeds: Feed[] = [];
   readonly #open = new Map<ServerResponse, { pending: string[] } | 'live'>();
 
   get size(): number {
     return this.#open.size;
   }
 
-  /** `now`: what there is; changes that come while it is sent are sent after it. */
-  async join(
-    response: ServerResponse,
-    hello: StreamEvents['hello'],
-    now: () => Omit<StreamEvents, 'hello' | 'reset' | 'complete'>,
-  ) {
+  /** Sends what there is; changes that come meanwhile are sent after it. */
+  async join(response: ServerResponse, hello: StreamEvents['hello']) {
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
@@ -256,15 +278,19 @@ class Hub {
     const state = { pending: [] as string[] };
     this.#open.set(response, state);
     response.on('close', () => this.#open.delete(response));
-    const { rows, kinds, ...plans } = now();
-    response.write(frame('hello', hello) + frame('reset', {}) + frame('kinds', kinds));
-    for (const [name, plan] of Object.entries(plans)) response.write(frame(name as keyof StreamEvents, plan));
-    for (let from = 0; from < rows.set.length; from += CHUNK) {
-      response.write(frame('rows', { set: rows.set.slice(from, from + CHUNK), gone: [] }));
-      await turn();
-      if (response.destroyed) return;
+    const snapshots = this.feeds.map((feed) => feed.snapshot());
+    response.write(frame('hello', hello) + frame('reset', {}));
+    let sent = 0;
+    for (const { rows, ...plans } of snapshots) {
+      for (const [name, plan] of Object.entries(plans)) response.write(frame(name as keyof StreamEvents, plan));
+      for (let from = 0; from < rows.set.length; from += CHUNK) {
+        response.write(frame('rows', { ...rows, set: rows.set.slice(from, from + CHUNK) }));
+        await turn();
+        if (response.destroyed) return;
+      }
+      sent += rows.set.length;
     }
-    response.write(frame('complete', { rows: rows.set.length }));
+    response.write(frame('complete', { rows: sent }));
     for (const text of state.pending) response.write(text);
     if (this.#open.has(response)) this.#open.set(response, 'live');
   }

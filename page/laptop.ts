@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
-import { createPage, type Page, type PageOptions } from './page.ts';
+import { createPages, type Page, type PageOptions, pageOf } from './page.ts';
 import { type Assets, answerApi, answerAsset, json, refused, targetOf } from './server.ts';
 
 export interface PageServer {
@@ -19,31 +19,39 @@ interface ServeOptions {
   port: number;
 }
 
-export async function openPage({ assets, token, port, ...options }: PageOptions & ServeOptions): Promise<PageServer> {
-  const page = createPage(options);
-  const server = await servePage(page, { assets, token, port });
-  page.feed.start();
+/** `clusters`: at least one. */
+export async function openPage(clusters: readonly PageOptions[], options: ServeOptions): Promise<PageServer> {
+  const pages = createPages(clusters);
+  const server = await servePage(pages, options);
+  for (const { feed } of pages) feed.start();
   return {
     ...server,
     async close() {
-      page.feed.stop();
+      for (const { feed } of pages) feed.stop();
       await server.close();
     },
   };
 }
 
-export async function servePage(page: Page, { assets, token, port: wanted }: ServeOptions): Promise<PageServer> {
+export async function servePage(
+  pages: readonly Page[],
+  { assets, token, port: wanted }: ServeOptions,
+): Promise<PageServer> {
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
   const port = await listen(server, wanted);
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const target = targetOf(request, response);
     if (!target) return;
-    const { pathname } = target;
+    const { pathname, searchParams } = target;
     if (!pathname.startsWith('/api/')) return answerAsset(request, response, pathname, assets);
     const refusal = refuseCaller(request.headers, token);
     if (refusal) return refused(response, refusal);
-    await answerApi(request, response, pathname, page);
+    // One stream has all clusters; anything else is about one of them.
+    const page = pathname === '/api/stream' ? pages[0] : pageOf(pages, searchParams.get('cluster'));
+    if (page) return answerApi(request, response, pathname, page);
+    const names = pages.map(({ hello }) => hello.context).join(', ');
+    json(response, 404, { message: `Name one of the clusters that this page shows: ${names}.` });
   };
   server.on('request', (request, response) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);

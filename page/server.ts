@@ -33,13 +33,7 @@ export async function answerApi(
   if (request.method === 'POST') return post(request, response, pathname, page);
   if (request.method !== 'GET') return json(response, 405, { message: `${request.method} is not answered here.` });
   if (pathname === '/api/stream') {
-    return feed.hub.join(response, hello, () => ({
-      kinds: feed.kinds(),
-      rows: { set: feed.views.rows(), gone: [] },
-      gates: { set: feed.views.plans('gates'), gone: [] },
-      schedules: { set: feed.views.plans('schedules'), gone: [] },
-      budgets: { set: feed.views.plans('budgets'), gone: [] },
-    }));
+    return feed.hub.join(response, hello);
   }
   if (pathname === '/api/take-over') return json(response, 200, await adopting.list());
   const [, kind = '', namespace = '', name = ''] = ITEM.exec(pathname) ?? [];

@@ -78,6 +78,8 @@ export interface Context {
   signal: AbortSignal;
   /** Connects at the first call. @throws Problem without a cluster. */
   cluster(): Promise<Cluster>;
+  /** The cluster of each --context, for commands that take several; one by default. */
+  clusters(): Promise<readonly Cluster[]>;
   /** The connection flags, for commands that start others. */
   flags: ConnectionFlags;
   /** Closes the connection, if any. */

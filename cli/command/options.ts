@@ -1,5 +1,5 @@
 /** Options that more than one command has. Names and letters are those of kubectl. */
-import type { OptionDefinition } from './command.ts';
+import type { CommandDefinition, OptionDefinition } from './command.ts';
 
 export const CONNECTION_OPTIONS: readonly OptionDefinition[] = [
   { flags: '-n, --namespace <name>', help: "namespace; the context's when absent", completes: 'namespaces' },
@@ -16,6 +16,23 @@ export const CONNECTION_OPTIONS: readonly OptionDefinition[] = [
   },
   { flags: '--no-color', help: 'no colors; NO_COLOR in the environment does the same' },
 ];
+
+/** Instead of the connection option of that name. */
+export const CONTEXTS: OptionDefinition = {
+  flags: '--context <name>',
+  help: 'context of the kubeconfig; may be repeated: several clusters in one',
+  isRepeated: true,
+  completes: 'contexts',
+};
+
+/** Its own options, and the connection options that none of them replaces. */
+export function optionsOf({ options = [], isLocal }: CommandDefinition): {
+  own: readonly OptionDefinition[];
+  connection: readonly OptionDefinition[];
+} {
+  const connection = CONNECTION_OPTIONS.filter(({ flags }) => !options.some((each) => each.flags === flags));
+  return { own: options, connection: isLocal ? [] : connection };
+}
 
 export const ALL_NAMESPACES: OptionDefinition = {
   flags: '-A, --all-namespaces',

@@ -5,26 +5,30 @@ import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts'
 import { GOALS, type Goal, type GoalProgress, progressTo } from '../../client/explain/rollout/reached.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { ALL_NAMESPACES, output, RELEASE, SELECTOR } from '../command/options.ts';
+import { ALL_NAMESPACES, CONTEXTS, output, RELEASE, SELECTOR } from '../command/options.ts';
 import { structured } from '../kube/objectText.ts';
 import { EXIT, Problem } from '../kube/problem.ts';
+import { answersOf, type ClusterAnswer } from '../read/clusters.ts';
 import { Live } from '../read/live.ts';
 import { readRollouts, rolloutPages, type Which } from '../read/namedObjects.ts';
 import { readAllRelated, readNamespaces, readRelated } from '../read/readRelated.ts';
-import { table } from '../terminal/columns.ts';
+import { applicationTable, clustersTable } from '../terminal/applicationTable.ts';
+import { wrapped } from '../terminal/columns.ts';
 import { openScreen } from '../terminal/screen.ts';
-import { OUTCOME_TONES, STATE_TONES, type Style, styleOf } from '../terminal/style.ts';
+import { type Style, styleOf } from '../terminal/style.ts';
 import { applicationTree, changeLines } from '../terminal/tree.ts';
 
 type Format = 'json' | 'yaml' | 'name' | 'wide' | undefined;
 
 export const get: CommandDefinition = {
   description: `Shows Rollouts, each as a tree: what runs, what waits, each gate, check, object and upstream Rollout that blocks it, since when and by whom, and what happens next automatically.
-On a terminal, --watch draws the tree again with every change; on a pipe it prints a line for each.`,
+On a terminal, --watch draws the tree again with every change; on a pipe it prints a line for each.
+With several --context it reads all these clusters at once. One that does not answer says so among the others, and the exit code is 1.`,
   arguments: [{ syntax: '[rollout...]', help: 'names; all of the namespace when absent', completes: 'rollouts' }],
   options: [
     ALL_NAMESPACES,
     SELECTOR,
+    CONTEXTS,
     output('wide', 'name', 'json', 'yaml'),
     { flags: '-w, --watch', help: 'keep watching until Ctrl-C' },
     { flags: '--until <state>', help: 'with --watch: exit once all have reached it', choices: GOALS, completes: GOALS },
@@ -34,15 +38,21 @@ On a terminal, --watch draws the tree again with every change; on a pipe it prin
     ['everything in the namespace', 'get'],
     ['one application, until its bake has succeeded', 'get my-app -n shop --watch --until baked'],
     ['a line for each of a team, in all namespaces', 'get -A -l team=shop -o wide'],
+    ['one application in two clusters', 'get my-app -n shop --context staging --context production -o wide'],
   ],
   exitCodes: [[EXIT.failed, 'with --until: a deployment has failed']],
   async run(context, invocation) {
     const { options } = invocation;
-    const cluster = await context.cluster();
+    const clusters = await context.clusters();
     const which = whichOf(invocation);
     if (options.until && !options.watch)
       throw new Problem('--until goes with --watch; status waits without drawing.', EXIT.usage);
     if (options.watch && options.output) throw new Problem('--watch draws trees: it has no --output.', EXIT.usage);
+    if (clusters.length > 1) {
+      if (options.watch) throw new Problem('--watch goes with one --context; ui follows several.', EXIT.usage);
+      return showClusters(context, clusters, which, options.output);
+    }
+    const cluster = await context.cluster();
     if (!options.watch) return show(context, cluster, which, options.output);
     const until = options.until ? { goal: options.until as Goal, release: options.release } : undefined;
     return watchApplications(context, cluster, which, until);
@@ -112,36 +122,48 @@ async function showForPrograms(
   return rollouts.length || 1;
 }
 
+/** `name` is for other commands, and these take a name of one cluster. */
+async function showClusters(
+  context: Context,
+  clusters: readonly Cluster[],
+  which: Which,
+  format: Format,
+): Promise<number> {
+  if (format === 'name') throw new Problem('-o name goes with one --context.', EXIT.usage);
+  const { terminal, signal } = context;
+  const style = styleOf(context);
+  const read = async (cluster: Cluster) => {
+    const rollouts = await readRollouts(cluster, which);
+    return explain(context, cluster, rollouts, which.everywhere ? await readAllRelated(cluster.client) : undefined);
+  };
+  const all: ClusterAnswer<Application[]>[] = [];
+  for await (const answers of answersOf(clusters, read, signal)) {
+    const isFirst = all.length === 0;
+    all.push(...answers);
+    if (format === 'json' || format === 'yaml') continue;
+    const lines =
+      format === 'wide' ? clustersTable(answers, style, isFirst) : answers.flatMap((each) => clusterTree(each, style));
+    for (const line of !isFirst || format === 'wide' ? lines : lines.slice(1)) terminal.print(line);
+  }
+  const problems = all.flatMap(({ cluster, problem }) => (problem ? [{ cluster, problem }] : []));
+  if (format === 'json' || format === 'yaml') {
+    const items = all.flatMap(({ cluster, value = [] }) => value.map((app) => ({ cluster, ...app })));
+    terminal.printText(await structured({ kind: 'ApplicationList', items, unanswered: problems }, format));
+  }
+  return problems.length > 0 ? EXIT.error : EXIT.ok;
+}
+
+/** After an empty line. */
+function clusterTree({ cluster, value = [], problem }: ClusterAnswer<Application[]>, style: Style): string[] {
+  const trees = value.flatMap((app) => ['', ...applicationTree(app, style, true)]);
+  const instead = problem ? `${style.symbol('bad')} ${style.text(problem)}` : 'There are no Rollouts.';
+  return ['', style.strong(`Cluster ${cluster}`), ...(trees.length > 0 ? trees : wrapped(instead, style.columns))];
+}
+
 async function explain(context: Context, { client }: Cluster, rollouts: readonly Rollout[], known?: RelatedObjects) {
   const around = known ?? (await readRelated(client, rollouts));
   if (rollouts.some(watchesElsewhere)) around.namespaces ??= await readNamespaces(client);
   return explainRollouts(rollouts, around, context.now());
-}
-
-// Many applications, a line each: `-o wide`, and what `get` prints where a tree for each would be too long.
-
-/** `header`: only on the first page. */
-function applicationTable(
-  apps: readonly Application[],
-  style: Style,
-  options: { isQualified: boolean; header: boolean },
-): string[] {
-  const rows = apps.map((app) => row(app, style, options.isQualified));
-  const header = [...(options.isQualified ? ['NAMESPACE'] : []), 'NAME', 'RUNS', 'SINCE', 'WAITS', 'STATE', 'CAUSE'];
-  return table(options.header ? [header, ...rows] : rows);
-}
-
-function row(app: Application, style: Style, isQualified: boolean): string[] {
-  const { runs, waiting, causes, state, pinned } = app;
-  return [
-    ...(isQualified ? [app.namespace] : []),
-    app.name,
-    runs ? `${style.symbol(OUTCOME_TONES[runs.outcome])} ${runs.version}` : '-',
-    runs ? style.age(runs.endedAt ?? runs.at) : '-',
-    waiting?.version ?? '-',
-    style.tone(STATE_TONES[state], state),
-    state === 'done' && pinned === undefined ? '' : style.text(causes[0]?.text ?? ''),
-  ];
 }
 
 // `get --watch`: on a terminal the trees, drawn again with every change; on a pipe a line for each change.

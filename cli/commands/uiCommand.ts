@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { openPage } from '../../page/laptop.ts';
 import { type Assets, typeOf } from '../../page/server.ts';
 import type { CommandDefinition } from '../command/command.ts';
+import { CONTEXTS } from '../command/options.ts';
 import { ownFile, ownFiles } from '../files.ts';
 import { EXIT, Problem } from '../kube/problem.ts';
 import { openBrowser } from '../terminal/openBrowser.ts';
@@ -11,31 +12,32 @@ const MOST_PORT = 65_535;
 export const ui: CommandDefinition = {
   description: `Serves a page on this machine and opens it: a board of all applications, why each waits, Gates on a calendar, the order of promotion.
 It is live, and has the rights of your kubeconfig: the browser sees neither credentials nor anything but what the page needs. The address has a key that
-is new each time; anyone who has it has your permissions, so do not share it. Ctrl-C ends it.`,
+is new each time; anyone who has it has your permissions, so do not share it. Ctrl-C ends it.
+With several --context it shows all these clusters, with the rights that you have in each. One that does not answer keeps nobody waiting.`,
   options: [
+    CONTEXTS,
     { flags: '--port <number>', help: 'port on 127.0.0.1; a free one when absent' },
     { flags: '--no-open', help: 'print the address and open no browser' },
   ],
   examples: [
     ['all namespaces', 'ui'],
     ['one namespace, where you may not read others', 'ui -n shop'],
+    ['two clusters', 'ui --context staging --context production'],
     ['on another machine, through ssh -L 8080:localhost:8080', 'ui --no-open --port 8080'],
   ],
   async run(context, { options }) {
     const port = portOf(options.port as string | undefined);
     const assets = readAssets();
     if (assets.size === 0) throw new Problem('The page is not built: run npm run build:cli first.', EXIT.error);
-    const { client, selected, namespace } = await context.cluster();
-    const page = await openPage({
+    const clusters = (await context.clusters()).map(({ client, selected, namespace }) => ({
       client,
-      assets,
       hello: { context: selected.context, server: selected.server, user: selected.user, program: context.program },
       namespace: context.flags.namespace,
       fallback: namespace,
-      token: randomBytes(24).toString('base64url'),
-      port,
       now: context.now,
-    }).catch((error: NodeJS.ErrnoException) => {
+    }));
+    const token = randomBytes(24).toString('base64url');
+    const page = await openPage(clusters, { assets, token, port }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
         throw new Problem(`Port ${port} is taken: choose another one with --port.`, EXIT.error);
       throw error;

@@ -5,7 +5,7 @@
 
 import { KINDS, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { ArgumentDefinition, Cluster, Completion, OptionDefinition } from '../command/command.ts';
-import { CONNECTION_OPTIONS } from '../command/options.ts';
+import { optionsOf } from '../command/options.ts';
 import { COMMANDS, commandEntry } from '../commands/index.ts';
 import type { Collection, KubeClient } from '../kube/kubeClient.ts';
 import type { ConnectionFlags } from '../kube/kubeconfig.ts';
@@ -41,7 +41,8 @@ async function candidates(
     return { words: shown.map(({ name, summary }): [string, string] => [name, summary]) };
   }
   const definition = await entry.load();
-  const options = [...(definition.options ?? []), ...(definition.isLocal ? [] : CONNECTION_OPTIONS)];
+  const { own, connection } = optionsOf(definition);
+  const options = [...own, ...connection];
   const rest = words.slice(at + 1);
   const word = rest.at(-1) ?? '';
   const before = rest.slice(0, -1);

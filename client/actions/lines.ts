@@ -49,6 +49,11 @@ export function linesOf(
   return { command: command ?? kubectl, kubectl };
 }
 
+/** The command lines, for another cluster than that of the current context. */
+export function inContext(lines: string, context: string): string {
+  return lines.replace(/^(kubectl rollouts|kubectl|flux)(?= )/gm, (program) => line(program, ['--context', context]));
+}
+
 /** The actions that are possible now, in the form in which `why` and `-o json` list them. */
 export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
   return makeable(actions, now).map(({ request, found, label, rights, step }) => {

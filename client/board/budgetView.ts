@@ -23,6 +23,8 @@ export interface BudgetVersionView {
 }
 
 export interface BudgetView {
+  /** Where several clusters are shown: its own. */
+  cluster?: string;
   /** `namespace/name`; of a ClusterRolloutBudget the name. */
   id: string;
   kind: 'RolloutBudget' | 'ClusterRolloutBudget';

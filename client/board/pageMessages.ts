@@ -8,6 +8,8 @@ import type { Row } from './row.ts';
 
 /** How far a kind is read. `forbidden`: the reader may not. `absent`: the cluster does not have it. */
 export interface KindState {
+  /** Where several clusters are shown. */
+  cluster?: string;
   kind: string;
   state: 'loading' | 'live' | 'reconnecting' | 'forbidden' | 'absent' | 'signed-out';
   /** The namespace that is read where the whole cluster may not be. */
@@ -27,16 +29,33 @@ export interface Hello {
   program: string;
   /** Address that ends the session; absent on one's own machine, where there is none. */
   signOut?: string;
+  /** Where several clusters are shown: each under the name of its context. */
+  clusters?: ClusterView[];
+}
+
+export interface ClusterView {
+  name: string;
+  server: string;
+  user?: string;
+  home: string;
+}
+
+/** What has changed. `cluster`: of which one, where several are shown. */
+export interface Change<T> {
+  cluster?: string;
+  set: T[];
+  gone: string[];
 }
 
 /** The events of the stream, by name. The first of `rows`, `gates`, `schedules` and `budgets` after a `reset` are everything. */
 export interface StreamEvents {
   hello: Hello;
   reset: Record<string, never>;
-  rows: { set: Row[]; gone: string[] };
-  gates: { set: GateView[]; gone: string[] };
-  schedules: { set: ScheduleView[]; gone: string[] };
-  budgets: { set: BudgetView[]; gone: string[] };
+  rows: Change<Row>;
+  gates: Change<GateView>;
+  schedules: Change<ScheduleView>;
+  budgets: Change<BudgetView>;
+  /** All kinds of a cluster. */
   kinds: KindState[];
   /** Everything that there is has been sent. */
   complete: { rows: number };

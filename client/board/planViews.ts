@@ -26,6 +26,8 @@ export interface Band {
 }
 
 export interface GateView {
+  /** Where several clusters are shown: its own. */
+  cluster?: string;
   /** `namespace/name`. */
   id: string;
   namespace: string;
@@ -154,6 +156,8 @@ function selectorText({
 }
 
 export interface ScheduleView {
+  /** Where several clusters are shown: its own. */
+  cluster?: string;
   /** `namespace/name`; of a ClusterRolloutSchedule the name. */
   id: string;
   kind: 'RolloutSchedule' | 'ClusterRolloutSchedule';

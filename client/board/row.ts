@@ -6,6 +6,11 @@ import type { Application, ApplicationState, Cause, DeploymentView, Outcome, Ste
 import { isFailedObject } from '../explain/application.ts';
 import { kindsThat } from '../explain/stepKinds.ts';
 
+/** Unique among all clusters that are shown: `staging shop/web`, and with one cluster the id. */
+export function keyOf({ cluster, id }: { cluster?: string | undefined; id: string }): string {
+  return cluster === undefined ? id : `${cluster} ${id}`;
+}
+
 /** The points that a version passes, in their order. */
 export const TRACK = ['waits', 'gates', 'deploying', 'baking', 'done'] as const;
 type TrackPoint = (typeof TRACK)[number];
@@ -22,7 +27,12 @@ export interface Track {
   until?: string;
 }
 
+/** What a version has to pass before it is deployed. `detail`: of one that it has not passed. */
+export type RowGate = Pick<Step, 'kind' | 'title' | 'state' | 'detail'>;
+
 export interface Row {
+  /** Where several clusters are shown: its own. */
+  cluster?: string;
   /** `namespace/name`. */
   id: string;
   namespace: string;
@@ -34,6 +44,8 @@ export interface Row {
   runs?: Pick<DeploymentView, 'version' | 'outcome' | 'at'> & { endedAt?: string };
   /** The version that is waiting or rolling out. */
   track?: Track;
+  /** The version that waits, also behind one that is rolling out. */
+  waits?: string;
   pinned?: string;
   /** The cause; further blockers, by title. */
   why?: string;
@@ -41,17 +53,22 @@ export interface Row {
   since?: string;
   /** When that changes automatically. */
   until?: string;
-  /** Titles of what blocks it, at most three. */
-  blockers: string[];
+  /** What stands before its next deployment, upstream Rollouts left out: `after` has them. */
+  gates: RowGate[];
   /** The last deployments, oldest first. */
   strip: { id: number; version: string; outcome: Outcome; at: string }[];
   /** Ids of the Rollouts that come before this one. */
   after: string[];
+  /** `registry.example/shop/app`: what it deploys tags of, and what it copies them to. */
+  image?: string;
+  copiesTo?: string;
 }
 
 const STRIP = 12;
 const WHY = 240;
-const BLOCKERS = 3;
+const GATES = 8;
+const DETAIL = 120;
+const OF_DEPLOYMENT = kindsThat('ofDeployment');
 const GATE_LIKE = kindsThat('isGateLike');
 
 export function rowOf(rollout: Rollout, application: Application): Row {
@@ -68,9 +85,7 @@ export function rowOf(rollout: Rollout, application: Application): Row {
     labels,
     state,
     headline,
-    blockers: blocking(steps)
-      .slice(0, BLOCKERS)
-      .map((step) => step.title),
+    gates: gatesOf(steps),
     strip: history
       .slice(0, STRIP)
       .map(({ id, version, outcome, at }) => ({ id, version, outcome, at }))
@@ -79,11 +94,30 @@ export function rowOf(rollout: Rollout, application: Application): Row {
     ...(title && { title }),
     ...(runs && { runs: runningOf(runs) }),
     ...(track && { track }),
+    ...(waiting && { waits: waiting.version }),
     ...(pinned && { pinned }),
     ...(why && { why }),
     ...(since && { since }),
     ...(until && { until }),
+    ...imagesOf(rollout),
   };
+}
+
+function gatesOf(steps: readonly Step[]): RowGate[] {
+  return steps
+    .filter(({ kind }) => kind !== 'stage' && !OF_DEPLOYMENT.includes(kind))
+    .slice(0, GATES)
+    .map(({ kind, title, state, detail }) => ({
+      kind,
+      title,
+      state,
+      ...(detail && state !== 'passed' && { detail: detail.slice(0, DETAIL) }),
+    }));
+}
+
+function imagesOf({ spec, status }: Rollout): Pick<Row, 'image' | 'copiesTo'> {
+  const target = spec?.targetRepository?.url.replace(/^oci:\/\//, '');
+  return { ...(status?.image && { image: status.image }), ...(target && { copiesTo: target }) };
 }
 
 function runningOf({ version, outcome, at, endedAt }: DeploymentView): NonNullable<Row['runs']> {

@@ -9,28 +9,30 @@ interface ServeOptions {
   port?: number;
   token?: string;
   namespace?: string;
+  /** Of the kubeconfig; its current one by default. */
+  contexts?: readonly string[];
 }
 
 export async function servePageOn(kubeconfig: string, assets: Assets, options: ServeOptions = {}): Promise<PageServer> {
-  const { port = 0, token = randomBytes(24).toString('base64url'), namespace } = options;
-  const selected = selectCluster({ kubeconfig }, process.env);
-  const client = createClient(selected, { timeoutMs: 30_000, userAgent: 'rollouts-ui' });
-  const { context, server, user } = selected;
-  const page = await openPage({
-    client,
-    assets,
-    hello: { context, server, user, program: 'kubectl rollouts' },
-    namespace,
-    fallback: selected.namespace,
-    token,
-    port,
-    now: () => Date.now(),
+  const { port = 0, token = randomBytes(24).toString('base64url'), namespace, contexts = [] } = options;
+  const flags = contexts.length > 0 ? contexts.map((context) => ({ kubeconfig, context })) : [{ kubeconfig }];
+  const clusters = flags.map((each) => {
+    const selected = selectCluster(each, process.env);
+    const { context, server, user } = selected;
+    return {
+      client: createClient(selected, { timeoutMs: 30_000, userAgent: 'rollouts-ui' }),
+      hello: { context, server, user, program: 'kubectl rollouts' },
+      namespace,
+      fallback: selected.namespace,
+      now: () => Date.now(),
+    };
   });
+  const page = await openPage(clusters, { assets, token, port });
   return {
     ...page,
     async close() {
       await page.close();
-      client.close();
+      for (const { client } of clusters) client.close();
     },
   };
 }

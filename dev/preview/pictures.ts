@@ -1,5 +1,5 @@
 /** `node dev/preview/pictures.ts`: docs/pictures, taken of the page and of the command in the middle of the story that `npm run demo -- --ui` tells. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { run } from '../../cli/runCommand.ts';
@@ -15,13 +15,14 @@ import { launchBrowser } from '../page/browser.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import { REPOSITORY } from '../repository.ts';
+import { takeMovingPicture } from './movingPicture.ts';
 
 const OUT = join(REPOSITORY, 'docs/pictures');
 
 const HELP = `Usage: node dev/preview/pictures.ts
 
 Takes the pictures of docs/pictures again: tells the story of \`npm run demo -- --ui\` on a cluster of its own up to where a version waits, and takes what the
-page and \`kubectl rollouts get\` show then. The terminal is drawn with DejaVu Sans Mono, where the machine has it.
+page and \`kubectl rollouts get\` show then. Then it promotes a version of other Rollouts for the moving picture. The terminal is drawn with DejaVu Sans Mono, where the machine has it.
 
   --help  this text
 `;
@@ -123,6 +124,7 @@ process.exit(
     await tell(cluster);
     await takePictures(cluster);
     await takeTerminal(cluster);
+    writeFileSync(join(OUT, 'promotion.png'), await takeMovingPicture(cluster));
     await played.stop();
     process.stdout.write(`Taken: ${OUT}\n`);
     return 0;

@@ -33,17 +33,28 @@ export async function apiServer(answer: Answer): Promise<ApiServer> {
 
 /** A file with the context `test`, and the user and the namespace that it names. */
 export function kubeconfigOf(server: string, user: object = { token: 'secret' }): string {
-  const file = join(temporaryFolder('kubeconfig-'), 'config');
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
+  return kubeconfigFile({
     'current-context': 'test',
     clusters: [{ name: 'cluster', cluster: { server } }],
     users: [{ name: 'alice', user }],
     contexts: [{ name: 'test', context: { cluster: 'cluster', user: 'alice', namespace: 'shop' } }],
-  };
+  });
+}
+
+/** A file with a context of each name, its own user and the namespace `shop-NAME`. */
+export function kubeconfigWith(servers: Record<string, string>): string {
+  const names = Object.keys(servers);
+  return kubeconfigFile({
+    clusters: names.map((name) => ({ name, cluster: { server: servers[name] } })),
+    users: names.map((name) => ({ name, user: { token: `secret of ${name}` } })),
+    contexts: names.map((name) => ({ name, context: { cluster: name, user: name, namespace: `shop-${name}` } })),
+  });
+}
+
+function kubeconfigFile(config: object): string {
+  const file = join(temporaryFolder('kubeconfig-'), 'config');
   // JSON is YAML.
-  writeFileSync(file, JSON.stringify(config));
+  writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }));
   return file;
 }
 

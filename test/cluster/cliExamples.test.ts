@@ -1,8 +1,9 @@
 /** Every example of every --help, on a cluster that has what it names: it does what it says, and prints what is in golden/examples. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { parse, stringify } from 'yaml';
 import type { CommandDefinition } from '../../cli/command/command.ts';
 import { COMMANDS } from '../../cli/commands/index.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
@@ -15,6 +16,15 @@ import { storyOf } from './support/rolloutStory.ts';
 const view = sharedCluster();
 const folder = mkdtempSync(join(tmpdir(), 'examples-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+const kubeconfig = join(folder, 'kubeconfig');
+/** With the contexts that examples name, of the one cluster that there is. */
+beforeAll(() => {
+  const config = parse(readFileSync(join(view.dir, USERS.sre.file), 'utf8'));
+  const { context } = config.contexts[0];
+  const contexts = [...config.contexts, ...['staging', 'production'].map((name) => ({ name, context }))];
+  writeFileSync(kubeconfig, stringify({ ...config, contexts }), { mode: 0o600 });
+});
 
 /** `ui` and `mcp` serve until they are ended: tests of the page and test/cli/mcp.test.ts drive them. */
 const SERVERS = ['ui', 'mcp'];
@@ -61,7 +71,7 @@ describe.each(SHOWN.map((entry) => [entry.name, entry] as const))('%s', (name, e
       await STAGES[name]!(stage, view, line);
       const called = await call(wordsOf(line, stage, definition), {
         now: NOW[name] ?? Date.now,
-        env: { KUBECONFIG: join(view.dir, USERS.sre.file) },
+        env: { KUBECONFIG: kubeconfig },
       });
       const isAboutAll = ABOUT_ALL.some((pattern) => pattern.test(line));
       expect(isAboutAll ? [0, 1] : [0], `${line}: ${called.err}`).toContain(called.code);

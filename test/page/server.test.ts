@@ -10,7 +10,7 @@ const nothing = { get: () => undefined };
 let server: PageServer;
 beforeAll(async () => {
   const page = { feed: {}, handlers: nothing, adopting: nothing, hello: {} } as unknown as Page;
-  server = await servePage(page, { assets: new Map(), token: TOKEN, port: 0 });
+  server = await servePage([page], { assets: new Map(), token: TOKEN, port: 0 });
 });
 afterAll(() => server.close());
 

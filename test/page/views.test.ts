@@ -23,7 +23,17 @@ it('a Gate and a schedule that close by the clock are closed, and so is the row 
   views.set('Rollout', rollout);
   views.set('ClusterRolloutSchedule', schedule);
   expect(views.refresh()).toMatchObject({
-    rows: { set: [{ id: 'shop/app', blockers: ['RolloutGate qa'] }] },
+    rows: {
+      set: [
+        {
+          id: 'shop/app',
+          gates: [
+            { title: 'RolloutGate qa', state: 'blocks' },
+            { title: 'Gate shop/nights', state: 'passed' },
+          ],
+        },
+      ],
+    },
     gates: { set: [{ id: 'shop/nights', opened: true }] },
     schedules: { set: [{ id: 'nights', opened: true }] },
     budgets: { set: [], gone: [] },
@@ -33,7 +43,9 @@ it('a Gate and a schedule that close by the clock are closed, and so is the row 
   now += 120_000;
   views.touchDue();
   expect(views.refresh()).toMatchObject({
-    rows: { set: [{ id: 'shop/app', blockers: ['RolloutGate qa', 'Gate shop/nights'] }] },
+    rows: {
+      set: [{ id: 'shop/app', gates: [{ title: 'RolloutGate qa' }, { title: 'Gate shop/nights', state: 'blocks' }] }],
+    },
     gates: { set: [{ opened: false }] },
     schedules: { set: [{ opened: false }] },
   });

@@ -11,19 +11,33 @@ const queryOf = <Key extends QueryKey>(...keys: Key[]): fc.Arbitrary<Query> =>
   fc.record(Object.fromEntries(keys.map((key) => [key, text])), { requiredKeys: [] }) as fc.Arbitrary<Query>;
 
 const routes: fc.Arbitrary<Route> = fc.oneof(
-  fc.record({ page: fc.constant('board' as const), query: queryOf('q', 'state', 'namespace', 'group') }),
-  fc.record({ page: fc.constant('rollout' as const), id, query: queryOf('release', 'do') }),
-  fc.record({ page: fc.constant('gate' as const), id, query: queryOf('do') }),
+  fc.record({ page: fc.constant('board' as const), query: queryOf('q', 'state', 'cluster', 'namespace', 'group') }),
+  fc.record({ page: fc.constant('rollout' as const), id, query: queryOf('cluster', 'release', 'do') }),
+  fc.record({ page: fc.constant('gate' as const), id, query: queryOf('cluster', 'do') }),
   fc.record({
     page: fc.constant('gates' as const),
-    query: queryOf('range', 'do', 'when', 'from', 'for', 'in', 'all', 'name', 'kinds', 'days', 'between', 'zone'),
+    query: queryOf(
+      'cluster',
+      'range',
+      'do',
+      'when',
+      'from',
+      'for',
+      'in',
+      'all',
+      'name',
+      'kinds',
+      'days',
+      'between',
+      'zone',
+    ),
   }),
   fc.record({
     page: fc.constant('adopt' as const),
-    query: queryOf('q', 'object', 'policy', 'variable', 'rollout', 'runs'),
+    query: queryOf('cluster', 'q', 'object', 'policy', 'variable', 'rollout', 'runs'),
   }),
-  fc.record({ page: fc.constant('promotion' as const), query: fc.constant({}) }),
-  fc.record({ page: fc.constant('object' as const), kind, id, query: fc.constant({}) }),
+  fc.record({ page: fc.constant('promotion' as const), query: queryOf('q', 'cluster', 'stage', 'release', 'do') }),
+  fc.record({ page: fc.constant('object' as const), kind, id, query: queryOf('cluster') }),
 );
 
 describe('an address', () => {
@@ -66,6 +80,14 @@ describe('an address', () => {
       { page: 'rollout', id: 'shop/web', query: { do: 'approve/RolloutGate/shop/qa/1.2.0' } },
     ],
     ['/gates?range=month&do=freeze', { page: 'gates', query: { range: 'month', do: 'freeze' } }],
+    [
+      '/promotion?stage=shop/prod&release=1.2.0',
+      { page: 'promotion', query: { stage: 'shop/prod', release: '1.2.0' } },
+    ],
+    [
+      '/rollout/shop/web?cluster=arn:aws:eks:eu-1:1:cluster/prod',
+      { page: 'rollout', id: 'shop/web', query: { cluster: 'arn:aws:eks:eu-1:1:cluster/prod' } },
+    ],
     ['/kustomization/shop/web', { page: 'object', kind: 'kustomization', id: 'shop/web', query: {} }],
   ])('%s', (address, route) => {
     expect(parseAddress(address)).toEqual(route);

@@ -2,6 +2,7 @@
 import { scaleTime } from 'd3-scale';
 import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView, ScheduleView } from '../../client/board/planViews.ts';
+import { keyOf } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { clockText, dayName, monthDay, now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';
@@ -92,20 +93,23 @@ export function Calendar({ lines, days, onPlan }: CalendarProps) {
   );
 }
 
-export function gateLine({ id, namespace, name, held, opened, bands }: GateView): CalendarLine {
+export function gateLine({ cluster, id, namespace, name, held, opened, bands }: GateView): CalendarLine {
   const objects = held === 0 ? 'holds nothing' : `${held} ${held === 1 ? 'object' : 'objects'}`;
-  const about = held === undefined ? namespace : `${namespace} · ${objects}`;
-  return { id: `gate ${id}`, name, about, to: linkTo.gate(id), opened, bands };
+  const about = [cluster, namespace, ...(held === undefined ? [] : [objects])].filter(Boolean).join(' · ');
+  return { id: `gate ${keyOf({ cluster, id })}`, name, about, to: linkTo.gate(id, cluster), opened, bands };
 }
 
 /** A schedule of the cluster has no page of its own. */
-export function scheduleLine({ id, kind, namespace, name, holds, opened, bands, problem }: ScheduleView): CalendarLine {
+export function scheduleLine(schedule: ScheduleView): CalendarLine {
+  const { cluster, id, kind, namespace, name, holds, opened, bands, problem } = schedule;
   const where = namespace || 'all namespaces';
   return {
-    id: `schedule ${id}`,
+    id: `schedule ${keyOf({ cluster, id })}`,
     name,
-    about: [where, problem ? `opens and closes nothing: ${problem}` : holds, 'schedule'].filter(Boolean).join(' · '),
-    ...(namespace && { to: linkTo.object({ kind, namespace, name }) }),
+    about: [cluster, where, problem ? `opens and closes nothing: ${problem}` : holds, 'schedule']
+      .filter(Boolean)
+      .join(' · '),
+    ...(namespace && { to: linkTo.object({ kind, namespace, name }, cluster) }),
     opened,
     bands,
   };

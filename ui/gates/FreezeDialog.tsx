@@ -2,13 +2,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
 import type { Preview } from '../../client/board/pageMessages.ts';
+import { keyOf } from '../../client/board/row.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
+import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { Commands, commandsOf } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
 import { Field } from '../parts/Field.tsx';
 import { Toggles } from '../parts/Toggles.tsx';
 import { namespaces } from '../state/board.ts';
 import { now, timeZone } from '../state/clock.ts';
+import { cluster, clusters } from '../state/cluster.ts';
 import { query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { gates, hello } from '../state/stream.ts';
@@ -30,15 +33,15 @@ export function FreezeDialog() {
   const freeze = freezeOf(query.value, homeOf(), timeZone);
   const [reason, setReason] = useState('');
   const [preview, setPreview] = useState<Preview | undefined>();
-  const name = nameOf(freeze, (id) => gates.value.has(id));
+  const name = nameOf(freeze, (id) => gates.value.has(keyOf({ cluster: cluster.value, id })));
   const request = requestOf(freeze, name, reason);
-  const lacks = lacking(freeze);
+  const lacks = clusters.value.length > 0 && !cluster.value ? 'Choose a cluster.' : lacking(freeze);
   useEffect(() => {
     setPreview(undefined);
     if (lacks) return;
     const timer = setTimeout(() => void api.preview(request).then(setPreview, () => {}), PREVIEW_MS);
     return () => clearTimeout(timer);
-  }, [JSON.stringify(request)]);
+  }, [JSON.stringify(request), cluster.value]);
   const where = freeze.isOfAll ? 'all namespaces' : freeze.namespace;
   const text = `Freeze ${where}${preview ? `: ${preview.count} ${preview.count === 1 ? 'object' : 'objects'}` : ''}`;
   return (
@@ -59,7 +62,8 @@ export function FreezeDialog() {
 
 /** The context's namespace, unless Rollouts are elsewhere only. */
 function homeOf(): string {
-  const { namespace, home = 'default' } = hello.value ?? {};
+  const chosen = clusters.value.find(({ name }) => name === cluster.value);
+  const { namespace, home = 'default' } = { ...hello.value, ...(chosen && { home: chosen.home }) };
   return namespace ?? (namespaces.value.includes(home) ? home : (namespaces.value[0] ?? home));
 }
 
@@ -112,6 +116,12 @@ function Form({ freeze, name, reason, setReason }: FormProps) {
             placeholder="until a user opens it"
             onInput={(text) => change({ lasts: text.trim() })}
           />
+        )}
+        {clusters.value.length > 0 && (
+          <div class="field">
+            <span>Cluster</span>
+            <ClusterChoice none="Choose…" />
+          </div>
         )}
         <label class="field">
           <span>Namespace</span>

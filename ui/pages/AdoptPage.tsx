@@ -3,9 +3,11 @@ import { useMemo, useState } from 'preact/hooks';
 import type { AdoptList, Ungoverned } from '../../client/board/adoptViews.ts';
 import { AdoptDialog } from '../adopt/AdoptDialog.tsx';
 import { Message } from '../look/Message.tsx';
+import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { Loading } from '../parts/Item.tsx';
 import { Search } from '../parts/Search.tsx';
 import { now } from '../state/clock.ts';
+import { cluster, clusters } from '../state/cluster.ts';
 import { useItem } from '../state/item.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
@@ -17,15 +19,16 @@ const SHOWN = 200;
 
 export function AdoptPage() {
   const [made, setMade] = useState(0);
-  const { value, problem } = useItem(api.adoptable, `${made} ${Math.floor(now.value / READ_MS)}`);
+  const { value, problem } = useItem(api.adoptable, `${made} ${Math.floor(now.value / READ_MS)}`, cluster.value);
   const chosen = chosenOf(query.value.object ?? '');
   return (
     <article>
       <header class="line page-head">
         <h1>Not under a Rollout</h1>
         <span class="page-sum">{value && sumOf(value)}</span>
+        <ClusterChoice none="Choose a cluster…" />
       </header>
-      {value ? (
+      {clusters.value.length > 0 && !cluster.value ? null : value ? (
         <List list={value} />
       ) : problem ? (
         <Message icon="problem" tone="bad" title="Couldn't load objects">

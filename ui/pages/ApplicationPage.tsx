@@ -3,7 +3,7 @@ import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ApplicationPage as Data } from '../../client/board/pageMessages.ts';
-import { trackOf } from '../../client/board/row.ts';
+import { keyOf, trackOf } from '../../client/board/row.ts';
 import { History } from '../application/History.tsx';
 import { Path } from '../application/Path.tsx';
 import { Releases } from '../application/Releases.tsx';
@@ -17,6 +17,7 @@ import { Item, ItemHead } from '../parts/Item.tsx';
 import { Track, trackText } from '../parts/Track.tsx';
 import { Why } from '../parts/Why.tsx';
 import { now } from '../state/clock.ts';
+import { cluster } from '../state/cluster.ts';
 import { useItem } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
@@ -26,7 +27,7 @@ import { isComplete, rows } from '../state/stream.ts';
 const CHECKED_MS = 10_000;
 
 export function ApplicationPage({ id }: { id: string }) {
-  const row = rows.value.get(id);
+  const row = rows.value.get(keyOf({ cluster: cluster.value, id }));
   const [isChecked, setChecked] = useState(false);
   const tick = useComputed(() => Math.floor(now.value / CHECKED_MS)).value;
   const load = (signal: AbortSignal) => api.application(id, signal);

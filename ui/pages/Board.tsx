@@ -1,24 +1,22 @@
 /** Every application as a row: what runs, what is on its way and how far, why it waits, how the last deployments went. */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { Row } from '../../client/board/row.ts';
+import { keyOf, type Row } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { STATE_ORDER, STATES } from '../look/words.ts';
 import { BoardHead, BoardRow } from '../parts/BoardRow.tsx';
+import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
 import { Search } from '../parts/Search.tsx';
 import { Unread } from '../parts/Unread.tsx';
 import { type Item, VirtualList } from '../parts/VirtualList.tsx';
 import { counts, groupings, groupOf, namespaces, shown, total } from '../state/board.ts';
+import { clusters } from '../state/cluster.ts';
 import { onKeys } from '../state/keys.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { rows } from '../state/stream.ts';
-
-const isNarrow = signal(matchMedia('(max-width: 760px)').matches);
-matchMedia('(max-width: 760px)').addEventListener('change', (event) => {
-  isNarrow.value = event.matches;
-});
+import { isNarrow } from '../state/width.ts';
 
 const HEADING = 44;
 const height = computed(() => (isNarrow.value ? 168 : 68));
@@ -49,12 +47,14 @@ function Toolbar() {
     <section class="stack toolbar" aria-label="Search and filter">
       <div class="toolbar-line">
         <Search value={q} label="Search applications" placeholder="Search: name, version, team=payments" />
+        <ClusterChoice none="All clusters" />
         <Choice label="Namespace" name="namespace" options={[['', 'All namespaces'], ...own]} />
         <Choice
           label="Group by"
           name="group"
           options={[
             ['', 'No groups'],
+            ...(clusters.value.length > 0 ? [['cluster', 'By cluster'] as const] : []),
             ['namespace', 'By namespace'],
             ['state', 'By state'],
             ['stage', 'By stage'],
@@ -122,7 +122,7 @@ function Rows() {
   const { group = '' } = query.value;
   const found = shown.value;
   const items = useMemo(() => itemsOf(found, group, height.value), [found, group, height.value]);
-  const focused = cursor.value < 0 ? undefined : items.findIndex(({ key }) => key === found[cursor.value]?.id);
+  const focused = cursor.value < 0 ? undefined : items.findIndex(({ key }) => key === keyAt(found, cursor.value));
   if (found.length === 0) return <Nothing />;
   return (
     <>
@@ -130,6 +130,11 @@ function Rows() {
       <VirtualList items={items} label="Applications" focused={focused} />
     </>
   );
+}
+
+function keyAt(found: readonly Row[], index: number): string | undefined {
+  const row = found[index];
+  return row && keyOf(row);
 }
 
 function itemsOf(found: readonly Row[], group: string, rowHeight: number): Item[] {
@@ -152,7 +157,7 @@ function itemsOf(found: readonly Row[], group: string, rowHeight: number): Item[
       });
     }
     items.push({
-      key: row.id,
+      key: keyOf(row),
       height: rowHeight,
       render: () => <BoardRow row={row} isFocused={() => cursor.value === index} isNarrow={isNarrow.value} />,
     });
@@ -165,7 +170,7 @@ function Nothing() {
     return (
       <Message icon="search" title="Nothing matches">
         <p>None of {rows.value.size} applications matches.</p>
-        <button type="button" onClick={() => setQuery({ q: '', state: '', namespace: '' })}>
+        <button type="button" onClick={() => setQuery({ q: '', state: '', cluster: '', namespace: '' })}>
           Show all
         </button>
       </Message>

@@ -2,6 +2,7 @@
 
 import type { GatePage as Data } from '../../client/board/pageMessages.ts';
 import type { GateView } from '../../client/board/planViews.ts';
+import { keyOf } from '../../client/board/row.ts';
 import { Approvals } from '../gates/Approvals.tsx';
 import { Calendar, gateLine } from '../gates/Calendar.tsx';
 import { Panel } from '../look/Panel.tsx';
@@ -12,6 +13,7 @@ import { Sentence } from '../parts/Sentence.tsx';
 import { Ago } from '../parts/Time.tsx';
 import { Why } from '../parts/Why.tsx';
 import { now } from '../state/clock.ts';
+import { cluster } from '../state/cluster.ts';
 import { useItem } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
@@ -20,7 +22,7 @@ import { gates, isComplete } from '../state/stream.ts';
 const READ_MS = 5000;
 
 export function GatePage({ id }: { id: string }) {
-  const known = gates.value.get(id);
+  const known = gates.value.get(keyOf({ cluster: cluster.value, id }));
   // Which versions wait is no part of the Gate: where people approve them it is read again while the page is seen.
   const tick = known?.approvals ? Math.floor(now.value / READ_MS) : 0;
   const loaded = useItem((signal) => api.gate(id, signal), known ?? isComplete.value, tick);

@@ -1,12 +1,16 @@
 /** Gates and calendar: what is closed, by whom and until when, what comes, and what each holds. */
+
+import { keyOf } from '../../client/board/row.ts';
 import { Calendar, gateLine, scheduleLine } from '../gates/Calendar.tsx';
 import { FreezeDialog } from '../gates/FreezeDialog.tsx';
 import { durationText, plannedFreeze } from '../gates/freeze.ts';
 import { Message } from '../look/Message.tsx';
+import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Toggles } from '../parts/Toggles.tsx';
 import { Unread } from '../parts/Unread.tsx';
+import { isHere } from '../state/board.ts';
 import { timeZone } from '../state/clock.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { gates, schedules } from '../state/stream.ts';
@@ -15,8 +19,10 @@ const RANGES = { week: 7, month: 31 } as const;
 
 export function GatesPage() {
   const range = query.value.range === 'month' ? 'month' : 'week';
-  const all = [...gates.value.values()].sort((a, b) => Number(a.opened) - Number(b.opened) || a.id.localeCompare(b.id));
-  const planned = [...schedules.value.values()].sort((a, b) => a.id.localeCompare(b.id));
+  const all = [...gates.value.values()]
+    .filter(isHere)
+    .sort((a, b) => Number(a.opened) - Number(b.opened) || a.id.localeCompare(b.id));
+  const planned = [...schedules.value.values()].filter(isHere).sort((a, b) => a.id.localeCompare(b.id));
   const closed = all.filter(({ opened }) => !opened);
   const sum = closed.length > 0 ? `${closed.length} of ${all.length} closed` : 'all open';
   return (
@@ -36,6 +42,7 @@ export function GatesPage() {
           isOn={(each) => each === range}
           onToggle={(each) => setQuery({ range: each === 'week' ? undefined : each })}
         />
+        <ClusterChoice none="All clusters" />
         <button type="button" class="primary" onClick={() => setQuery({ do: 'freeze' })}>
           Freeze
         </button>
@@ -43,10 +50,13 @@ export function GatesPage() {
       <Unread of={['Gate', 'RolloutSchedule', 'ClusterRolloutSchedule']} />
       {closed.length > 0 && (
         <ul class="closed-gates">
-          {closed.map(({ id, namespace, name, message, by, reason, held, rules }) => (
-            <li key={id} class="card edge tone-held">
-              <span class="meta">{namespace}/</span>
-              <a href={linkTo.gate(id)}>{name}</a>
+          {closed.map(({ cluster, id, namespace, name, message, by, reason, held, rules }) => (
+            <li key={keyOf({ cluster, id })} class="card edge tone-held">
+              <span class="meta">
+                {cluster && `${cluster} · `}
+                {namespace}/
+              </span>
+              <a href={linkTo.gate(id, cluster)}>{name}</a>
               <p>{[by, reason].filter(Boolean).join(': ') || (rules.length > 0 ? 'by its calendar' : 'by default')}</p>
               <small class="meta">
                 <Sentence text={message} />

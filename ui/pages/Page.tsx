@@ -1,7 +1,9 @@
+import type { KindState } from '../../client/board/pageMessages.ts';
 import { Message } from '../look/Message.tsx';
+import { unknownCluster } from '../state/cluster.ts';
 import { route } from '../state/route.ts';
 import { hasKey } from '../state/session.ts';
-import { connection, isComplete, kinds, open, signIn, trouble } from '../state/stream.ts';
+import { connection, isComplete, kinds, open, rows, signIn, trouble } from '../state/stream.ts';
 import { AdoptPage } from './AdoptPage.tsx';
 import { ApplicationPage } from './ApplicationPage.tsx';
 import { Board } from './Board.tsx';
@@ -34,6 +36,14 @@ export function Page() {
             <pre class="inline-command">kubectl rollouts ui</pre>
           </>
         )}
+      </Message>
+    );
+  }
+  if (unknownCluster.value) {
+    return (
+      <Message icon="unknown" title={`Cluster ${unknownCluster.value} is not shown here`} isWhole>
+        <p>This address is about another cluster. In a terminal:</p>
+        <pre class="inline-command">kubectl rollouts ui --context {unknownCluster.value}</pre>
       </Message>
     );
   }
@@ -70,37 +80,67 @@ export function Page() {
   );
 }
 
-/** The API server is silent: said on every page, whatever it shows. */
+/** An API server is silent: said on every page, whatever it shows. */
 function Behind() {
-  const behind = kinds.value.filter(({ state }) => state === 'reconnecting' || state === 'signed-out');
-  if (behind.length === 0 || !isComplete.value) return null;
+  if (!isComplete.value) return null;
+  return (
+    <>
+      {[...Map.groupBy(kinds.value, ({ cluster }) => cluster)].map(([cluster, states]) => (
+        <BehindCluster key={cluster} cluster={cluster} states={states} />
+      ))}
+    </>
+  );
+}
+
+/** It has answered before. */
+function isShown(cluster: string): boolean {
+  return [...rows.value.values()].some((row) => row.cluster === cluster);
+}
+
+function BehindCluster({ cluster, states }: { cluster: string | undefined; states: readonly KindState[] }) {
+  const behind = states.filter(({ state }) => state === 'reconnecting' || state === 'signed-out');
+  const of = cluster === undefined ? 'The cluster' : `Cluster ${cluster}`;
+  if (behind.length > 0) {
+    return (
+      <div class="notice" role="status">
+        {behind.some(({ state }) => state === 'signed-out')
+          ? `Your credentials${cluster === undefined ? '' : ` for cluster ${cluster}`} are no longer accepted: sign in again as you do for kubectl. `
+          : `${of} does not answer (${behind[0]?.why}). `}
+        {cluster === undefined
+          ? 'What you see is how it was.'
+          : isShown(cluster)
+            ? 'What you see of it is how it was.'
+            : 'Nothing of it is shown.'}
+      </div>
+    );
+  }
+  if (cluster === undefined || states.some(({ state }) => state !== 'loading')) return null;
   return (
     <div class="notice" role="status">
-      {behind.some(({ state }) => state === 'signed-out')
-        ? 'Your credentials are no longer accepted: sign in again as you do for kubectl. '
-        : `The cluster does not answer (${behind[0]?.why}). `}
-      What you see is how it was.
+      {of} has not answered yet.
     </div>
   );
 }
 
 function Current() {
   const current = route.value;
+  // The same name in another cluster is another object.
+  const { cluster: where } = current.query;
   switch (current.page) {
     case 'board':
       return <Board />;
     case 'rollout':
-      return <ApplicationPage key={current.id} id={current.id} />;
+      return <ApplicationPage key={`${where} ${current.id}`} id={current.id} />;
     case 'gates':
       return <GatesPage />;
     case 'gate':
-      return <GatePage key={current.id} id={current.id} />;
+      return <GatePage key={`${where} ${current.id}`} id={current.id} />;
     case 'object':
-      return <ObjectPage key={`${current.kind}/${current.id}`} kind={current.kind} id={current.id} />;
+      return <ObjectPage key={`${where} ${current.kind}/${current.id}`} kind={current.kind} id={current.id} />;
     case 'promotion':
       return <PromotionPage />;
     case 'adopt':
-      return <AdoptPage />;
+      return <AdoptPage key={where} />;
     case 'unknown':
       return (
         <Message icon="unknown" title="There is no such page">

@@ -1,29 +1,36 @@
-/** Promotion: which Rollouts come after which, budgets with their waves, and how far the newest version has come among them. */
+/** Promotion: pipelines with their stages, versions and what holds them; and budgets with their waves. */
 import { computed } from '@preact/signals';
-import type { Row } from '../../client/board/row.ts';
-import { Icon } from '../look/Icon.tsx';
+import { useEffect } from 'preact/hooks';
+import { keyOf } from '../../client/board/row.ts';
 import { Message } from '../look/Message.tsx';
-import { STATES } from '../look/words.ts';
+import { OUTCOMES } from '../look/words.ts';
 import { Loading } from '../parts/Item.tsx';
-import { trackText } from '../parts/Track.tsx';
+import { Search } from '../parts/Search.tsx';
+import { Ago } from '../parts/Time.tsx';
 import { Unread } from '../parts/Unread.tsx';
-import { NODE, type Placed, placed } from '../promotion/layout.ts';
+import { ChosenStage } from '../promotion/ChosenStage.tsx';
+import { Graph, moveFocus } from '../promotion/Graph.tsx';
+import { Matrix } from '../promotion/Matrix.tsx';
+import { hasWords, movedAt, movedLast, type Pipeline, pipelinesOf } from '../promotion/pipelines.ts';
 import { Budget } from '../promotion/Waves.tsx';
-import { now } from '../state/clock.ts';
-import { linkTo } from '../state/route.ts';
+import { cluster } from '../state/cluster.ts';
+import { onKeys } from '../state/keys.ts';
+import { query } from '../state/route.ts';
 import { budgets, isComplete, rows } from '../state/stream.ts';
 
-/** A new layout only where the order itself has changed: not with each version. */
-const order = computed(() =>
-  JSON.stringify([...rows.value.values()].filter(({ after }) => after.length > 0).map(({ id, after }) => [id, after])),
-);
-const graphs = computed(() => {
-  order.value;
-  return placed(rows.peek());
-});
+/** More are found by searching. */
+const SHOWN = 20;
+
+const pipelines = computed(() => pipelinesOf(rows.value));
 
 export function PromotionPage() {
+  useEffect(() => onKeys({ j: () => moveFocus(1), k: () => moveFocus(-1) }), []);
   if (!isComplete.value) return <Loading count={1} isTall />;
+  const { q = '' } = query.value;
+  const stage = chosenStage();
+  const found = pipelines.value.filter((pipeline) => hasWords(pipeline, rows.value, q));
+  // Wherever it stands: an address may name it.
+  const shown = found.filter(({ stages }, index) => index < SHOWN || stages.includes(stage));
   const waves = [...budgets.value.values()].sort(
     (a, b) => Number(b.isHeld) - Number(a.isHeld) || a.id.localeCompare(b.id),
   );
@@ -32,11 +39,14 @@ export function PromotionPage() {
       <header class="line page-head">
         <h1>Promotion</h1>
         <span class="page-sum">
-          {graphs.value.length > 0 && 'a version goes from left to right, once it has succeeded'}
+          {pipelines.value.length > 0 && 'a version goes from stage to stage, once it has succeeded'}
         </span>
       </header>
       <Unread of={['RolloutBudget', 'ClusterRolloutBudget']} />
-      {graphs.value.length + waves.length === 0 && (
+      {pipelines.value.length > 1 && (
+        <Search value={q} label="Search pipelines" placeholder="Search: name, version, image" />
+      )}
+      {pipelines.value.length + waves.length === 0 && (
         <Message icon="chevron" title="No Rollout comes after another">
           <p>
             With <code>spec.after</code> a version is deployed here once it has succeeded there: staging before
@@ -45,79 +55,47 @@ export function PromotionPage() {
           <p>docs/promotion.md has examples.</p>
         </Message>
       )}
-      {graphs.value.map((graph) => (
-        <Graph key={graph.title} graph={graph} />
+      {pipelines.value.length > 0 && found.length === 0 && (
+        <p class="meta">None of {pipelines.value.length} pipelines matches.</p>
+      )}
+      {shown.map((pipeline) => (
+        <PipelineCard key={pipeline.stages[0]} pipeline={pipeline} />
       ))}
+      {found.length > shown.length && <p class="meta">{found.length - shown.length} more: search for them.</p>}
       {waves.map((budget) => (
-        <Budget key={budget.id} budget={budget} />
+        <Budget key={keyOf(budget)} budget={budget} />
       ))}
     </article>
   );
 }
 
-function Graph({ graph }: { graph: Placed }) {
-  const { title, width, height, nodes, edges } = graph;
+/** Its key; empty: none. */
+function chosenStage(): string {
+  const { stage: id } = query.value;
+  return id ? keyOf({ cluster: cluster.value, id }) : '';
+}
+
+function PipelineCard({ pipeline }: { pipeline: Pipeline }) {
+  const { title, stages } = pipeline;
+  const { release } = query.value;
+  const stage = chosenStage();
+  const known = stages.flatMap((key) => rows.value.get(key) ?? []);
+  const last = movedLast(known);
+  const chosen = stages.includes(stage) ? rows.value.get(stage) : undefined;
   return (
-    <section class="card panel promotion-graph" tabIndex={0} aria-label={`Stages from ${title} on`}>
-      <h2>{title}</h2>
-      <div class="graph" style={{ width: `${width}px`, height: `${height}px` }}>
-        <svg width={width} height={height} aria-hidden="true">
-          {edges.map(({ from, to, points }) => (
-            <path key={`${from} ${to}`} class={`graph-edge${has(from, to) ? ' passed' : ''}`} d={curve(points)} />
-          ))}
-        </svg>
-        <ol>
-          {[...nodes]
-            .sort((a, b) => a.x - b.x || a.y - b.y)
-            .map(({ id, x, y }) => (
-              <Node key={id} id={id} row={rows.value.get(id)} x={x} y={y} />
-            ))}
-        </ol>
-      </div>
+    <section class="card panel pipeline" aria-label={`Stages from ${title} on`}>
+      <h2 class="line">
+        {title}
+        {last?.runs && (
+          <span class="meta">
+            last: <span class="version">{last.runs.version}</span> {OUTCOMES[last.runs.outcome].text.toLowerCase()} in{' '}
+            {keyOf(last)} <Ago time={movedAt(last)} />
+          </span>
+        )}
+      </h2>
+      <Graph pipeline={pipeline} />
+      {chosen && <ChosenStage key={`${stage} ${release}`} row={chosen} release={release} />}
+      <Matrix title={title} stages={known} />
     </section>
   );
-}
-
-function Node({ id, row, x, y }: { id: string; row: Row | undefined; x: number; y: number }) {
-  const style = { left: `${x}px`, top: `${y}px`, width: `${NODE.width}px`, height: `${NODE.height}px` };
-  const [namespace, name] = id.split('/');
-  if (!row) {
-    return (
-      <li class="card edge graph-node tone-calm" style={style}>
-        <strong>{name}</strong>
-        <span>{namespace}</span>
-        <span class="graph-state">not there, or not yours to see</span>
-      </li>
-    );
-  }
-  const look = STATES[row.state];
-  return (
-    <li class={`card edge graph-node tone-${look.tone}`} style={style}>
-      <a class="clip" href={linkTo.rollout(id)}>
-        {name}
-      </a>
-      <span>
-        {namespace} · <span class="version">{row.runs?.version ?? 'nothing yet'}</span>
-      </span>
-      <span class="line graph-state">
-        <Icon name={look.icon} size={13} />
-        {row.track ? `${row.track.version} ${trackText(row.track, now.value)}` : look.text}
-      </span>
-    </li>
-  );
-}
-
-/** What runs in the stage runs after it, too. */
-function has(from: string, to: string): boolean {
-  const [before, after] = [rows.value.get(from)?.runs, rows.value.get(to)?.runs];
-  return before !== undefined && after?.version === before.version;
-}
-
-/** With its arrow head. */
-function curve(points: { x: number; y: number }[]): string {
-  const [first, last] = [points[0]!, points.at(-1)!];
-  const middle = (first.x + last.x) / 2;
-  const { x, y } = last;
-  const head = `M${x - 6} ${y - 4}L${x} ${y}L${x - 6} ${y + 4}`;
-  return `M${first.x} ${first.y}C${middle} ${first.y} ${middle} ${y} ${x} ${y}${head}`;
 }

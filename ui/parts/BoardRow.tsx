@@ -5,6 +5,7 @@ import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
 import { OUTCOMES, STATES } from '../look/words.ts';
 import { now } from '../state/clock.ts';
+import { clusters } from '../state/cluster.ts';
 import { linkTo } from '../state/route.ts';
 import { Sentence } from './Sentence.tsx';
 import { Ago, For, Until } from './Time.tsx';
@@ -16,11 +17,15 @@ interface BoardRowProps {
   isNarrow: boolean;
 }
 
+/** With a column for the cluster, where there are several. */
+const gridClass = () => `row-grid${clusters.value.length > 0 ? ' of-clusters' : ''}`;
+
 /** Above the rows, in their columns. */
 export function BoardHead() {
   return (
-    <div class="row-grid row-head" aria-hidden="true">
+    <div class={`${gridClass()} row-head`} aria-hidden="true">
       <span />
+      {clusters.value.length > 0 && <span>Cluster</span>}
       <span>Application</span>
       <span>Runs</span>
       <TrackHead />
@@ -40,14 +45,15 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
   }, [focused]);
   const isDone = row.state === 'done';
   return (
-    <div class={`row row-grid tone-${look.tone}`}>
+    <div class={`row ${gridClass()} tone-${look.tone}`}>
       <span class="tile">
         <Icon name={look.icon} label={look.text} />
       </span>
+      {row.cluster && <span class="row-cluster clip">{row.cluster}</span>}
       <span class="row-name">
         <span class="meta">{row.namespace}/</span>
         <wbr />
-        <a ref={link} class="row-link" href={linkTo.rollout(row.id)}>
+        <a ref={link} class="row-link" href={linkTo.rollout(row.id, row.cluster ? { cluster: row.cluster } : {})}>
           {row.name}
         </a>
       </span>

@@ -1,8 +1,9 @@
 /** The command that asks for the same: of ours, and with kubectl alone; to be copied. */
 import { useState } from 'preact/hooks';
 import type { Action, ActionRequest } from '../../client/actions/action.ts';
-import { linesOf } from '../../client/actions/lines.ts';
+import { inContext, linesOf } from '../../client/actions/lines.ts';
 import { Icon } from '../look/Icon.tsx';
+import { cluster } from '../state/cluster.ts';
 
 export const commandsOf = (request: ActionRequest, found?: Action['found']) => linesOf(request, found, Date.now());
 
@@ -21,7 +22,9 @@ export function Commands({ command, kubectl }: { command: string; kubectl: strin
   );
 }
 
-export function Command({ text }: { text: string }) {
+/** Where several clusters are shown, in that of the address. */
+export function Command({ text: command }: { text: string }) {
+  const text = cluster.value === undefined ? command : inContext(command, cluster.value);
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text).catch(() => {});

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../client/board/pageMessages.ts';
 import { Icon } from '../look/Icon.tsx';
+import { cluster } from '../state/cluster.ts';
 import { Sentence } from './Sentence.tsx';
 
 interface DialogProps {
@@ -56,6 +57,11 @@ export function RequestDialog(props: RequestDialogProps) {
   return (
     <Dialog title={title} isWide={isWide} onClose={onClose}>
       <form method="dialog" onSubmit={onSubmit}>
+        {cluster.value && (
+          <p class="dialog-text">
+            In cluster <strong>{cluster.value}</strong>:
+          </p>
+        )}
         <p class="dialog-text">{text}</p>
         {!isDone && children}
         {dryRun && !answer && <AnswerMessage answer={dryRun} isDryRun />}
@@ -71,7 +77,9 @@ export function RequestDialog(props: RequestDialogProps) {
               class={submit.isDanger ? 'primary danger' : 'primary'}
               disabled={!submit.isReady || answer === 'sending'}
             >
-              {answer === 'sending' ? (submit.busy ?? 'Sending…') : submit.text}
+              {answer === 'sending'
+                ? (submit.busy ?? 'Sending…')
+                : `${submit.text}${cluster.value ? ` in ${cluster.value}` : ''}`}
             </button>
           )}
         </footer>

@@ -5,9 +5,9 @@ export const help = signal(false);
 
 const KEYS: [keys: string[], text: string][] = [
   [['/'], 'search'],
-  [['j'], 'next row'],
-  [['k'], 'previous row'],
-  [['Enter'], 'open the row'],
+  [['j'], 'next row or stage'],
+  [['k'], 'previous row or stage'],
+  [['Enter'], 'open it'],
   [['g', 'b'], 'board'],
   [['g', 'g'], 'gates and calendar'],
   [['g', 'p'], 'promotion'],

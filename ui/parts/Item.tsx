@@ -3,6 +3,7 @@ import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import type { Look } from '../look/words.ts';
+import { cluster } from '../state/cluster.ts';
 import type { Loaded } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';
 import { isComplete } from '../state/stream.ts';
@@ -32,10 +33,13 @@ interface ItemHeadProps {
 }
 
 export function ItemHead({ crumbs, name, look, children }: ItemHeadProps) {
+  const { value: where } = cluster;
+  const [first, ...rest] = crumbs;
+  const all = where === undefined || !first ? crumbs : [first, [where, linkTo.cluster(where)] as const, ...rest];
   return (
     <>
       <nav class="line crumbs" aria-label="Where this is">
-        {crumbs.map(([text, to], index) => (
+        {all.map(([text, to], index) => (
           <>
             {index > 0 && <Icon name="chevron" size={12} />}
             {to ? <a href={to}>{text}</a> : <span>{text}</span>}

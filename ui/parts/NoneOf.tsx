@@ -15,7 +15,9 @@ interface NoneOfProps {
 }
 
 export function NoneOf({ kind, needs, children }: NoneOfProps) {
-  const found = kinds.value.find((each) => each.kind === kind);
+  const states = kinds.value.filter((each) => each.kind === kind);
+  // Of several clusters, one that has an answer: the page says what is the matter with the others.
+  const found = states.find(({ state }) => state === 'live') ?? states[0];
   if (!found || found.state === 'loading' || (found.state === 'live' && !isComplete.value))
     return <Loading count={6} />;
   if (found.state === 'live') return <>{children}</>;

@@ -1,4 +1,5 @@
 import { Icon } from '../look/Icon.tsx';
+import { clusters } from '../state/cluster.ts';
 import { linkTo, route } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { connection, hello, kinds, open } from '../state/stream.ts';
@@ -76,6 +77,12 @@ function leave(): void {
 
 const TONES = { live: 'good', connecting: 'held', behind: 'held', lost: 'bad', refused: 'bad' } as const;
 
+/** Server and user of each cluster, to hover over. */
+function titleOf(): string | undefined {
+  if (clusters.value.length === 0) return hello.value?.server;
+  return clusters.value.map(({ name, server, user }) => `${name}: ${server}${user ? ` as ${user}` : ''}`).join('\n');
+}
+
 /** Which cluster, as whom, and whether what is shown is what is there. */
 function Live() {
   const isBehind = kinds.value.some(({ state }) => state === 'reconnecting' || state === 'signed-out');
@@ -88,10 +95,12 @@ function Live() {
     behind: 'reconnecting',
   }[state];
   return (
-    <span class={`live tone-${TONES[state]}`} title={hello.value?.server}>
+    <span class={`live tone-${TONES[state]}`} title={titleOf()}>
       <span class="live-dot" />
-      <span class="live-context clip">{hello.value?.context || 'cluster'}</span>
-      {hello.value?.user && <span class="live-text clip">as {hello.value.user}</span>}
+      <span class="live-context clip">
+        {clusters.value.length > 0 ? `${clusters.value.length} clusters` : hello.value?.context || 'cluster'}
+      </span>
+      {hello.value?.user && clusters.value.length === 0 && <span class="live-text clip">as {hello.value.user}</span>}
       <span class="live-text">{text}</span>
     </span>
   );

@@ -1,5 +1,6 @@
 /** What is not shown, and why: a page that leaves things out must say so. */
 import { BOUND_KINDS } from '../../api/kinds.ts';
+import type { KindState } from '../../client/board/pageMessages.ts';
 import { kinds } from '../state/stream.ts';
 
 /** Of Flux: what is read of them says no more than whether an application has failed. */
@@ -7,19 +8,41 @@ const BOUND: readonly string[] = BOUND_KINDS.map(({ kind }) => kind);
 
 /** `of`: the kinds that are shown here beside Rollouts. */
 export function Unread({ of }: { of: readonly string[] }) {
-  const rollouts = kinds.value.find(({ kind }) => kind === 'Rollout');
-  const missing = kinds.value.filter(
-    ({ kind, state }) => of.includes(kind) && (state === 'forbidden' || state === 'absent'),
+  return (
+    <>
+      {[...Map.groupBy(kinds.value, ({ cluster }) => cluster)].map(([cluster, states]) => (
+        <UnreadOf key={cluster} cluster={cluster} states={states} of={of} />
+      ))}
+    </>
   );
-  const narrowed = kinds.value.find(({ kind, namespace }) => namespace && !BOUND.includes(kind));
-  if (rollouts?.state === 'forbidden' || rollouts?.state === 'absent') return null;
+}
+
+interface UnreadOfProps {
+  cluster: string | undefined;
+  states: readonly KindState[];
+  of: readonly string[];
+}
+
+function UnreadOf({ cluster, states, of }: UnreadOfProps) {
+  const isMissing = ({ state }: KindState) => state === 'forbidden' || state === 'absent';
+  const hasNoRollouts = states.some((each) => each.kind === 'Rollout' && isMissing(each));
+  // Of one cluster that is the whole page.
+  if (hasNoRollouts && cluster === undefined) return null;
+  const shown = hasNoRollouts ? ['Rollout', ...of] : of;
+  const missing = states.filter((each) => shown.includes(each.kind) && isMissing(each));
+  const narrowed = states.find(({ kind, namespace }) => namespace && !BOUND.includes(kind));
+  const where = cluster === undefined ? '' : `Cluster ${cluster}: `;
   if (missing.length === 0 && !narrowed) return null;
   return (
     <div class="notice" role="status">
-      {narrowed && <p>You may not read the whole cluster: only namespace {narrowed.namespace} is shown.</p>}
+      {narrowed && (
+        <p>
+          {where}You may not read the whole cluster: only namespace {narrowed.namespace} is shown.
+        </p>
+      )}
       {missing.length > 0 && (
         <p>
-          Not shown, because you may not read them or they are not installed:{' '}
+          {where}Not shown, because you may not read them or they are not installed:{' '}
           {missing.map(({ kind }) => `${kind}s`).join(', ')}. What depends on them is marked as unknown.
         </p>
       )}

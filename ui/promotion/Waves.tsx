@@ -15,12 +15,12 @@ const LOOKS: Record<WaveState, { text: string; icon: IconName; tone: Tone }> = {
 };
 
 export function Budget({ budget }: { budget: BudgetView }) {
-  const { id, kind, namespace, name, headline, isHeld, causes, label, versions, slots } = budget;
-  const title = `${kind} ${id}`;
+  const { cluster, id, kind, namespace, name, headline, isHeld, causes, label, versions, slots } = budget;
+  const title = `${kind} ${id}${cluster ? ` in ${cluster}` : ''}`;
   return (
     <section class="card panel budget" aria-label={title}>
       <h2 class="line">
-        {namespace ? <a href={linkTo.object({ kind, namespace, name })}>{title}</a> : title}{' '}
+        {namespace ? <a href={linkTo.object({ kind, namespace, name }, cluster)}>{title}</a> : title}{' '}
         <Badge tone={isHeld ? 'held' : 'good'} icon={isHeld ? 'gate' : 'open'}>
           {headline}
         </Badge>
@@ -41,8 +41,8 @@ export function Budget({ budget }: { budget: BudgetView }) {
           {slots.map(({ rollout, version, state }, index) => (
             <span key={rollout}>
               {index > 0 && ', '}
-              <a href={linkTo.rollout(rollout)}>{rollout}</a> <span class="version">{version}</span>{' '}
-              {state.toLowerCase()}
+              <a href={linkTo.rollout(rollout, cluster ? { cluster } : {})}>{rollout}</a>{' '}
+              <span class="version">{version}</span> {state.toLowerCase()}
             </span>
           ))}
         </p>

@@ -1,60 +1,39 @@
-/** Stages as graphs: each set of Rollouts that come after one another, laid out from left to right. */
+/** Stages of a pipeline, laid out from left to right. */
 import { graphlib, layout } from '@dagrejs/dagre';
-import type { Row } from '../../client/board/row.ts';
+import type { Edge, Pipeline } from './pipelines.ts';
 
-export const NODE = { width: 200, height: 78 };
+export const NODE = { width: 236, height: 132 };
+
+interface Point {
+  x: number;
+  y: number;
+}
 
 export interface Placed {
-  /** Of the Rollouts with which versions begin. */
-  title: string;
   width: number;
   height: number;
-  nodes: { id: string; x: number; y: number }[];
-  edges: { from: string; to: string; points: { x: number; y: number }[] }[];
+  nodes: ({ key: string } & Point)[];
+  edges: (Edge & { begin: Point; end: Point })[];
 }
 
-/** `rows`: all. A stage that is not among them, because it does not exist or may not be seen, is a node all the same. */
-export function placed(rows: ReadonlyMap<string, Row>): Placed[] {
-  const edges = [...rows.values()].flatMap(({ id, after }) => after.map((stage) => [stage, id] as const));
-  const all = new graphlib.Graph();
-  for (const [from, to] of edges) all.setEdge(from, to);
-  return (graphlib.alg.components(all) as string[][])
-    .map((ids) => ids.sort())
-    .sort(([a = ''], [b = '']) => a.localeCompare(b))
-    .map((ids) =>
-      place(
-        ids,
-        edges.filter(([from]) => ids.includes(from)),
-      ),
-    );
-}
-
-function place(ids: readonly string[], edges: readonly (readonly [string, string])[]): Placed {
+export function placed({ stages, edges }: Pick<Pipeline, 'stages' | 'edges'>): Placed {
   const graph = new graphlib.Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: 18, ranksep: 56, marginx: 2, marginy: 2 });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const id of ids) graph.setNode(id, { ...NODE });
-  for (const [from, to] of edges) graph.setEdge(from, to);
+  for (const key of stages) graph.setNode(key, { ...NODE });
+  for (const { from, to } of edges) graph.setEdge(from, to);
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
-  const targets = new Set(edges.map(([, to]) => to));
-  const first = ids.filter((id) => !targets.has(id));
+  const at = (key: string) => graph.node(key) as Point;
   return {
-    title: first.slice(0, 3).join(', ') || ids[0] || '',
     width,
     height,
-    nodes: ids.map((id) => {
-      const { x, y } = graph.node(id) as { x: number; y: number };
-      return { id, x: x - NODE.width / 2, y: y - NODE.height / 2 };
-    }),
+    nodes: stages.map((key) => ({ key, x: at(key).x - NODE.width / 2, y: at(key).y - NODE.height / 2 })),
     // From side to side: where dagre lets an edge leave a wide node is often its corner.
-    edges: edges.map(([from, to]) => {
-      const [a, b] = [graph.node(from), graph.node(to)] as { x: number; y: number }[];
-      const points = [
-        { x: a!.x + NODE.width / 2, y: a!.y },
-        { x: b!.x - NODE.width / 2, y: b!.y },
-      ];
-      return { from, to, points };
-    }),
+    edges: edges.map((edge) => ({
+      ...edge,
+      begin: { x: at(edge.from).x + NODE.width / 2, y: at(edge.from).y },
+      end: { x: at(edge.to).x - NODE.width / 2, y: at(edge.to).y },
+    })),
   };
 }

@@ -1,15 +1,16 @@
 /** What the page shows, as data, and as the part of its address after the host. A link shows a colleague the same. */
 
-/** What each page keeps after the `?`, in this order. Never a reason or a version typed to confirm: those are the user's own words. */
+/** What each page keeps after the `?`, in this order. `cluster`: where several are shown. Never a reason or a version typed to confirm: those are the user's own words. */
 const KEPT = {
-  board: ['q', 'state', 'namespace', 'group'],
+  board: ['q', 'state', 'cluster', 'namespace', 'group'],
   /** `do`: the action whose dialog is open. */
-  rollout: ['release', 'do'],
-  gate: ['do'],
-  gates: ['range', 'do', 'when', 'from', 'for', 'in', 'all', 'name', 'kinds', 'days', 'between', 'zone'],
-  promotion: [],
-  adopt: ['q', 'object', 'policy', 'variable', 'rollout', 'runs'],
-  object: [],
+  rollout: ['cluster', 'release', 'do'],
+  gate: ['cluster', 'do'],
+  gates: ['cluster', 'range', 'do', 'when', 'from', 'for', 'in', 'all', 'name', 'kinds', 'days', 'between', 'zone'],
+  /** `stage`: the chosen Rollout; `release`: the chosen version there. */
+  promotion: ['q', 'cluster', 'stage', 'release', 'do'],
+  adopt: ['cluster', 'q', 'object', 'policy', 'variable', 'rollout', 'runs'],
+  object: ['cluster'],
   unknown: [],
 } as const satisfies Record<string, readonly string[]>;
 

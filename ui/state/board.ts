@@ -1,16 +1,23 @@
 /** The rows that the address asks for: searched, filtered, grouped and in order. */
 import { computed } from '@preact/signals';
-import type { Row } from '../../client/board/row.ts';
+import { keyOf, type Row } from '../../client/board/row.ts';
 import { STATE_ORDER, STATES } from '../look/words.ts';
+import { depthsOf } from './depths.ts';
 import { query } from './route.ts';
 import { rows } from './stream.ts';
+
+/** Of the cluster that the address names, or of any. */
+export function isHere({ cluster: own }: { cluster?: string }): boolean {
+  const { cluster } = query.value;
+  return own === undefined || !cluster || own === cluster;
+}
 
 /** Everything but the state, so that the counts of the states stay while one of them is chosen. */
 const searched = computed<Row[]>(() => {
   const { q = '', namespace } = query.value;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return [...rows.value.values()].filter(
-    (row) => (!namespace || row.namespace === namespace) && words.every((word) => has(row, word)),
+    (row) => isHere(row) && (!namespace || row.namespace === namespace) && words.every((word) => has(row, word)),
   );
 });
 
@@ -19,7 +26,7 @@ function has(row: Row, word: string): boolean {
   const [label, value] = word.split('=');
   if (value !== undefined)
     return Object.entries(row.labels).some(([key, is]) => key.toLowerCase() === label && is.toLowerCase() === value);
-  return [row.id, row.title, row.headline, row.runs?.version, row.track?.version, row.why].some((text) =>
+  return [row.cluster, row.id, row.title, row.headline, row.runs?.version, row.track?.version, row.why].some((text) =>
     text?.toLowerCase().includes(word),
   );
 }
@@ -38,7 +45,10 @@ export const shown = computed<Row[]>(() => {
   const { state, group } = query.value;
   const found = state ? searched.value.filter((row) => row.state === state) : searched.value;
   const within = (a: Row, b: Row) =>
-    rank(a) - rank(b) || a.name.localeCompare(b.name) || a.namespace.localeCompare(b.namespace);
+    rank(a) - rank(b) ||
+    a.name.localeCompare(b.name) ||
+    a.namespace.localeCompare(b.namespace) ||
+    (a.cluster ?? '').localeCompare(b.cluster ?? '');
   if (!group) return [...found].sort(within);
   return [...found].sort(
     (a, b) =>
@@ -48,6 +58,7 @@ export const shown = computed<Row[]>(() => {
 
 /** Label keys begin with `label:`. */
 export function groupOf(row: Row, group: string): string {
+  if (group === 'cluster') return row.cluster ?? '';
   if (group === 'namespace') return row.namespace;
   if (group === 'state') return STATES[row.state].text;
   if (group === 'stage')
@@ -64,28 +75,17 @@ function groupRank(row: Row, group: string): number {
 
 /** How many stages a version passes before it comes here, on the longest way. */
 function stageOf(row: Row): number {
-  return depths.value.get(row.id) ?? 0;
+  return depths.value.get(keyOf(row)) ?? 0;
 }
 
-const depths = computed(() => {
-  const found = new Map<string, number>();
-  const visit = (id: string, way: Set<string>): number => {
-    const known = found.get(id);
-    if (known !== undefined) return known;
-    if (way.has(id)) return 0;
-    way.add(id);
-    const after = rows.value.get(id)?.after ?? [];
-    const depth = after.length === 0 ? 0 : 1 + Math.max(...after.map((stage) => visit(stage, way)));
-    way.delete(id);
-    found.set(id, depth);
-    return depth;
-  };
-  for (const id of rows.value.keys()) visit(id, new Set());
-  return found;
-});
+const depths = computed(() =>
+  depthsOf(
+    [...rows.value].flatMap(([to, { cluster, after }]) => after.map((id) => ({ from: keyOf({ cluster, id }), to }))),
+  ),
+);
 
 export const namespaces = computed(() =>
-  [...new Set([...rows.value.values()].map(({ namespace }) => namespace))].sort(),
+  [...new Set([...rows.value.values()].filter(isHere).map(({ namespace }) => namespace))].sort(),
 );
 
 /** Labels that divide: not on one application only, and with few values. */

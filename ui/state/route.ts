@@ -1,5 +1,6 @@
 /** What the page shows is its address: a link, a reload and the back button show the same. */
 import { computed, effect, signal } from '@preact/signals';
+import type { Row } from '../../client/board/row.ts';
 import { formatAddress, parseAddress, type Query, titleOf } from './address.ts';
 
 const current = () => location.pathname + location.search;
@@ -35,16 +36,26 @@ function move(to: string, how: How): void {
   address.value = to;
 }
 
+/** Objects are in the cluster that the address names, unless they name their own. */
+const here = () => query.peek().cluster;
+
 export const linkTo = {
   board: '/',
-  namespace: (namespace: string) => formatAddress({ page: 'board', query: { namespace } }),
+  cluster: (cluster: string) => formatAddress({ page: 'board', query: { cluster } }),
+  namespace: (namespace: string) => formatAddress({ page: 'board', query: { cluster: here(), namespace } }),
   gates: '/gates',
   promotion: '/promotion',
+  /** A stage among those of its pipeline; the search that found it stays. */
+  stage: ({ cluster, id: stage }: Pick<Row, 'cluster' | 'id'>, release?: string) =>
+    formatAddress({ page: 'promotion', query: { q: query.peek().q, cluster, stage, release } }),
+  /** None chosen. */
+  stages: () => formatAddress({ page: 'promotion', query: { q: query.peek().q } }),
   adopt: '/adopt',
-  rollout: (id: string, query: Query = {}) => formatAddress({ page: 'rollout', id, query }),
-  gate: (id: string) => formatAddress({ page: 'gate', id, query: {} }),
-  object: ({ kind, namespace, name }: { kind: string; namespace: string; name: string }) =>
-    formatAddress({ page: 'object', kind: kind.toLowerCase(), id: `${namespace}/${name}`, query: {} }),
+  rollout: (id: string, query: Query = {}) =>
+    formatAddress({ page: 'rollout', id, query: { cluster: here(), ...query } }),
+  gate: (id: string, cluster = here()) => formatAddress({ page: 'gate', id, query: { cluster } }),
+  object: ({ kind, namespace, name }: { kind: string; namespace: string; name: string }, cluster = here()) =>
+    formatAddress({ page: 'object', kind: kind.toLowerCase(), id: `${namespace}/${name}`, query: { cluster } }),
 };
 
 /** Links are links: only a plain click stays in this document, and none that is marked to leave it. */

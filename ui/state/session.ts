@@ -6,6 +6,7 @@ import type { ActionRequest } from '../../client/actions/action.ts';
 import type { AdoptList, AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
 import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/pageMessages.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
+import { query } from './route.ts';
 
 const KEY = 'rollouts-token';
 
@@ -61,19 +62,25 @@ const post = async <T>(path: string, body: unknown): Promise<T> =>
     await request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   ).json() as Promise<T>;
 
+/** Of the cluster that the address names. */
+const inCluster = (path: string, cluster = query.peek().cluster) =>
+  cluster === undefined ? path : `${path}?cluster=${encodeURIComponent(cluster)}`;
+
 const item = (id: string) => id.split('/').map(encodeURIComponent).join('/');
 
 export const api = {
-  application: (id: string, signal: AbortSignal) => get<ApplicationPage>(`/api/applications/${item(id)}`, signal),
+  application: (id: string, signal: AbortSignal, cluster?: string) =>
+    get<ApplicationPage>(inCluster(`/api/applications/${item(id)}`, cluster), signal),
   explanation: (kind: string, id: string, signal: AbortSignal) =>
-    get<Explanation>(`/api/objects/${kind}/${item(id)}`, signal),
-  gate: (id: string, signal: AbortSignal) => get<GatePage>(`/api/gates/${item(id)}`, signal),
-  dryRun: (action: ActionRequest) => post<Answer>('/api/act', { action, dryRun: true }),
+    get<Explanation>(inCluster(`/api/objects/${kind}/${item(id)}`), signal),
+  gate: (id: string, signal: AbortSignal) => get<GatePage>(inCluster(`/api/gates/${item(id)}`), signal),
+  dryRun: (action: ActionRequest) => post<Answer>(inCluster('/api/act'), { action, dryRun: true }),
   /** `basis`: that of the answer to the dry run. */
-  act: (action: ActionRequest, basis?: string) => post<Answer>('/api/act', { action, basis }),
-  adoptable: (signal: AbortSignal) => get<AdoptList>('/api/take-over', signal),
-  previewAdoption: (requested: AdoptRequest) => post<AdoptPreview>('/api/take-over/look', { requested }),
-  makeAdoption: (requested: AdoptRequest, agreed: string) => post<Answer>('/api/take-over/make', { requested, agreed }),
+  act: (action: ActionRequest, basis?: string) => post<Answer>(inCluster('/api/act'), { action, basis }),
+  adoptable: (signal: AbortSignal) => get<AdoptList>(inCluster('/api/take-over'), signal),
+  previewAdoption: (requested: AdoptRequest) => post<AdoptPreview>(inCluster('/api/take-over/look'), { requested }),
+  makeAdoption: (requested: AdoptRequest, agreed: string) =>
+    post<Answer>(inCluster('/api/take-over/make'), { requested, agreed }),
   signOut: (path: string) => post<unknown>(path, {}),
-  preview: (action: ActionRequest) => post<Preview>('/api/preview', { action }),
+  preview: (action: ActionRequest) => post<Preview>(inCluster('/api/preview'), { action }),
 };

@@ -1,9 +1,9 @@
 /** What the one stream says, as signals: rows, Gates, schedules, budgets and the state of the watches. */
 import { batch, type Signal, signal } from '@preact/signals';
 import type { BudgetView } from '../../client/board/budgetView.ts';
-import type { Hello, KindState, StreamEvents } from '../../client/board/pageMessages.ts';
+import type { Change, Hello, KindState, StreamEvents } from '../../client/board/pageMessages.ts';
 import type { GateView, ScheduleView } from '../../client/board/planViews.ts';
-import type { Row } from '../../client/board/row.ts';
+import { keyOf, type Row } from '../../client/board/row.ts';
 import { readStream, type StreamEvent } from './reader.ts';
 import { Refused } from './session.ts';
 
@@ -17,7 +17,7 @@ export const signIn = signal<string | undefined>(undefined);
 export const hello = signal<Hello | undefined>(undefined);
 export const kinds = signal<readonly KindState[]>([]);
 export const isComplete = signal(false);
-/** By id. A new Map for each message: what depends on it is computed again once. */
+/** By key. A new Map for each message: what depends on it is computed again once. */
 export const rows = signal<ReadonlyMap<string, Row>>(new Map());
 export const gates = signal<ReadonlyMap<string, GateView>>(new Map());
 export const schedules = signal<ReadonlyMap<string, ScheduleView>>(new Map());
@@ -74,10 +74,12 @@ const HANDLERS: { [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => vo
     connection.value = 'live';
   },
   reset: () => {
+    kinds.value = [];
     fresh = new Map(ALL.map((each) => [each, new Map()]));
   },
   kinds: (data) => {
-    kinds.value = data;
+    const others = kinds.value.filter((each) => data.every(({ cluster }) => cluster !== each.cluster));
+    kinds.value = [...others, ...data];
   },
   rows: (change) => {
     merge(rows, change);
@@ -97,11 +99,12 @@ const ALL: readonly Signal[] = [rows, gates, schedules, budgets];
 
 function merge<T extends { id: string }>(
   into: Signal<ReadonlyMap<string, T>>,
-  { set, gone }: { set: readonly T[]; gone: readonly string[] },
+  { cluster, set, gone }: Change<T>,
 ): void {
   const next = (fresh?.get(into) as Map<string, T> | undefined) ?? new Map(into.value);
-  for (const each of set) next.set(each.id, each);
-  for (const id of gone) next.delete(id);
+  for (const each of set)
+    next.set(keyOf({ cluster, id: each.id }), cluster === undefined ? each : { ...each, cluster });
+  for (const id of gone) next.delete(keyOf({ cluster, id }));
   // The first screenful of a first visit is not kept waiting for the rest.
   if (!fresh || !isComplete.value) into.value = fresh ? new Map(next) : next;
 }

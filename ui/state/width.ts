@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 
@@ -12,3 +13,11 @@ export function useWidth(element: RefObject<Element | null>, initial: number): n
   }, []);
   return width;
 }
+
+const NARROW = matchMedia('(max-width: 760px)');
+
+/** A phone, or a window as narrow as one. */
+export const isNarrow = signal(NARROW.matches);
+NARROW.addEventListener('change', (event) => {
+  isNarrow.value = event.matches;
+});

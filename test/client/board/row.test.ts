@@ -97,4 +97,33 @@ describe('the row of an application that waits', () => {
     expect(row({ waiting: { ...waits.waiting!, requested } }).since).toBe(requested.at);
     expect(row({ state: 'failed' }).since).toBeUndefined();
   });
+
+  it('has what stands before it, and not the stages, which it names by itself', () => {
+    const kinds = (['stage', 'copy', 'binding', 'bake'] as const).map((kind) => step(kind, 'waits'));
+    const gates = [
+      step('rolloutGate', 'blocks', { detail: '1/2 approvals' }),
+      step('gate', 'passed', { detail: 'open' }),
+    ];
+    expect(row({ steps: [...gates, ...kinds] }).gates).toEqual([
+      { kind: 'rolloutGate', title: 'rolloutGate', state: 'blocks', detail: '1/2 approvals' },
+      { kind: 'gate', title: 'gate', state: 'passed' },
+      { kind: 'copy', title: 'copy', state: 'waits' },
+    ]);
+  });
+
+  it('has the version that waits behind one that is rolling out', () => {
+    expect(row({ state: 'deploying', runs: runs('Deploying') })).toMatchObject({
+      waits: '1.1.0',
+      track: { version: '1.0.0' },
+    });
+  });
+
+  it('names its image as an image copied to it is named', () => {
+    const spec = { targetRepository: { url: 'oci://registry.example/prod/app' } };
+    const rollout = { spec, status: { image: 'registry.example/dev/app' } } as unknown as Rollout;
+    expect(rowOf(rollout, app({}))).toMatchObject({
+      image: 'registry.example/dev/app',
+      copiesTo: 'registry.example/prod/app',
+    });
+  });
 });

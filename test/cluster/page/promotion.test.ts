@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, expectFits, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
+import {
+  complaints,
+  expectAccessible,
+  expectFits,
+  keepScreenshot,
+  type Visitor,
+  visitorOf,
+} from '../support/browser.ts';
 import { ref, rollout, rolloutBudget, sharedCluster, waitFor } from '../support/cluster.ts';
 
 describe('promotion', () => {
@@ -32,6 +39,41 @@ describe('promotion', () => {
     await node('world').getByText('1.0.0 held at the gates').waitFor();
     await expectAccessible(tab);
     await keepScreenshot(tab, 'promotion');
+    const phone = await visitor.tab('/promotion', { colorScheme: 'dark', width: 360 });
+    await phone.getByText(/after eu, us/).waitFor();
+    await expectAccessible(phone);
+    await expectFits(phone);
+    await keepScreenshot(phone, 'promotion-phone');
+  });
+
+  it('is walked by keys to a stage, which says what it waits for, at an address of its own', async () => {
+    const tab = await visitor.tab('/promotion');
+    await tab.getByRole('link', { name: 'staging', exact: true }).waitFor();
+    await tab.keyboard.press('j');
+    await tab.keyboard.press('j');
+    await tab.keyboard.press('Enter');
+    const stage = tab.getByRole('region', { name: `Stage ${ns}/eu` });
+    await stage
+      .getByText(/waits for Rollout/)
+      .first()
+      .waitFor();
+    expect(new URL(tab.url()).search).toBe(`?stage=${ns}/eu`);
+    await expectAccessible(tab);
+    await tab.reload();
+    await stage.getByRole('button', { name: 'Close the stage' }).click();
+    await stage.waitFor({ state: 'hidden' });
+  });
+
+  it('has versions by stage, with the actions for the chosen one', async () => {
+    const tab = await visitor.tab('/promotion');
+    await tab.getByRole('link', { name: `1.0.0 in ${ns}/staging: Runs, baking` }).waitFor();
+    await tab.getByRole('link', { name: `1.0.0 in ${ns}/us: Waits` }).click();
+    const stage = tab.getByRole('region', { name: `Stage ${ns}/us` });
+    await stage.getByRole('button', { name: 'Deploy 1.0.0 manually' }).click();
+    await tab.getByRole('dialog').getByText(`kubectl rollouts deploy us 1.0.0 -n ${ns}`).waitFor();
+    expect(new URL(tab.url()).search).toBe(`?stage=${ns}/us&release=1.0.0&do=deploy/Rollout/${ns}/us/1.0.0`);
+    await keepScreenshot(tab, 'promotion-stage');
+    expect(complaints(tab)).toEqual([]);
   });
 });
 

@@ -40,9 +40,17 @@ export interface TabOptions {
 export const visitorOf = (dir: string, user: UserName, namespace: string): Promise<Visitor> =>
   visitorWith(join(dir, USERS[user].file), namespace);
 
-export async function visitorWith(kubeconfig: string, namespace: string): Promise<Visitor> {
+/** `shown`: contexts of the kubeconfig; its current one by default. */
+export async function visitorWith(
+  kubeconfig: string,
+  namespace: string,
+  shown: readonly string[] = [],
+): Promise<Visitor> {
   assets ??= buildPage();
-  const [server, browser] = await Promise.all([servePageOn(kubeconfig, await assets, { namespace }), launchBrowser()]);
+  const [server, browser] = await Promise.all([
+    servePageOn(kubeconfig, await assets, { namespace, contexts: shown }),
+    launchBrowser(),
+  ]);
   const contexts = new Map<string, Promise<BrowserContext>>();
   const token = server.address.split('token=')[1]!;
   return {

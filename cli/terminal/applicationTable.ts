@@ -1,0 +1,49 @@
+/** Many applications, a line each: `-o wide`. */
+import type { Application } from '../../client/explain/application.ts';
+import { table } from './columns.ts';
+import { OUTCOME_TONES, STATE_TONES, type Style } from './style.ts';
+
+interface TableOptions {
+  isQualified: boolean;
+  header: boolean;
+}
+
+export function applicationTable(apps: readonly Application[], style: Style, options: TableOptions): string[] {
+  const rows = apps.map((app) => row(app, style, options.isQualified));
+  return table(options.header ? [headOf(options.isQualified), ...rows] : rows);
+}
+
+/** What one cluster has answered. */
+export interface ClusterApplications {
+  cluster: string;
+  value?: readonly Application[];
+  /** Why it has no applications to show. */
+  problem?: string;
+}
+
+/** A cluster without an answer has a row that says so. */
+export function clustersTable(answers: readonly ClusterApplications[], style: Style, header: boolean): string[] {
+  const head = ['CLUSTER', ...headOf(true)];
+  const rows = answers.flatMap(({ cluster, value = [], problem }) => [
+    ...value.map((app) => [cluster, ...row(app, style, true)]),
+    ...(problem ? [[cluster, '-', '-', '-', '-', '-', style.tone('bad', 'unknown'), style.text(problem)]] : []),
+  ]);
+  return table(header ? [head, ...rows] : rows);
+}
+
+function headOf(isQualified: boolean): string[] {
+  return [...(isQualified ? ['NAMESPACE'] : []), 'NAME', 'RUNS', 'SINCE', 'WAITS', 'STATE', 'CAUSE'];
+}
+
+function row(app: Application, style: Style, isQualified: boolean): string[] {
+  const { runs, waiting, causes, state, pinned } = app;
+  return [
+    ...(isQualified ? [app.namespace] : []),
+    app.name,
+    runs ? `${style.symbol(OUTCOME_TONES[runs.outcome])} ${runs.version}` : '-',
+    runs ? style.age(runs.endedAt ?? runs.at) : '-',
+    waiting?.version ?? '-',
+    style.tone(STATE_TONES[state], state),
+    state === 'done' && pinned === undefined ? '' : style.text(causes[0]?.text ?? ''),
+  ];
+}

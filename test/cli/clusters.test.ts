@@ -1,0 +1,103 @@
+/** One command for several clusters: each with its own credentials, and one that does not answer keeps nobody waiting. */
+import { expect, it } from 'vitest';
+import { call } from '../support/command.ts';
+import { apiServer, json, kubeconfigWith, list, rollout } from './apiServer.ts';
+
+const NOBODY = 'http://127.0.0.1:1';
+
+/** With one Rollout in each namespace that is asked for. */
+async function clusterWith(version: string, seen: (token: string | undefined) => void = () => {}) {
+  const { url } = await apiServer((request, response, { pathname }) => {
+    seen(request.headers.authorization);
+    const [, namespace] = /\/namespaces\/([^/]+)\/rollouts$/.exec(pathname) ?? [];
+    json(response, list(namespace ? [rollout('web', version, namespace)] : []));
+  });
+  return url;
+}
+
+const get = (line: string, kubeconfig: string, signal?: AbortSignal) =>
+  call(line, {
+    env: { KUBECONFIG: kubeconfig },
+    now: () => Date.parse('2026-03-01T12:01:00Z'),
+    ...(signal && { signal }),
+  });
+const REFUSED = `The API server ${NOBODY} of context 'c' does not answer: connection refused. Is the cluster running, and is this the right context.`;
+
+it('reads each with its own credentials in its own namespace, in the order that was asked for', async () => {
+  const tokens = new Set<string | undefined>();
+  const seen = (token: string | undefined) => tokens.add(token);
+  const kubeconfig = kubeconfigWith({ a: await clusterWith('1.0.0', seen), b: await clusterWith('2.0.0', seen) });
+  const { code, out } = await get('get --context b --context a --context b -o wide', kubeconfig);
+  expect([code, out]).toEqual([
+    0,
+    `CLUSTER   NAMESPACE   NAME   RUNS      SINCE   WAITS   STATE   CAUSE
+b         shop-b      web    ✔ 2.0.0   60s     -       done
+a         shop-a      web    ✔ 1.0.0   60s     -       done
+`,
+  ]);
+  expect(tokens).toEqual(new Set(['Bearer secret of a', 'Bearer secret of b']));
+});
+
+it('says of one that does not answer, among the others, why, and ends with 1', async () => {
+  const kubeconfig = kubeconfigWith({ a: await clusterWith('1.0.0'), c: NOBODY });
+  const wide = await get('get --context a --context c -o wide', kubeconfig);
+  expect(wide.code).toBe(1);
+  expect(wide.out.split('\n')).toEqual([
+    expect.stringMatching(/^CLUSTER +NAMESPACE/),
+    expect.stringMatching(/^a +shop-a +web +✔ 1\.0\.0/),
+    expect.stringMatching(/^c +- +- +- +- +- +unknown +The API server .* does not answer/),
+    '',
+  ]);
+  const tree = await get('get --context a --context c', kubeconfig);
+  expect([tree.code, tree.out]).toEqual([
+    1,
+    `Cluster a
+
+shop-a/web   ✔ 1.0.0 deployed 60s ago
+└─ ✔ Bake of 1.0.0   Bake completed successfully
+
+Cluster c
+✖ ${REFUSED}
+`,
+  ]);
+});
+
+it('names the cluster of each application in JSON, and those without an answer', async () => {
+  const kubeconfig = kubeconfigWith({ a: await clusterWith('1.0.0'), c: NOBODY });
+  const { code, out } = await get('get --context c --context a -o json', kubeconfig);
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toMatchObject({
+    items: [{ cluster: 'a', namespace: 'shop-a', name: 'web' }],
+    unanswered: [{ cluster: 'c', problem: REFUSED }],
+  });
+});
+
+it('prints what the others answer before one that is silent, whose time is its own', async () => {
+  const { url } = await apiServer(() => {});
+  const kubeconfig = kubeconfigWith({ silent: url, a: await clusterWith('1.0.0') });
+  const { code, out } = await get('get --context silent --context a --request-timeout 3s', kubeconfig);
+  expect(code).toBe(1);
+  expect(out).toMatch(/^Cluster a\n[\s\S]*\nCluster silent\n✖ .*no answer in time/);
+});
+
+it('ends at once with Ctrl-C while one is silent', async () => {
+  const { url } = await apiServer(() => {});
+  const kubeconfig = kubeconfigWith({ silent: url, a: await clusterWith('1.0.0') });
+  const ended = new AbortController();
+  const began = Date.now();
+  setTimeout(() => ended.abort(), 300);
+  const { code } = await get('get --context silent --context a', kubeconfig, ended.signal);
+  expect(code).toBe(130);
+  expect(Date.now() - began).toBeLessThan(5000);
+});
+
+it.each([
+  ['get --context a --context c --watch', '--watch goes with one --context'],
+  ['get --context a --context c -o name', '-o name goes with one --context'],
+  ['get --context a --context c --user a', '--cluster and --user go with one --context'],
+  ['get --context a --context b', "There is no context 'b'"],
+])('%s is refused', async (line, sentence) => {
+  const { code, out, err } = await get(line, kubeconfigWith({ a: NOBODY, c: NOBODY }));
+  expect([out, err]).toEqual(['', expect.stringContaining(sentence)]);
+  expect(code).toBeGreaterThan(0);
+});

@@ -1,0 +1,124 @@
+/** Several clusters on one page: here one cluster under the names of two users, and one that does not answer. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { USERS } from '../../../dev/local/controlPlane/users.ts';
+import {
+  complaints,
+  expectAccessible,
+  expectFits,
+  keepScreenshot,
+  type Visitor,
+  visitorWith,
+} from '../support/browser.ts';
+import { ref, sharedCluster } from '../support/cluster.ts';
+import { type Story, storyOf } from '../support/rolloutStory.ts';
+
+describe('several clusters', () => {
+  const view = sharedCluster();
+  const folder = mkdtempSync(join(tmpdir(), 'clusters-'));
+  let story: Story;
+  let visitor: Visitor;
+
+  /** Contexts `east` of sre, `west` of developer, and `gone`. */
+  function kubeconfig(): string {
+    const [sre, developer] = (['sre', 'developer'] as const).map((user) =>
+      parse(readFileSync(join(view.dir, USERS[user].file), 'utf8')),
+    );
+    const cluster = sre.clusters[0].name;
+    const contextOf = (name: string, user: string, of = cluster) => ({ name, context: { cluster: of, user } });
+    const config = {
+      ...sre,
+      clusters: [...sre.clusters, { name: 'nobody', cluster: { server: 'https://127.0.0.1:1' } }],
+      users: [...sre.users, ...developer.users],
+      contexts: [contextOf('east', 'sre'), contextOf('west', 'developer'), contextOf('gone', 'sre', 'nobody')],
+    };
+    const file = join(folder, 'config');
+    writeFileSync(file, stringify(config), { mode: 0o600 });
+    return file;
+  }
+
+  beforeAll(async () => {
+    story = storyOf(view, await view.newNamespace());
+    await story.create({}, {});
+    await story.publish('1.0.0');
+    await story.headIs('1.0.0', 'Succeeded');
+    visitor = await visitorWith(kubeconfig(), story.ns, ['east', 'west', 'gone']);
+  });
+  afterEach(() => visitor.leave());
+  afterAll(async () => {
+    await visitor.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('are one board with a column, a filter in the address, and a word about the one that does not answer', async () => {
+    const tab = await visitor.tab('/');
+    const row = (cluster: string) => tab.locator('.row').filter({ hasText: cluster });
+    await row('east').getByText('1.0.0').first().waitFor();
+    await row('west').getByText('1.0.0').first().waitFor();
+    await tab.getByText(/Cluster gone does not answer .* Nothing of it is shown\./).waitFor();
+    await expectAccessible(tab);
+    await keepScreenshot(tab, 'clusters');
+    await tab.getByLabel('Cluster', { exact: true }).selectOption('west');
+    await row('east').waitFor({ state: 'hidden' });
+    expect(new URL(tab.url()).search).toBe('?cluster=west');
+    const phone = await visitor.tab('/', { colorScheme: 'dark', width: 360 });
+    await phone.locator('.row').filter({ hasText: 'west' }).waitFor();
+    await expectAccessible(phone);
+    await expectFits(phone);
+    await keepScreenshot(phone, 'clusters-phone');
+  });
+
+  it('are one pipeline where they deploy the same image', async () => {
+    const tab = await visitor.tab('/promotion');
+    await tab.getByRole('link', { name: `1.0.0 in west ${story.ns}/app: Runs` }).click();
+    await tab.getByRole('region', { name: `Stage west ${story.ns}/app` }).waitFor();
+    expect(new URL(tab.url()).search).toBe(`?cluster=west&stage=${story.ns}/app&release=1.0.0`);
+    await expectAccessible(tab);
+  });
+
+  it('are written to one by one, with the name in the question, the command and the address', async () => {
+    const tab = await visitor.tab('/');
+    await tab.locator('.row').filter({ hasText: 'west' }).getByRole('link').click();
+    expect(new URL(tab.url()).search).toBe('?cluster=west');
+    await tab.getByRole('button', { name: 'Pin 1.0.0' }).first().click();
+    const dialog = tab.getByRole('dialog');
+    await dialog.getByText('In cluster west').waitFor();
+    await dialog.getByText(`kubectl rollouts --context west pin app 1.0.0 -n ${story.ns}`).waitFor();
+    await keepScreenshot(tab, 'clusters-dialog');
+    await dialog.getByRole('button', { name: 'Pin in west' }).click();
+    await dialog.getByText('The API server has accepted it.').waitFor();
+    await tab
+      .getByText(/Pinned to 1\.0\.0 by developer/)
+      .first()
+      .waitFor();
+    expect((await view.admin.get(ref('rollout', story.ns, 'app'))).spec.wantedVersion).toBe('1.0.0');
+    expect(complaints(tab)).toEqual([]);
+  });
+
+  it('are frozen one by one, once one is chosen', async () => {
+    const tab = await visitor.tab('/gates');
+    await tab.getByRole('button', { name: 'Freeze', exact: true }).click();
+    const dialog = tab.getByRole('dialog');
+    await dialog.getByText('Choose a cluster.').waitFor();
+    await dialog.getByLabel('Cluster', { exact: true }).selectOption('west');
+    await dialog.getByText(/"developer" cannot create resource "gates"/).waitFor();
+    await dialog.getByLabel('Cluster', { exact: true }).selectOption('east');
+    await dialog.getByText('It would hold 1:').waitFor();
+    await expectAccessible(tab);
+    await keepScreenshot(tab, 'clusters-freeze');
+    await dialog.getByRole('button', { name: `Freeze ${story.ns}: 1 object in east` }).click();
+    await dialog.getByText('The API server has accepted it.').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await tab.locator('.closed-gates').getByText('east').waitFor();
+    expect((await view.admin.get(ref('gate', story.ns, 'incident'))).metadata.name).toBe('incident');
+  });
+
+  it('that the page does not show are not mistaken for one that it shows', async () => {
+    const tab = await visitor.tab(`/rollout/${story.ns}/app?cluster=north`);
+    await tab.getByText('Cluster north is not shown here').waitFor();
+    await tab.getByText('kubectl rollouts ui --context north').waitFor();
+  });
+});

@@ -1,0 +1,146 @@
+/** The stages of a pipeline as a picture: which version is where, what comes next, and what holds it. On a phone a list. */
+import { useMemo } from 'preact/hooks';
+import type { Row, RowGate } from '../../client/board/row.ts';
+import { STEP_KINDS } from '../../client/explain/stepKinds.ts';
+import { Icon } from '../look/Icon.tsx';
+import { STATES, STEPS } from '../look/words.ts';
+import { Sentence } from '../parts/Sentence.tsx';
+import { For } from '../parts/Time.tsx';
+import { trackText } from '../parts/Track.tsx';
+import { now } from '../state/clock.ts';
+import { cluster as stageCluster } from '../state/cluster.ts';
+import { linkTo, query } from '../state/route.ts';
+import { rows } from '../state/stream.ts';
+import { isNarrow } from '../state/width.ts';
+import { NODE, type Placed, placed } from './layout.ts';
+import { edgeState, type Pipeline, partsOf } from './pipelines.ts';
+
+/** Beyond that a picture shows nothing, and takes seconds to lay out. */
+const MOST_DRAWN = 150;
+
+export function Graph({ pipeline }: { pipeline: Pipeline }) {
+  const { title, stages, edges } = pipeline;
+  const isDrawn = stages.length <= MOST_DRAWN && !isNarrow.value;
+  // Only where the order itself has changed: not with each version.
+  const picture = useMemo(() => (isDrawn ? placed(pipeline) : undefined), [isDrawn, JSON.stringify([stages, edges])]);
+  const place = new Map(picture?.nodes.map(({ key, x, y }) => [key, { left: `${x}px`, top: `${y}px` }]));
+  return (
+    <section
+      class="graph-scroll"
+      tabIndex={picture ? 0 : undefined}
+      aria-label={picture ? `Picture of ${title}` : undefined}
+    >
+      <div class={picture ? 'graph' : 'graph-list'} style={picture && sizeOf(picture)}>
+        {picture && <Edges picture={picture} />}
+        <ol>
+          {stages.slice(0, MOST_DRAWN).map((key) => (
+            <Node key={key} of={key} row={rows.value.get(key)} style={place.get(key)} />
+          ))}
+        </ol>
+      </div>
+      {stages.length > MOST_DRAWN && <p class="meta">{stages.length - MOST_DRAWN} more stages are on the board.</p>}
+    </section>
+  );
+}
+
+function sizeOf({ width, height }: Placed) {
+  return { width: `${width}px`, height: `${height}px` };
+}
+
+function Edges({ picture: { width, height, edges } }: { picture: Placed }) {
+  return (
+    <svg width={width} height={height} aria-hidden="true">
+      {edges.map(({ from, to, isCopy, begin, end }) => {
+        const state = edgeState(rows.value.get(from), rows.value.get(to)) ?? '';
+        const middle = (begin.x + end.x) / 2;
+        const curve = `M${begin.x} ${begin.y}C${middle} ${begin.y} ${middle} ${end.y} ${end.x} ${end.y}`;
+        const head = `M${end.x - 6} ${end.y - 4}L${end.x} ${end.y}L${end.x - 6} ${end.y + 4}`;
+        return (
+          <g key={`${from} ${to}`} class={`graph-edge ${state}`}>
+            <path class="graph-line" d={curve} />
+            <path d={head} />
+            {isCopy && (
+              <text x={middle} y={(begin.y + end.y) / 2 - 6} text-anchor="middle">
+                copy
+              </text>
+            )}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+interface NodeProps {
+  /** Key of the stage. */
+  of: string;
+  row: Row | undefined;
+  /** Its place in the picture. */
+  style: { left: string; top: string } | undefined;
+}
+
+function Node({ of, row, style }: NodeProps) {
+  const placing = style && { ...style, width: `${NODE.width}px`, height: `${NODE.height}px` };
+  const { cluster, id } = partsOf(of);
+  const [namespace, name] = id.split('/');
+  const where = [cluster, namespace].filter(Boolean).join(' · ');
+  if (!row) {
+    return (
+      <li class="card edge graph-node tone-calm" style={placing}>
+        <strong>{name}</strong>
+        <span>{where}</span>
+        <span class="graph-state">not there, or not yours to see</span>
+      </li>
+    );
+  }
+  const { state, track, runs, gates, why, after } = row;
+  const look = STATES[state];
+  const isChosen = query.value.stage === id && row.cluster === stageCluster.value;
+  return (
+    <li class={`card edge graph-node tone-${look.tone}`} style={placing} aria-current={isChosen ? 'true' : undefined}>
+      <a class="clip" href={isChosen ? linkTo.stages() : linkTo.stage(row)}>
+        {name}
+      </a>
+      <span class="clip">
+        {where}
+        {!style && after.length > 0 && ` · after ${after.map((each) => each.replace(`${namespace}/`, '')).join(', ')}`}
+      </span>
+      <span class="clip">
+        <span class="version">{runs?.version ?? 'nothing yet'}</span> {runs && <For since={runs.at} />}
+      </span>
+      <span class="line graph-state">
+        <Icon name={look.icon} size={13} />
+        {track ? `${track.version} ${trackText(track, now.value)}` : look.text}
+      </span>
+      {track && why && (
+        <span class="graph-why" title={why}>
+          <Sentence text={why} />
+        </span>
+      )}
+      {gates.length > 0 && (
+        <span class="line graph-gates">
+          {gates.map((gate) => (
+            <GateSign key={gate.title} gate={gate} />
+          ))}
+        </span>
+      )}
+    </li>
+  );
+}
+
+/** Its state is its colour and in its name. */
+function GateSign({ gate: { kind, title, state, detail } }: { gate: RowGate }) {
+  const text = `${title}: ${STEPS[state].text}${detail ? `, ${detail}` : ''}`;
+  return (
+    <span class={`tone-${STEPS[state].tone}`} title={text}>
+      <Icon name={STEP_KINDS[kind].icon} size={13} label={text} />
+    </span>
+  );
+}
+
+/** From stage to stage, by keys. */
+export function moveFocus(step: number): void {
+  const links = [...document.querySelectorAll<HTMLElement>('.graph-node a')];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  links[at < 0 ? 0 : Math.min(Math.max(at + step, 0), links.length - 1)]?.focus();
+}

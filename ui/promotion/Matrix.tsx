@@ -1,0 +1,103 @@
+/** Versions of a pipeline by stage: where each is, was or waits; where one waits, the likely action. */
+import { keyOf, type Row } from '../../client/board/row.ts';
+import { Icon } from '../look/Icon.tsx';
+import { type Look, OUTCOMES, STATES } from '../look/words.ts';
+import { mayDo, primaryOf } from '../parts/rights.ts';
+import { Ago, For } from '../parts/Time.tsx';
+import { cluster } from '../state/cluster.ts';
+import { useItem } from '../state/item.ts';
+import { linkTo, query, setQuery } from '../state/route.ts';
+import { api } from '../state/session.ts';
+import { type Cell, cellOf, versionsOf } from './pipelines.ts';
+
+/** Columns. */
+const SHOWN = 40;
+
+export function Matrix({ title, stages }: { title: string; stages: readonly Row[] }) {
+  const versions = versionsOf(stages);
+  const shown = stages.slice(0, SHOWN);
+  if (versions.length === 0) return null;
+  return (
+    <section class="table-scroll matrix" tabIndex={0} aria-label={`Versions by stage, from ${title} on`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            {shown.map(({ cluster, id, namespace, name }) => (
+              <th key={keyOf({ cluster, id })} scope="col">
+                {name} <span class="meta">{[cluster, namespace].filter(Boolean).join(' · ')}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {versions.map((version) => (
+            <tr key={version}>
+              <th scope="row">
+                <span class="version">{version}</span>
+              </th>
+              {shown.map((row) => (
+                <MatrixCell key={keyOf(row)} row={row} version={version} cell={cellOf(row, version)} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {stages.length > SHOWN && <p class="meta">{stages.length - SHOWN} more stages are on the board.</p>}
+    </section>
+  );
+}
+
+const LOOKS: Record<Cell['is'], (cell: Cell) => Look> = {
+  waits: () => STATES.waits,
+  runs: ({ outcome = 'Unknown' }) => OUTCOMES[outcome],
+  // Whatever it was, it is over.
+  ran: ({ outcome = 'Unknown' }) => ({ ...OUTCOMES[outcome], tone: 'calm' }),
+};
+
+/** `Runs`, `Runs, baking`; else how it went. */
+function cellText({ is }: Cell, { text, tone }: Look): string {
+  return is !== 'runs' ? text : tone === 'good' ? 'Runs' : `Runs, ${text.toLowerCase()}`;
+}
+
+function MatrixCell({ row, version, cell }: { row: Row; version: string; cell: Cell | undefined }) {
+  const { stage, release } = query.value;
+  const isChosen = stage === row.id && release === version && row.cluster === cluster.value;
+  const look = cell && LOOKS[cell.is](cell);
+  return (
+    <td class={`matrix-${cell?.is ?? 'none'}`} aria-current={isChosen ? 'true' : undefined}>
+      <a class={`line tone-${look?.tone ?? 'calm'}`} href={linkTo.stage(row, version)}>
+        <span class="hidden">{`${version} in ${keyOf(row)}: `}</span>
+        <span class="matrix-stage" aria-hidden="true">
+          {[row.cluster, row.name].filter(Boolean).join(' · ')}
+        </span>
+        {cell && look ? (
+          <>
+            <Icon name={look.icon} size={13} /> {cellText(cell, look)}
+          </>
+        ) : (
+          <>
+            <span aria-hidden="true">–</span>
+            <span class="hidden">not deployed</span>
+          </>
+        )}
+      </a>
+      {cell?.at && <small class="meta">{cell.is === 'waits' ? <For since={cell.at} /> : <Ago time={cell.at} />}</small>}
+      {cell?.is === 'waits' && <LikelyAction row={row} version={version} />}
+    </td>
+  );
+}
+
+/** The button that would stand out on the page of the application. */
+function LikelyAction({ row, version }: { row: Row; version: string }) {
+  const { value } = useItem((signal) => api.application(row.id, signal, row.cluster), row);
+  const allowed = value?.actions.filter((action) => mayDo(action, value.rights)) ?? [];
+  const action = primaryOf(allowed.filter(({ request }) => request.version === version));
+  if (!action) return null;
+  const open = () => setQuery({ cluster: row.cluster, stage: row.id, release: version, do: action.id });
+  return (
+    <button type="button" class="small" aria-label={`${action.label}, in ${keyOf(row)}`} onClick={open}>
+      {action.submit}
+    </button>
+  );
+}

@@ -1,0 +1,146 @@
+/** Pipelines: the Rollouts that versions pass one after another, and how far each version has come among them. */
+import { graphlib } from '@dagrejs/dagre';
+import { keyOf, type Row } from '../../client/board/row.ts';
+import type { Outcome } from '../../client/explain/application.ts';
+import { depthsOf } from '../state/depths.ts';
+
+/** By key. */
+type Rows = ReadonlyMap<string, Row>;
+
+/** From a stage to the next one: by `spec.after`, or by a copy into the image of the next one. */
+export interface Edge {
+  from: string;
+  to: string;
+  isCopy?: true;
+}
+
+export interface Pipeline {
+  /** The stages with which versions begin, by id, and their clusters where there are several. */
+  title: string;
+  /** Keys, in the order in which versions pass them. One that is not among the rows does not exist or may not be seen. */
+  stages: string[];
+  edges: Edge[];
+}
+
+/** Sets of stages that are connected, or deploy one image in several clusters; by title. */
+export function pipelinesOf(rows: Rows): Pipeline[] {
+  const edges = edgesOf(rows);
+  const graph = new graphlib.Graph();
+  for (const { from, to } of edges) graph.setEdge(from, to);
+  for (const [first, ...others] of acrossClusters(rows)) for (const other of others) graph.setEdge(first!, other);
+  const depths = depthsOf(edges);
+  const rank = (key: string) => depths.get(key) ?? 0;
+  return (graphlib.alg.components(graph) as string[][])
+    .map((keys): Pipeline => {
+      const own = new Set(keys);
+      const stages = keys.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+      const first = stages.filter((key) => rank(key) === 0);
+      return {
+        title: titleOf(first.length > 0 ? first : stages),
+        stages,
+        edges: edges.filter(({ from }) => own.has(from)),
+      };
+    })
+    .sort((a, b) => a.title.localeCompare(b.title));
+}
+
+function edgesOf(rows: Rows): Edge[] {
+  const byImage = Map.groupBy(rows, ([, { image }]) => image ?? '');
+  return [...rows].flatMap(([key, { cluster, after, copiesTo }]) => [
+    ...after.map((id): Edge => ({ from: keyOf({ cluster, id }), to: key })),
+    ...(copiesTo ? (byImage.get(copiesTo) ?? []) : []).map(([to]): Edge => ({ from: key, to, isCopy: true })),
+  ]);
+}
+
+/** Stages that deploy the same image in several clusters. */
+function acrossClusters(rows: Rows): string[][] {
+  const images = Map.groupBy(
+    [...rows].filter(([, { cluster, image }]) => cluster !== undefined && image !== undefined),
+    ([, { image }]) => image,
+  );
+  return [...images.values()]
+    .filter((found) => new Set(found.map(([, { cluster }]) => cluster)).size > 1)
+    .map((found) => found.map(([key]) => key));
+}
+
+/** The cluster, which may have any name, and the id of a key. */
+export function partsOf(key: string): { cluster: string | undefined; id: string } {
+  const end = key.lastIndexOf(' ');
+  return { cluster: end < 0 ? undefined : key.slice(0, end), id: key.slice(end + 1) };
+}
+
+function titleOf(keys: readonly string[]): string {
+  const parts = keys.map(partsOf);
+  const few = (texts: readonly (string | undefined)[]) => [...new Set(texts)].filter(Boolean).slice(0, 3).join(', ');
+  const clusters = few(parts.map(({ cluster }) => cluster));
+  return few(parts.map(({ id }) => id)) + (clusters && ` (${clusters})`);
+}
+
+/** Whether names, versions or images of the pipeline have each of the words. */
+export function hasWords({ stages }: Pipeline, rows: Rows, q: string): boolean {
+  const texts = stages.flatMap((key) => {
+    const { image, runs, waits } = rows.get(key) ?? {};
+    return [key, image, runs?.version, waits];
+  });
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.every((word) => texts.some((text) => text?.toLowerCase().includes(word)));
+}
+
+/** `waits`: it is to be deployed. `runs`: it is the newest deployment. `ran`: it was deployed before. */
+export interface Cell {
+  is: 'waits' | 'runs' | 'ran';
+  outcome?: Outcome;
+  at?: string;
+}
+
+/** The version at a stage; undefined where it has not come. */
+export function cellOf({ waits, runs, strip, since }: Row, version: string): Cell | undefined {
+  if (waits === version) return { is: 'waits', ...(since && { at: since }) };
+  if (runs?.version === version) return { is: 'runs', outcome: runs.outcome, at: runs.endedAt ?? runs.at };
+  const last = strip.findLast((each) => each.version === version);
+  return last && { is: 'ran', outcome: last.outcome, at: last.at };
+}
+
+/** Beside those that run or wait. */
+const MOST_PAST = 5;
+
+/** The versions of these stages, newest first: by when each was first deployed to one of them. */
+export function versionsOf(stages: readonly Row[]): string[] {
+  const first = new Map<string, string>();
+  const current = new Set<string>();
+  const see = (version: string, at: string) => {
+    const before = first.get(version);
+    if (before === undefined || at < before) first.set(version, at);
+  };
+  for (const { waits, runs, strip, since } of stages) {
+    for (const { version, at } of strip) see(version, at);
+    if (runs) see(runs.version, runs.at);
+    for (const version of [waits, runs?.version]) if (version !== undefined) current.add(version);
+    // Later than anything that is deployed.
+    if (waits !== undefined) see(waits, `~${since ?? ''}`);
+  }
+  const newestFirst = [...first].sort(([, a], [, b]) => (a < b ? 1 : -1)).map(([version]) => version);
+  const past = newestFirst.filter((version) => !current.has(version)).slice(0, MOST_PAST);
+  return newestFirst.filter((version) => current.has(version) || past.includes(version));
+}
+
+/** The stage that moved last; undefined where nothing is deployed. */
+export function movedLast(stages: readonly Row[]): Row | undefined {
+  return stages.filter(({ runs }) => runs).sort((a, b) => (movedAt(a) < movedAt(b) ? 1 : -1))[0];
+}
+
+export function movedAt({ runs }: Row): string {
+  return runs?.endedAt ?? runs?.at ?? '';
+}
+
+/** How a version goes from one stage to the next: it has passed, moves, is held or has failed; undefined without a version to pass on. */
+export function edgeState(
+  from: Row | undefined,
+  to: Row | undefined,
+): 'passed' | 'moves' | 'held' | 'failed' | undefined {
+  const { version, at } = to?.track ?? {};
+  // What a stage has gone back to does not come from the one before it.
+  const comes = at === 'waits' || at === 'gates' || (version !== undefined && version === from?.runs?.version);
+  if (to?.track && comes) return to.track.failed ? 'failed' : to.track.halted ? 'held' : 'moves';
+  return from?.runs && to?.runs?.version === from.runs.version ? 'passed' : undefined;
+}
