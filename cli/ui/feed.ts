@@ -5,8 +5,7 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { KindState, StreamEvents } from '../../client/board/pageMessages.ts';
-import { follow } from '../kube/follow.ts';
-import { type Collection, isApiError, type KubeClient } from '../kube/kubeClient.ts';
+import { type Collection, follow, isApiError, type KubeClient } from '../kube/kubeClient.ts';
 import { EXPLAINED_KINDS, isBoundKind, WATCHED, type WatchedKind } from './objects.ts';
 import { type ViewChanges, Views } from './views.ts';
 

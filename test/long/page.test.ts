@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Rollout } from '../../api/types.ts';
-import { follow } from '../../cli/kube/follow.ts';
+import { follow } from '../../server/cluster/follow.ts';
 import { createClient, type KubeClient } from '../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { launchBrowser } from '../../dev/page/browser.ts';
