@@ -1,4 +1,4 @@
-# No build step: Node runs the TypeScript itself. Only what main.ts and copy/main.ts need is copied.
+# No build step: Node runs the TypeScript itself. Only what main.ts, copy/main.ts and audit/main.ts need is copied.
 # On the builder's own platform: none of the packages has anything native.
 FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS dependencies
 WORKDIR /app
@@ -22,6 +22,7 @@ COPY hooks ./hooks
 COPY webhooks ./webhooks
 COPY receiver ./receiver
 COPY copy ./copy
+COPY audit ./audit
 COPY server ./server
 # The files stay root's: the process cannot change its own code.
 USER 65532:65532

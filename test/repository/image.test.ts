@@ -1,4 +1,4 @@
-/** The image has what its programs, main.ts and copy/main.ts, need, and nothing else is sent to its build. */
+/** The image has what its programs, main.ts, copy/main.ts and audit/main.ts, need, and nothing else is sent to its build. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
@@ -36,7 +36,7 @@ function loadedBy(...programs: string[]): { files: Set<string>; packages: Set<st
   return { files, packages };
 }
 
-const loaded = loadedBy('main.ts', 'copy/main.ts');
+const loaded = loadedBy('main.ts', 'copy/main.ts', 'audit/main.ts');
 
 it('every file that the programs load is copied', () => {
   expect(loaded.files.size).toBeGreaterThan(100);
