@@ -2,6 +2,7 @@
 
 import { GATES, KINDS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
+import { freezeRights, lackingText, rightKey } from '../../client/actions/action.ts';
 import { parseDays, parseHours, parseSelector } from '../../client/actions/userInput.ts';
 import {
   closeGate,
@@ -22,7 +23,7 @@ import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { WAITING_FOR_GATE, WRITING } from '../command/options.ts';
 import { endOf, spanOf, timeOf } from '../command/timeOptions.ts';
-import type { KubeClient } from '../kube/kubeClient.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { freezeConcerns, heldText, readSelected } from '../read/heldObjects.ts';
 import { find, isGate, type Named, parseNamed, readAnyGate, readRollout } from '../read/namedObjects.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
@@ -113,9 +114,24 @@ async function freezeBy(context: Context, invocation: Invocation, text: string):
   const made = await make(context, invocation, async () => {
     const existing = await find(cluster.client, 'Gate', wanted.ref);
     const requested = freeze(wanted, existing, context.now());
+    if (isRequest(requested)) await requireFreezeRights(cluster.client, wanted, existing);
     return withWhatItHolds(cluster.client, requested, existing);
   });
   return awaitGate(context, invocation, made, { isPlanned: wanted.at !== undefined || wanted.every !== undefined });
+}
+
+/** Before the user has to confirm what the API server would refuse. @throws Problem */
+async function requireFreezeRights(
+  client: KubeClient,
+  { ref, namespaceSelector }: FreezeRequest,
+  existing: Gate | undefined,
+): Promise<void> {
+  const needed = freezeRights(ref, { isNew: !existing, ofOtherNamespaces: namespaceSelector !== undefined });
+  const answers = await Promise.all(
+    needed.map(async (right) => [rightKey(right), (await unlessRefused(client.mayI(right), 403)) ?? true] as const),
+  );
+  const lacks = lackingText(needed, Object.fromEntries(answers));
+  if (lacks) throw new Problem(`You may not freeze by Gate ${refKey(ref)}: it takes ${lacks}.`);
 }
 
 /** Closes the RolloutGate of that Rollout, or creates it. */

@@ -3,7 +3,14 @@
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { type Action, type ActionRequest, rightKey, rightOn } from '../../client/actions/action.ts';
+import {
+  type Action,
+  type ActionRequest,
+  freezeRights,
+  lackingText,
+  rightKey,
+  rightOn,
+} from '../../client/actions/action.ts';
 import { gateActions } from '../../client/actions/gateActions.ts';
 import { rolloutActions } from '../../client/actions/rolloutActions.ts';
 import { writeOf } from '../../client/actions/table.ts';
@@ -126,11 +133,16 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
     act,
     async preview(request) {
       const write = writeOf(request, undefined, now());
-      const [answer, { held, unread }] = await Promise.all([
+      const needed = freezeRights(request.object, {
+        ofOtherNamespaces: request.spec?.selects?.namespaceSelector !== undefined,
+      });
+      const [answer, { held, unread }, rights] = await Promise.all([
         act(request, true),
         isRequest(write) ? readSelected(client, write.body as unknown as Gate) : { held: [], unread: [] },
+        rightsOf(needed),
       ]);
-      return { answer, objects: held.slice(0, SHOWN), count: held.length, unread };
+      const lacks = lackingText(needed, rights);
+      return { answer, objects: held.slice(0, SHOWN), count: held.length, unread, ...(lacks && { lacks }) };
     },
   };
 }

@@ -76,6 +76,8 @@ export interface Preview {
   count: number;
   /** What could not be read, a sentence each. */
   unread: string[];
+  /** The rights that the user lacks: `create on gates shop/freeze`. */
+  lacks?: string;
   /** What the API server said to the same write without making it. */
   answer: Answer;
 }
