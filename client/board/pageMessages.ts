@@ -2,6 +2,8 @@
 import type { Action } from '../actions/action.ts';
 import type { Application } from '../explain/application.ts';
 import type { ApprovalView } from '../explain/approvalViews.ts';
+import type { Explanation } from '../explain/explanation.ts';
+import type { ObjectDetails } from '../explain/objectDetails.ts';
 import type { BudgetView } from './budgetView.ts';
 import type { GateView, ScheduleView } from './planViews.ts';
 import type { Row } from './row.ts';
@@ -67,6 +69,13 @@ export interface GatePage {
   approvals: ApprovalView[];
   actions: Action[];
   rights: Rights;
+}
+
+/** Any other object. */
+export interface ObjectPage extends Explanation {
+  details: ObjectDetails;
+  /** Without managed fields. */
+  yaml: string;
 }
 
 /** The objects that a freeze would hold, as far as the user may see them. */

@@ -1,8 +1,7 @@
 /** The key to the server, and requests with it. It comes in the address, behind the #, which no server is ever sent. */
 import type { ActionRequest } from '../../client/actions/action.ts';
 import type { AdoptList, AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
-import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/pageMessages.ts';
-import type { Explanation } from '../../client/explain/explanation.ts';
+import type { Answer, ApplicationPage, GatePage, ObjectPage, Preview } from '../../client/board/pageMessages.ts';
 
 const KEY = 'rollouts-token';
 
@@ -53,7 +52,7 @@ const item = (id: string) => id.split('/').map(encodeURIComponent).join('/');
 export const api = {
   application: (id: string, signal: AbortSignal) => get<ApplicationPage>(`/api/applications/${item(id)}`, signal),
   explanation: (kind: string, id: string, signal: AbortSignal) =>
-    get<Explanation>(`/api/objects/${kind}/${item(id)}`, signal),
+    get<ObjectPage>(`/api/objects/${kind}/${item(id)}`, signal),
   gate: (id: string, signal: AbortSignal) => get<GatePage>(`/api/gates/${item(id)}`, signal),
   dryRun: (action: ActionRequest) => post<Answer>('/api/act', { action, dryRun: true }),
   /** `basis`: that of the answer to the dry run. */
