@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
+import { BOUND_KINDS } from '../../api/kinds.ts';
 import { type Adoption, adopt, BAKE, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
 import { ended, withCommands } from '../../core/text/commands.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
@@ -15,7 +16,13 @@ import { makeAdoption, readAround } from '../write/makeAdoption.ts';
 
 export const adoptCommand: CommandDefinition = {
   description: `Puts a running Kustomization or OCIRepository under a Rollout, and changes nothing that runs: a Rollout that begins with the version that runs, the annotation that binds the object, and, where something newer is out already, a RolloutGate that holds it. It finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it. Without --apply or --out it shows what it would do.`,
-  arguments: [{ syntax: '<kind/name>', help: 'kustomization/my-app or ocirepository/my-app', completes: 'targets' }],
+  arguments: [
+    {
+      syntax: '<kind/name>',
+      help: 'kustomization/my-app or ocirepository/my-app',
+      completes: { kinds: BOUND_KINDS.map(({ kind }) => kind), orRollout: false },
+    },
+  ],
   options: [
     { flags: '--apply', help: 'do it' },
     { flags: '--out <dir>', help: 'write the manifests into this folder, for Git' },

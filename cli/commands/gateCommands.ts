@@ -15,6 +15,7 @@ import {
 import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
 import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { gateText } from '../../client/explain/gateText.ts';
+import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { isTimeZone } from '../../core/calendar/localTime.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -48,15 +49,27 @@ export const closeCommand: CommandDefinition = {
       flags: '--at <time>',
       help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; with --for it lasts as long",
     },
-    { flags: '--kinds <kinds>', help: `what a new Gate selects; ${FROZEN_KINDS.join(',')} when absent` },
+    {
+      flags: '--kinds <kinds>',
+      help: `what a new Gate selects; ${FROZEN_KINDS.join(',')} when absent`,
+      completes: FROZEN_KINDS,
+    },
     { flags: '-l, --selector <labels>', help: 'only objects with these labels: tier=production' },
     {
       flags: '--namespace-selector <labels>',
       help: 'of the namespaces with these labels, instead of its own; "" means all',
     },
-    { flags: '--every <days>', help: 'by the calendar instead: Friday, sat,sun, weekend, weekday, day' },
+    {
+      flags: '--every <days>',
+      help: 'by the calendar instead: Friday, sat,sun, weekend, weekday, day',
+      completes: DAYS,
+    },
     { flags: '--between <hours>', help: 'with --every: 16:00-08:00' },
-    { flags: '--timezone <name>', help: 'with --every: of its days and hours; yours when absent' },
+    {
+      flags: '--timezone <name>',
+      help: 'with --every: of its days and hours; yours when absent',
+      completes: Intl.supportedValuesOf('timeZone'),
+    },
     {
       flags: '--rollout <name>',
       help: 'of a new RolloutGate: the Rollout whose versions it holds',
