@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { CommandDefinition } from '../command/command.ts';
+import { whoAmI } from '../read/whoAmI.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { openBrowser, openPage } from '../ui/page.ts';
 import { readAssets } from '../ui/server.ts';
@@ -24,10 +25,11 @@ is new each time; anyone who has it has your permissions, so do not share it. Ct
     const assets = readAssets();
     if (assets.size === 0) throw new Problem('The page is not built: run npm run build:cli first.', EXIT.error);
     const { client, selected, namespace } = await context.cluster();
+    const user = (await whoAmI(client)) ?? selected.user;
     const page = await openPage({
       client,
       assets,
-      hello: { context: selected.context, server: selected.server, user: selected.user, program: context.program },
+      hello: { context: selected.context, server: selected.server, user, program: context.program },
       namespace: context.flags.namespace,
       fallback: namespace,
       token: randomBytes(24).toString('base64url'),
