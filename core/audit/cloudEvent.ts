@@ -75,8 +75,9 @@ function identity({ time, action, object, user, version, detail }: AuditRecord):
   const { kind, namespace, name } = object;
   // A Rollout's history doesn't tell for which version a Gate was opened; two openings by one user in one second are one.
   const about = action === 'Opened' || action === 'Closed' ? undefined : version;
-  // An Event names the user in its text alone.
-  return [time, action, kind, namespace, name, user ?? (action === 'Deployed' ? undefined : detail), about];
+  // One write may change several rules, and an Event names the user in its text alone.
+  const isTold = action === 'RuleChanged' || (user === undefined && action !== 'Deployed');
+  return [time, action, kind, namespace, name, user, about, isTold ? detail : undefined];
 }
 
 /** Without how the deployment fares, which changes: an id stands for one content. */

@@ -162,6 +162,11 @@ describe('the id', () => {
     expect(idOf(record(other))).not.toBe(idOf(record()));
   });
 
+  it('of two rules that one write has changed are two', () => {
+    const changed = (detail: string) => record({ action: 'RuleChanged', detail });
+    expect(idOf(changed('spec.schedule'))).not.toBe(idOf(changed('spec.approvals.required: 2 → 1')));
+  });
+
   it('of two Events of one second, which name users in their texts alone, are two', () => {
     const withdrawn = (detail: string): AuditRecord => {
       const { user: _, version: __, reason: ___, ...rest } = record({ action: 'ApprovalWithdrawn', detail });
