@@ -56,7 +56,7 @@ export class AuditStream {
     const { now, send, source, missed } = this.#options;
     const before = this.#heard.get(kind);
     this.#heard.set(kind, now());
-    for (const event of this.#fresh(kind, change)) await send(event);
+    for (const event of oldestFirst(this.#fresh(kind, change))) await send(event);
     if (change.type !== 'all') return;
     missed();
     await send(gapEventOf({ kind, ...(before !== undefined && { from: before }), to: now() }, source));
@@ -71,8 +71,7 @@ export class AuditStream {
     for (const key of this.#recorded.keys()) {
       if (key.startsWith(`${kind} `) && !there.has(key)) this.#note(key, []);
     }
-    const fresh = change.items.flatMap((object) => this.#note(keyOf(kind, object), recordsOf(kind, object)));
-    return fresh.sort((a, b) => a.time.localeCompare(b.time));
+    return change.items.flatMap((object) => this.#note(keyOf(kind, object), recordsOf(kind, object)));
   }
 
   /** The events of an object's records that no object had. */
@@ -91,6 +90,11 @@ export class AuditStream {
     else this.#recorded.delete(key);
     return fresh;
   }
+}
+
+/** A history begins with the newest: of two deployments of one second it has the later one first. */
+function oldestFirst(events: readonly CloudEvent[]): CloudEvent[] {
+  return events.toReversed().sort((a, b) => a.time.localeCompare(b.time));
 }
 
 function keyOf(kind: string, object: WatchedObject): string {

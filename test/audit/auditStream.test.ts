@@ -75,6 +75,16 @@ describe('changes of objects', () => {
     expect(gaps()).toBe(1);
   });
 
+  it('send two deployments of one second in their order', async () => {
+    const { taken } = streamOf();
+    const object = rollout('web', ['1.1.0', '1.0.0']);
+    for (const entry of object.status.history) entry.timestamp = '2026-03-04T10:00:00Z';
+    expect(await taken('Rollout', { type: 'set', object })).toEqual([
+      'service.deployed Rollout/shop/web 1.0.0',
+      'service.upgraded Rollout/shop/web 1.1.0',
+    ]);
+  });
+
   it('send nothing twice: neither after another list, nor when a bake ends', async () => {
     const { taken } = streamOf();
     await taken('Rollout', { type: 'set', object: rollout('web', ['1.0.0']) });

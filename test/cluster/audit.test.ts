@@ -78,11 +78,15 @@ async function stop(): Promise<void> {
   await exited;
 }
 
+/** It has listed the kind, and watches it from now on. */
+const hasGap = (kind: string) =>
+  received.some(({ type, subject }) => type === 'com.kuberik.audit.Gap' && subject === kind);
 const ofNamespace = () => received.filter(({ subject }) => subject.includes(`/${ns}/`));
 const typed = (suffix: string) => ofNamespace().filter(({ type }) => type.includes(suffix));
 
 it('a closing, a deployment, approvals and a withdrawal reach the sink, though it fails at first', async () => {
   start();
+  await waitFor(() => ['Rollout', 'RolloutGate', 'Gate', 'Event'].every(hasGap), 'the watches');
   const story = storyOf(view, ns);
   await story.create();
   await view.publish(ns, 'app', '1.0.0');
@@ -93,6 +97,7 @@ it('a closing, a deployment, approvals and a withdrawal reach the sink, though i
   await ask(sre, ns, 'freeze', 'close');
   await sre.create(rolloutGate(ns, 'qa', 'app', { approvals: { required: 2 } }));
   await view.publish(ns, 'app', '1.2.0');
+  await story.conditionIs('DeploymentBlocked', { status: 'True' });
   const annotate = (annotations: object) => sre.mergePatch(ref('rolloutGate', ns, 'qa'), { metadata: { annotations } });
   await annotate({ 'rollout.kuberik.com/approve': '1.2.0', 'rollout.kuberik.com/approve-reason': 'QA-7' });
   await waitFor(
@@ -125,8 +130,5 @@ it('after a restart it sends the same again under the same ids, and says that so
   start();
   await waitFor(() => recorded.every((id) => received.some((event) => event.id === id)), 'everything again');
   expect(ofNamespace().filter(({ id }) => !before.has(id))).toEqual([]);
-  await waitFor(
-    () => received.some(({ type, subject }) => type === 'com.kuberik.audit.Gap' && subject === 'Gate'),
-    'the gap',
-  );
+  await waitFor(() => hasGap('Gate'), 'the gap');
 });
