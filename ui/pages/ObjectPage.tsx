@@ -37,9 +37,11 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
           </section>
           {remedies.length > 0 && (
             <Panel id="remedies" title="What you can do">
-              {remedies.map((remedy) => (
-                <RemedyBox key={remedy.command} remedy={remedy} />
-              ))}
+              <div class="stack">
+                {remedies.map((remedy) => (
+                  <RemedyBox key={remedy.command} remedy={remedy} />
+                ))}
+              </div>
             </Panel>
           )}
           <Details details={details} />
