@@ -233,7 +233,11 @@ async function withWhatItHolds(
   const counted = existing?.status?.held;
   const named = counted !== undefined && counted > held.length ? `, with what names it ${counted} in all` : '';
   const missing = unread.length > 0 ? `. What you may not list is not counted: ${unread.join(', ')}` : '';
-  const concerns = [...requested.concerns, `It holds ${heldText(held)}${named}${missing}`, ...freezeConcerns(gate, held)];
+  const concerns = [
+    ...requested.concerns,
+    `It holds ${heldText(held)}${named}${missing}`,
+    ...freezeConcerns(gate, held),
+  ];
   return { ...requested, concerns };
 }
 
