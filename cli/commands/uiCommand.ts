@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { CommandDefinition } from '../command/command.ts';
-import { whoAmI } from '../read/whoAmI.ts';
+import type { KubeClient } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { openBrowser, openPage } from '../ui/page.ts';
 import { readAssets } from '../ui/server.ts';
@@ -57,4 +57,17 @@ function portOf(text: string | undefined): number {
   const port = Number(text);
   if (Number.isInteger(port) && port > 0 && port <= MOST_PORT) return port;
   throw new Problem(`--port: '${text}' is not a port from 1 to ${MOST_PORT}.`, EXIT.usage);
+}
+
+const REVIEW = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+
+interface Reviewed {
+  status?: { userInfo?: { username?: string } };
+}
+
+/** The user as the API server knows them: a kubeconfig's entry may have any name. undefined if it doesn't say: it is older, or does not answer. */
+export async function whoAmI(client: KubeClient): Promise<string | undefined> {
+  const to = { apiVersion: REVIEW.apiVersion, resource: 'selfsubjectreviews' };
+  const answer = await client.create<Reviewed>(to, REVIEW).catch(() => undefined);
+  return answer?.object.status?.userInfo?.username;
 }

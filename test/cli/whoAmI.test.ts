@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { whoAmI } from '../../cli/commands/uiCommand.ts';
 import { createClient } from '../../cli/kube/kubeClient.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
-import { whoAmI } from '../../cli/read/whoAmI.ts';
 import { apiServer, json, status } from './apiServer.ts';
 
 it.each([
