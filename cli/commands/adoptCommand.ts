@@ -101,10 +101,13 @@ async function show(
 /** Writes the manifests; never over a file that exists. */
 async function write({ terminal }: Context, object: FluxObject, found: Adoption, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const each of [...newObjects(found), boundObject(object, found)]) {
+  const bound = boundObject(object, found);
+  for (const each of [...newObjects(found), bound]) {
     const file = join(folder, fileNameOf(each));
+    const head =
+      each === bound ? `# A patch: merge it into your manifest of ${object.kind} ${object.metadata.name}.\n` : '';
     try {
-      await writeFile(file, `${await yamlText(each)}\n`, { flag: 'wx' });
+      await writeFile(file, `${head}${await yamlText(each)}\n`, { flag: 'wx' });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
         throw new Problem(`${file} cannot be written: ${(error as Error).message}.`);
