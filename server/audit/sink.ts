@@ -34,6 +34,8 @@ export function createSink(
       return before && isSame(before.content, content) ? before : sinkOf(content);
     },
     isSame: (a, b) => a === b,
+    // Of the Secret before; a request on its way is answered first.
+    taken: () => void files.current().dispatcher.close(),
     log,
   });
   return {

@@ -5,7 +5,7 @@ import type { ServerOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { createSink } from '../../../server/audit/sink.ts';
 import { type LocalServer, startLocalServer } from '../registry/localServer.ts';
@@ -106,6 +106,19 @@ it('a sink with an authority of its own gets the token, and nobody else does', a
   expect(answer).toMatchObject({ outcome: 'failed' });
   expect(seen).toHaveLength(1);
   expect(JSON.stringify([answer, trusting.logged, doubting.logged])).not.toContain(TOKEN);
+});
+
+it('a changed Secret counts without a restart, and one that cannot be used does not', async () => {
+  const [before, after] = [await answering(200), await answering(200)];
+  const { sink, folder, logged } = sinkOf({ url: `http://${before.host}/` });
+  await sink.post('{}');
+  writeFileSync(join(folder, 'url'), `http://${after.host}/`);
+  await vi.waitFor(() => expect(logged.join()).toContain('reloaded'), 5000);
+  await sink.post('{}');
+  writeFileSync(join(folder, 'url'), 'nonsense');
+  await vi.waitFor(() => expect(logged.join()).toContain('the last good content stays in use'), 5000);
+  await sink.post('{}');
+  expect([before.requests.length, after.requests.length]).toEqual([1, 2]);
 });
 
 it.each([
