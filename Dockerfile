@@ -1,5 +1,5 @@
-# No build step but for the page's files: Node runs the TypeScript itself. Only what main.ts, copy/main.ts and page/inCluster/main.ts
-# need is copied.
+# No build step but for the page's files: Node runs the TypeScript itself. Only what main.ts, copy/main.ts, audit/main.ts and
+# page/inCluster/main.ts need is copied.
 # On the builder's own platform: none of the packages has anything native.
 FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS dependencies
 WORKDIR /app
@@ -38,6 +38,7 @@ COPY hooks ./hooks
 COPY webhooks ./webhooks
 COPY receiver ./receiver
 COPY copy ./copy
+COPY audit ./audit
 COPY server ./server
 COPY client ./client
 COPY cli/kube ./cli/kube

@@ -9,16 +9,23 @@ import { ATTEMPTS, sent } from '../cli/kube/sent.ts';
 import { explained, withRights } from '../cli/read/explained.ts';
 import { readSelected } from '../cli/read/heldObjects.ts';
 import { readTarget } from '../cli/read/namedObjects.ts';
-import { type Action, type ActionRequest, rightKey, rightOn } from '../client/actions/action.ts';
+import { readDetails } from '../cli/read/objectDetails.ts';
+import {
+  type Action,
+  type ActionRequest,
+  freezeRights,
+  lackingText,
+  rightKey,
+  rightOn,
+} from '../client/actions/action.ts';
 import { gateActions } from '../client/actions/gateActions.ts';
 import { rolloutActions } from '../client/actions/rolloutActions.ts';
 import { writeOf } from '../client/actions/table.ts';
 import { basisProblem, existsText, isRequest, type NoRequest } from '../client/actions/writes/plannedWrite.ts';
-import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../client/board/pageMessages.ts';
+import type { Answer, ApplicationPage, GatePage, ObjectPage, Preview, Rights } from '../client/board/pageMessages.ts';
 import { gateView } from '../client/board/planViews.ts';
 import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
-import type { Explanation } from '../client/explain/explanation.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { ended } from '../core/text/commands.ts';
 import type { Views } from './views.ts';
@@ -30,8 +37,8 @@ const SHOWN = 200;
 export interface PageHandlers {
   application(id: string): Promise<ApplicationPage | undefined>;
   gate(id: string): Promise<GatePage | undefined>;
-  /** Any other object of ours or of Flux's: why it is as it is. undefined: there is none, or the reader may not see it. */
-  explanation(kind: string, ref: NamespacedName): Promise<Explanation | undefined>;
+  /** Any other object of ours or of Flux's: why it is as it is, and what it tells. undefined: there is none, or the reader may not see it. */
+  explanation(kind: string, ref: NamespacedName): Promise<ObjectPage | undefined>;
   /** Whether the user has each right. */
   rightsOf(rights: readonly Right[]): Promise<Rights>;
   /** `basis`: that of the dry run that its user has seen. */
@@ -115,8 +122,11 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
     async explanation(kind, { namespace, name }) {
       try {
         const target = await readTarget({ client, namespace }, `${kind}/${namespace}/${name}`);
-        const found = await explained(client, target, now());
-        return { ...found, remedies: await withRights(client, found.remedies) };
+        const [found, details] = await Promise.all([
+          explained(client, target, now()),
+          readDetails(client, target.object),
+        ]);
+        return { ...found, ...details, remedies: await withRights(client, found.remedies) };
       } catch (error) {
         if (error instanceof Problem || isApiError(error, 403)) return undefined;
         throw error;
@@ -126,11 +136,16 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
     act,
     async preview(request) {
       const write = writeOf(request, undefined, now());
-      const [answer, { held, unread }] = await Promise.all([
+      const needed = freezeRights(request.object, {
+        ofOtherNamespaces: request.spec?.selects?.namespaceSelector !== undefined,
+      });
+      const [answer, { held, unread }, rights] = await Promise.all([
         act(request, true),
         isRequest(write) ? readSelected(client, write.body as unknown as Gate) : { held: [], unread: [] },
+        rightsOf(needed),
       ]);
-      return { answer, objects: held.slice(0, SHOWN), count: held.length, unread };
+      const lacks = lackingText(needed, rights);
+      return { answer, objects: held.slice(0, SHOWN), count: held.length, unread, ...(lacks && { lacks }) };
     },
   };
 }

@@ -1,4 +1,5 @@
 /** What a command is, and what it is handed. A file for each in cli/commands, listed in cli/commands/index.ts. */
+import type { KindName } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { KubeClient } from '../kube/kubeClient.ts';
 import type { ConnectionFlags, Selected } from '../kube/kubeconfig.ts';
@@ -7,8 +8,15 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** The values that a shell may complete. */
 export type Completion =
   | 'rollouts'
+  /** Tags of the Rollout that the first argument names, or of its RolloutGate's. */
+  | 'versions'
+  /** `kind/name` of any kind, and Rollouts by their names alone. */
   | 'targets'
+  /** Likewise, of these kinds. */
+  | { kinds: readonly KindName[]; orRollout: boolean }
+  /** Gates by their names, and `rolloutgate/name`. */
   | 'gates'
+  | 'rolloutGates'
   | 'budgets'
   | 'namespaces'
   | 'contexts'

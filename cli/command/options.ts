@@ -44,9 +44,13 @@ export const SELECTOR: OptionDefinition = {
   help: 'only objects with these labels: team=shop,tier!=test',
 };
 
+/** The argument of what gives or withdraws approvals, for completion. */
+export const APPROVABLE = { kinds: ['RolloutGate', 'Gate'], orRollout: true } as const;
+
 export const RELEASE: OptionDefinition = {
   flags: '--release <tag>',
   help: 'release to wait for; the newest when absent',
+  completes: 'versions',
 };
 
 const REASON_OPTION: OptionDefinition = {

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
+import { BOUND_KINDS } from '../../api/kinds.ts';
 import { type Adoption, adopt, BAKE, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
 import { ended, withCommands } from '../../core/text/commands.ts';
 import { makeAdoption, readAround } from '../../page/makeAdoption.ts';
@@ -15,7 +16,13 @@ import { make } from '../write/make.ts';
 
 export const adoptCommand: CommandDefinition = {
   description: `Puts a running Kustomization or OCIRepository under a Rollout, and changes nothing that runs: a Rollout that begins with the version that runs, the annotation that binds the object, and, if a newer version is published already, a RolloutGate that holds it. It finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it. Without --apply or --out it shows what it would do.`,
-  arguments: [{ syntax: '<kind/name>', help: 'kustomization/my-app or ocirepository/my-app', completes: 'targets' }],
+  arguments: [
+    {
+      syntax: '<kind/name>',
+      help: 'kustomization/my-app or ocirepository/my-app',
+      completes: { kinds: BOUND_KINDS.map(({ kind }) => kind), orRollout: false },
+    },
+  ],
   options: [
     { flags: '--apply', help: 'do it' },
     { flags: '--out <dir>', help: 'write the manifests into this folder, for Git' },
@@ -94,10 +101,13 @@ async function show(
 /** Writes the manifests; never over a file that exists. */
 async function write({ terminal }: Context, object: FluxObject, found: Adoption, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const each of [...newObjects(found), boundObject(object, found)]) {
+  const bound = boundObject(object, found);
+  for (const each of [...newObjects(found), bound]) {
     const file = join(folder, fileNameOf(each));
+    const head =
+      each === bound ? `# A patch: merge it into your manifest of ${object.kind} ${object.metadata.name}.\n` : '';
     try {
-      await writeFile(file, `${await yamlText(each)}\n`, { flag: 'wx' });
+      await writeFile(file, `${head}${await yamlText(each)}\n`, { flag: 'wx' });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
         throw new Problem(`${file} cannot be written: ${(error as Error).message}.`);

@@ -21,7 +21,7 @@ import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { WAITING, WAITING_FOR_LIST, WRITING } from '../command/options.ts';
+import { APPROVABLE, WAITING, WAITING_FOR_LIST, WRITING } from '../command/options.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../kube/problem.ts';
 import { find, isGate, parseNamed, readAnyGate, readRollout, readRolloutGatesOf } from '../read/namedObjects.ts';
@@ -33,14 +33,14 @@ import { awaitRollout, awaitRolloutGate, isWaitedFor, WAIT_CODES } from '../writ
 import { howToCreate } from './gateCommands.ts';
 
 const ARGUMENTS = [
-  { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: 'targets' },
-  { syntax: '<version>', help: 'a tag' },
+  { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: APPROVABLE },
+  { syntax: '<version>', help: 'a tag', completes: 'versions' },
 ] as const;
 
 const GATE = {
   flags: '--gate <name>',
   help: 'the RolloutGate, if you name a Rollout',
-  completes: 'gates',
+  completes: 'rolloutGates',
 } as const;
 
 export const approveCommand: CommandDefinition = {

@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import { GOVERNED_KINDS, type KindName } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { AuditLog } from '../../client/audit/auditLog.ts';
-import { type AuditGap, type AuditRecord, type AuditReport, mergeRecords } from '../../client/audit/auditRecord.ts';
+import { type AuditGap, type AuditReport, historyGap, mergeRecords } from '../../client/audit/auditReport.ts';
 import { AUDIT_HEADER, auditCells, auditCsv, gapText } from '../../client/audit/auditTexts.ts';
-import { type CoreEvent, recordsOfEvent } from '../../client/audit/eventRecords.ts';
-import { historyGap, recordsOfObject } from '../../client/audit/objectRecords.ts';
+import type { AuditRecord } from '../../core/audit/auditRecord.ts';
+import { type CoreEvent, recordsOfEvent } from '../../core/audit/eventRecords.ts';
+import { AUDITED_KINDS, recordsOfObject } from '../../core/audit/objectRecords.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition } from '../command/command.ts';
 import { ALL_NAMESPACES } from '../command/options.ts';
@@ -68,18 +68,9 @@ What the sources can't tell stands below the report, on standard error; in JSON 
   },
 };
 
-/** Kinds whose objects hold records. */
-const RECORDED: readonly KindName[] = [
-  'Rollout',
-  'RolloutGate',
-  'Gate',
-  'RolloutBudget',
-  ...GOVERNED_KINDS.map(({ kind }) => kind),
-];
-
 async function readObjects({ client }: Cluster, namespace: string | undefined, since: EpochMs): Promise<AuditReport> {
   const { unread, list } = notingReader(client);
-  const kinds: readonly KindName[] = namespace === undefined ? [...RECORDED, 'ClusterRolloutBudget'] : RECORDED;
+  const kinds = AUDITED_KINDS.filter((kind) => namespace === undefined || kind !== 'ClusterRolloutBudget');
   const lists = await Promise.all(
     kinds.map(async (kind) => {
       const objects = await list<KubeObject<any, any>>(kind, namespace);

@@ -14,8 +14,16 @@ import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
 export const bypassCommand: CommandDefinition = {
   description: `Deploys one version of one Rollout despite the closed Gates that block it, once: if another version would be deployed first, the request is refused. Or resumes one Flux object behind a closed Gate. You need the verb bypass on each closed Gate and a reason; both are recorded.`,
   arguments: [
-    { syntax: '<target>', help: 'a Rollout, or kustomization/web', completes: 'targets' },
-    { syntax: '[version]', help: 'a tag; when absent the waiting version, unless a user requested it' },
+    {
+      syntax: '<target>',
+      help: 'a Rollout, or kustomization/web',
+      completes: { kinds: GOVERNED_KINDS.map(({ kind }) => kind), orRollout: true },
+    },
+    {
+      syntax: '[version]',
+      help: 'a tag; when absent the waiting version, unless a user requested it',
+      completes: 'versions',
+    },
   ],
   options: [...WRITING, ...WAITING_FOR_OBJECT],
   exitCodes: WAIT_CODES,

@@ -51,7 +51,7 @@ ${PROGRAMS.map((program) => `complete -c ${program} -f -a '(__rollouts_complete)
 };
 
 export const completion: CommandDefinition = {
-  description: `Prints a script that completes commands, options and the names of your Rollouts and Gates for kubectl-rollouts and flux-rollouts.
+  description: `Prints a script that completes commands, options, versions and the names of your Rollouts and Gates for kubectl-rollouts and flux-rollouts.
 \`kubectl rollouts\` and \`flux rollouts\` complete by kubectl's and flux's own scripts: kubectl asks kubectl_complete-rollouts, which has to be on the PATH as well.`,
   arguments: [{ syntax: '<shell>', help: SHELLS.join(', '), completes: SHELLS }],
   examples: [

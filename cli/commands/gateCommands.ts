@@ -2,6 +2,7 @@
 
 import { GATES, KINDS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
+import { freezeRights, lackingText, rightKey } from '../../client/actions/action.ts';
 import { parseDays, parseHours, parseSelector } from '../../client/actions/userInput.ts';
 import {
   closeGate,
@@ -14,6 +15,7 @@ import {
 import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
 import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { gateText } from '../../client/explain/gateText.ts';
+import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { isTimeZone } from '../../core/calendar/localTime.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -22,7 +24,7 @@ import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { WAITING_FOR_GATE, WRITING } from '../command/options.ts';
 import { endOf, spanOf, timeOf } from '../command/timeOptions.ts';
-import type { KubeClient } from '../kube/kubeClient.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../kube/problem.ts';
 import { freezeConcerns, heldText, readSelected } from '../read/heldObjects.ts';
 import { find, isGate, type Named, parseNamed, readAnyGate, readRollout } from '../read/namedObjects.ts';
@@ -47,15 +49,27 @@ export const closeCommand: CommandDefinition = {
       flags: '--at <time>',
       help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; with --for it lasts as long",
     },
-    { flags: '--kinds <kinds>', help: `what a new Gate selects; ${FROZEN_KINDS.join(',')} when absent` },
+    {
+      flags: '--kinds <kinds>',
+      help: `what a new Gate selects; ${FROZEN_KINDS.join(',')} when absent`,
+      completes: FROZEN_KINDS,
+    },
     { flags: '-l, --selector <labels>', help: 'only objects with these labels: tier=production' },
     {
       flags: '--namespace-selector <labels>',
       help: `select in namespaces with these labels instead of the Gate's own; "" means all`,
     },
-    { flags: '--every <days>', help: 'close every week on these days: Friday, sat,sun, weekend, weekday, day' },
+    {
+      flags: '--every <days>',
+      help: 'close every week on these days: Friday, sat,sun, weekend, weekday, day',
+      completes: DAYS,
+    },
     { flags: '--between <hours>', help: 'with --every: 16:00-08:00' },
-    { flags: '--timezone <name>', help: 'with --every: of its days and hours; yours when absent' },
+    {
+      flags: '--timezone <name>',
+      help: 'with --every: of its days and hours; yours when absent',
+      completes: Intl.supportedValuesOf('timeZone'),
+    },
     {
       flags: '--rollout <name>',
       help: 'for a new RolloutGate: the Rollout whose versions it holds',
@@ -113,9 +127,24 @@ async function freezeBy(context: Context, invocation: Invocation, text: string):
   const made = await make(context, invocation, async () => {
     const existing = await find(cluster.client, 'Gate', wanted.ref);
     const requested = freeze(wanted, existing, context.now());
+    if (isRequest(requested)) await requireFreezeRights(cluster.client, wanted, existing);
     return withWhatItHolds(cluster.client, requested, existing);
   });
   return awaitGate(context, invocation, made, { isPlanned: wanted.at !== undefined || wanted.every !== undefined });
+}
+
+/** Before the user has to confirm what the API server would refuse. @throws Problem */
+async function requireFreezeRights(
+  client: KubeClient,
+  { ref, namespaceSelector }: FreezeRequest,
+  existing: Gate | undefined,
+): Promise<void> {
+  const needed = freezeRights(ref, { isNew: !existing, ofOtherNamespaces: namespaceSelector !== undefined });
+  const answers = await Promise.all(
+    needed.map(async (right) => [rightKey(right), (await unlessRefused(client.mayI(right), 403)) ?? true] as const),
+  );
+  const lacks = lackingText(needed, Object.fromEntries(answers));
+  if (lacks) throw new Problem(`You may not freeze by Gate ${refKey(ref)}: it takes ${lacks}.`);
 }
 
 /** Closes the RolloutGate of that Rollout, or creates it. */
@@ -204,7 +233,12 @@ async function withWhatItHolds(
   const counted = existing?.status?.held;
   const named = counted !== undefined && counted > held.length ? `, with what names it ${counted} in all` : '';
   const missing = unread.length > 0 ? `. What you may not list is not counted: ${unread.join(', ')}` : '';
-  return { ...requested, concerns: [`It holds ${heldText(held)}${named}${missing}`, ...freezeConcerns(gate, held)] };
+  const concerns = [
+    ...requested.concerns,
+    `It holds ${heldText(held)}${named}${missing}`,
+    ...freezeConcerns(gate, held),
+  ];
+  return { ...requested, concerns };
 }
 
 export const AT = {

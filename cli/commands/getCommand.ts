@@ -75,6 +75,7 @@ async function show(context: Context, cluster: Cluster, which: Which, format: Fo
   if (shown === 0) {
     const where = which.everywhere ? 'any namespace' : `namespace '${cluster.namespace}'`;
     context.terminal.note(`There are no Rollouts in ${where}.`);
+    context.terminal.noteText('To put a running application under one:\n  kubectl rollouts adopt kustomization/my-app');
   }
   return EXIT.ok;
 }

@@ -8,7 +8,7 @@ import { rollback } from '../../client/actions/writes/rollbackWrite.ts';
 import { withdraw } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/actions/writes/rolloutWrites.ts';
 import type { ArgumentDefinition, Cluster, CommandDefinition, OptionDefinition } from '../command/command.ts';
-import { WAITING, WRITING } from '../command/options.ts';
+import { APPROVABLE, WAITING, WRITING } from '../command/options.ts';
 import { EXIT } from '../kube/problem.ts';
 import { isGate, parseNamed, readAnyGate, readPolicy, readRollout } from '../read/namedObjects.ts';
 import { make } from '../write/make.ts';
@@ -37,7 +37,9 @@ const ROLLOUT: ArgumentDefinition = { syntax: '<rollout>', help: 'its name', com
 
 function onRollout({ description, examples, version, options = [], ask }: RolloutVerb): CommandDefinition {
   const versions: ArgumentDefinition[] =
-    version === undefined ? [] : [{ syntax: version === 'required' ? '<version>' : '[version]', help: 'a tag' }];
+    version === undefined
+      ? []
+      : [{ syntax: version === 'required' ? '<version>' : '[version]', help: 'a tag', completes: 'versions' }];
   return {
     description,
     arguments: [ROLLOUT, ...versions],
@@ -114,8 +116,8 @@ export const rollbackCommand = onRollout({
 export const withdrawCommand: CommandDefinition = {
   description: `Calls off a version that was requested with deploy or bypass and is not deployed yet. At a gate that requires approvals, withdraws your own approval of a version.`,
   arguments: [
-    { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: 'targets' },
-    { syntax: '[version]', help: 'of an approval: a tag; at a Gate, namespace/rollout:tag' },
+    { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: APPROVABLE },
+    { syntax: '[version]', help: 'of an approval: a tag; at a Gate, namespace/rollout:tag', completes: 'versions' },
   ],
   options: WRITING,
   examples: [

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { openPage } from '../../page/laptop.ts';
 import { type Assets, typeOf } from '../../page/server.ts';
-import type { CommandDefinition } from '../command/command.ts';
+import type { Cluster, CommandDefinition } from '../command/command.ts';
 import { CONTEXTS } from '../command/options.ts';
 import { ownFile, ownFiles } from '../files.ts';
+import type { KubeClient } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../kube/problem.ts';
 import { openBrowser } from '../terminal/openBrowser.ts';
 
@@ -29,13 +30,17 @@ With several --context it shows all these clusters, with the rights that you hav
     const port = portOf(options.port as string | undefined);
     const assets = readAssets();
     if (assets.size === 0) throw new Problem('The page is not built: run npm run build:cli first.', EXIT.error);
-    const clusters = (await context.clusters()).map(({ client, selected, namespace }) => ({
-      client,
-      hello: { context: selected.context, server: selected.server, user: selected.user, program: context.program },
-      namespace: context.flags.namespace,
-      fallback: namespace,
-      now: context.now,
-    }));
+    const pageOf = async ({ client, selected, namespace }: Cluster) => {
+      const user = (await whoAmI(client)) ?? selected.user;
+      return {
+        client,
+        hello: { context: selected.context, server: selected.server, user, program: context.program },
+        namespace: context.flags.namespace,
+        fallback: namespace,
+        now: context.now,
+      };
+    };
+    const clusters = await Promise.all((await context.clusters()).map(pageOf));
     const token = randomBytes(24).toString('base64url');
     const page = await openPage(clusters, { assets, token, port }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
@@ -69,4 +74,17 @@ function readAssets(): Assets {
       return [path, { type: typeOf(path), bytes: ownFile(file)! }] as const;
     }),
   );
+}
+
+const REVIEW = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+
+interface Reviewed {
+  status?: { userInfo?: { username?: string } };
+}
+
+/** The user as the API server knows them: a kubeconfig's entry may have any name. undefined if it doesn't say: it is older, or does not answer. */
+export async function whoAmI(client: KubeClient): Promise<string | undefined> {
+  const to = { apiVersion: REVIEW.apiVersion, resource: 'selfsubjectreviews' };
+  const answer = await client.create<Reviewed>(to, REVIEW).catch(() => undefined);
+  return answer?.object.status?.userInfo?.username;
 }

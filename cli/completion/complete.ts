@@ -3,12 +3,14 @@
  * tab before the description, and a line with a directive at the end. Source: the documentation of Cobra's shell completions.
  */
 
-import { KINDS, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import { KINDS, type KindName, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
+import type { Rollout, RolloutGate } from '../../api/types.ts';
 import type { ArgumentDefinition, Cluster, Completion, OptionDefinition } from '../command/command.ts';
 import { optionsOf } from '../command/options.ts';
 import { COMMANDS, commandEntry } from '../commands/index.ts';
 import type { Collection, KubeClient } from '../kube/kubeClient.ts';
 import type { ConnectionFlags } from '../kube/kubeconfig.ts';
+import { rowNamed } from '../read/namedObjects.ts';
 
 const NO_SPACE = 2;
 const NO_FILES = 4;
@@ -57,7 +59,8 @@ async function candidates(
     ? (option?.completes ?? option?.choices)
     : argumentAt(definition.arguments ?? [], positionals(before, options).length)?.completes;
   const flags = valuesOf([...words.slice(0, at), ...rest], options);
-  return candidatesFor(completes, inline?.[2] ?? word, () => connect({ ...flags, requestTimeout: TIMEOUT }));
+  const typed = { word: inline?.[2] ?? word, first: positionals(before, options)[0] };
+  return candidatesFor(completes, typed, () => connect({ ...flags, requestTimeout: TIMEOUT }));
 }
 
 /** The values that the words give to options: `-n shop`, `--namespace=shop`. The last one counts. */
@@ -112,46 +115,82 @@ interface Candidates {
 
 const NONE: Candidates = { words: [] };
 
-/** `word`: the part that is typed already. */
+/** `word`: the part that is typed already. `first`: the first argument, if it is complete. */
 async function candidatesFor(
   completes: Completion | undefined,
-  word: string,
+  { word, first = '' }: { word: string; first?: string | undefined },
   cluster: () => Promise<Cluster>,
 ): Promise<Candidates> {
   if (completes === undefined || completes === 'commands') return NONE;
-  if (typeof completes !== 'string') return { words: completes.map((each) => [each]) };
-  if (completes === 'targets') return targets(word, cluster);
+  if (completes === 'targets') return targets(word, cluster, { kinds: ALL_KINDS, orRollout: true });
+  if (typeof completes !== 'string') {
+    return 'kinds' in completes
+      ? targets(word, cluster, completes)
+      : { words: completes.map((each): [string] => [each]) };
+  }
   const { client, namespace, selected } = await cluster();
+  const named = (kind: KindName, prefix?: string) => names(client, { ...resourceOf(KINDS[kind]), namespace }, prefix);
   switch (completes) {
     case 'rollouts':
-      return names(client, { ...resourceOf(KINDS.Rollout), namespace });
+      return { words: await named('Rollout') };
+    case 'versions':
+      return { words: await versions(client, namespace, first) };
     case 'gates':
-      return names(client, { ...resourceOf(KINDS.Gate), namespace });
+      return { words: (await Promise.all([named('Gate'), named('RolloutGate', 'rolloutgate/')])).flat() };
+    case 'rolloutGates':
+      return { words: await named('RolloutGate') };
     case 'budgets':
-      return names(client, { ...resourceOf(KINDS.RolloutBudget), namespace });
+      return { words: await named('RolloutBudget') };
     case 'namespaces':
-      return names(client, NAMESPACES);
+      return { words: await names(client, NAMESPACES) };
     case 'contexts':
       return { words: selected.config.contexts.map(({ name, cluster: of }): [string, string] => [name, of]) };
   }
 }
 
-/** `kind/` first, then its names. */
-async function targets(word: string, cluster: () => Promise<Cluster>): Promise<Candidates> {
+const ALL_KINDS = Object.values(KINDS).map(({ kind }) => kind);
+
+/** `kind/` and Rollouts first, then the names of the kind. */
+async function targets(
+  word: string,
+  cluster: () => Promise<Cluster>,
+  { kinds, orRollout }: { kinds: readonly KindName[]; orRollout: boolean },
+): Promise<Candidates> {
   const slash = word.indexOf('/');
-  if (slash < 0) return { words: Object.values(KINDS).map(({ kind }) => [`${kind.toLowerCase()}/`]), isOpen: true };
+  if (slash < 0) {
+    const prefixes = kinds.map((kind): [string] => [`${kind.toLowerCase()}/`]);
+    const rollouts = orRollout
+      ? cluster().then(({ client, namespace }) => names(client, { ...resourceOf(KINDS.Rollout), namespace }))
+      : [];
+    // Kinds are known without a cluster.
+    const found = await Promise.resolve(rollouts).catch(() => []);
+    return { words: [...found, ...prefixes], isOpen: true };
+  }
   const prefix = word.slice(0, slash);
-  const row = Object.values(KINDS).find(({ kind, resource }) => kind.toLowerCase() === prefix || resource === prefix);
+  const row = rowNamed(prefix);
   if (!row) return NONE;
   const { client, namespace } = await cluster();
-  return names(client, { ...resourceOf(row), namespace }, `${prefix}/`);
+  return { words: await names(client, { ...resourceOf(row), namespace }, `${prefix}/`) };
+}
+
+/** Newest first. */
+async function versions(client: KubeClient, namespace: string, of: string): Promise<[string][]> {
+  const parts = of.split('/');
+  const row = parts.length > 1 ? rowNamed(parts[0]!) : KINDS.Rollout;
+  const named = { namespace, name: parts.at(-1)! };
+  const gate = row?.kind === 'RolloutGate' ? await client.get<RolloutGate>({ ...ROLLOUT_GATES, ...named }) : undefined;
+  const name = row?.kind === 'Rollout' ? named.name : gate?.spec?.rolloutRef.name;
+  const rollout = name ? await client.get<Rollout>({ ...ROLLOUTS, namespace, name }) : undefined;
+  const { availableReleases = [], history = [] } = rollout?.status ?? {};
+  const tags = [...availableReleases.map(({ tag }) => tag).reverse(), ...history.map(({ version }) => version.tag)];
+  return [...new Set(tags)].map((tag) => [tag]);
 }
 
 /** Enough to choose from; more would be slow. */
 const MOST = 500;
 
-async function names(client: KubeClient, from: Collection, prefix = ''): Promise<Candidates> {
+async function names(client: KubeClient, from: Collection, prefix = ''): Promise<[string][]> {
   for await (const { items } of client.pages({ ...from, pageSize: MOST }))
-    return { words: items.map(({ metadata }): [string] => [`${prefix}${metadata.name}`]) };
-  return NONE;
+    return items.map(({ metadata }) => [`${prefix}${metadata.name}`]);
+  return [];
 }

@@ -1,12 +1,14 @@
 /** Objects that wait for an object that does not exist, and closed Gates that Flux does not obey. */
+import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
-import { KINDS } from '../../api/kinds.ts';
+import { KINDS, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { OURS } from '../../client/actions/writes/plannedWrite.ts';
 import { gateRefsOf, gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
+import { consenting, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { type Check, type Finding, orFine, problem, reader } from './finding.ts';
@@ -27,7 +29,15 @@ export const checkReferences: Check = async (examined) => {
     kind<Gate>('Gate', { namespace: undefined }),
     listPolicies(),
   ]);
-  const found = absentFindings({ rollouts, rolloutGates, bindings, gates, policies: policies || undefined });
+  const hasUpstreams = rollouts?.some((rollout) => upstreamRefs(rollout).length > 0);
+  // Those may be in any namespace too, and a Namespace may consent for all of its Rollouts.
+  const [upstreams, namespaces] = hasUpstreams
+    ? await Promise.all([kind<Rollout>('Rollout', { namespace: undefined }), list<KubeObject>(NAMESPACES)])
+    : [];
+  const found = [
+    ...absentFindings({ rollouts, rolloutGates, bindings, gates, policies: policies || undefined }),
+    ...upstreamFindings(rollouts ?? [], upstreams, namespaces),
+  ];
   return [...orFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
 };
 
@@ -105,6 +115,33 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
     ),
     ...(gates ?? []).flatMap(notHeldFinding),
   ];
+}
+
+/** Upstream Rollouts that do not exist, or have not consented: every version of the Rollout waits for them. */
+export function upstreamFindings(
+  rollouts: readonly Rollout[],
+  upstreams: readonly Rollout[] | undefined,
+  namespaces: readonly KubeObject[] | undefined,
+): Finding[] {
+  const existing = new Map(upstreams?.map((each) => [refKey(identityOf(each)), each]));
+  return rollouts.flatMap((rollout) => {
+    const by = identityOf(rollout);
+    return upstreamRefs(rollout).flatMap((ref): Finding[] => {
+      const upstream = existing.get(refKey(ref));
+      const text = `Rollout ${refKey(by)} comes after Rollout ${refKey(ref)}, which`;
+      if (upstreams && !upstream) {
+        const edit = shell`kubectl -n ${by.namespace} edit rollout ${by.name}`;
+        return [
+          problem(ABOUT, `${text} does not exist: nothing is deployed`, 'create it, or correct spec.after', edit),
+        ];
+      }
+      if (!upstream || !namespaces || consenting(rollout, [upstream], namespaces).length > 0) return [];
+      const others = upstream.metadata.annotations?.[WATCHED_FROM];
+      const consent = `${WATCHED_FROM}=${others ? `${others},` : ''}${by.namespace}`;
+      const allow = shell`kubectl -n ${ref.namespace} annotate --overwrite rollout ${ref.name} ${consent}`;
+      return [problem(ABOUT, `${text} has not consented: nothing is deployed`, 'let it be watched', allow)];
+    });
+  });
 }
 
 /** A closed Gate that does not hold all of its Flux objects. */

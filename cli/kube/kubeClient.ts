@@ -3,37 +3,22 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
 import type { Right } from '../../client/explain/application.ts';
 import { isApiError } from '../../server/cluster/apiError.ts';
+import {
+  type Collection,
+  type Collections,
+  createCollections,
+  type ListSelectors,
+} from '../../server/cluster/collections.ts';
 import { type Answer, connect, type Request } from '../../server/cluster/connection.ts';
 import { type ApiResource, createDiscovery } from '../../server/cluster/discovery.ts';
 import { resourcePath, withQuery } from '../../server/cluster/paths.ts';
 import type { ConnectionFlags, Selected } from './kubeconfig.ts';
 
 export { ApiError, isApiError } from '../../server/cluster/apiError.ts';
-
-/** Where objects of a kind live; without a namespace: everywhere, or cluster-scoped. */
-export interface Collection {
-  /** `group/version`, or `v1`. */
-  apiVersion: string;
-  /** Plural, lower case. */
-  resource: string;
-  namespace?: string | undefined;
-}
+export type { Collection, ListSelectors } from '../../server/cluster/collections.ts';
+export { follow } from '../../server/cluster/follow.ts';
 
 export type ObjectPath = Collection & { name: string; subresource?: string };
-
-export interface ListSelectors {
-  labelSelector?: string | undefined;
-  fieldSelector?: string | undefined;
-}
-
-export interface ListPage<T> {
-  items: T[];
-  resourceVersion: string;
-}
-
-export type WatchEvent<T> =
-  | { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; object: T }
-  | { type: 'ERROR'; object: { code?: number; message?: string } };
 
 export type PatchType = 'merge-patch+json' | 'json-patch+json' | 'apply-patch+yaml';
 
@@ -44,18 +29,10 @@ export interface WriteOptions {
   force?: boolean;
 }
 
-export interface KubeClient {
+export interface KubeClient extends Collections {
   /** undefined: there is none of that name, or the kind is not served. */
   get<T extends KubeObject<any, any> = KubeObject>(path: ObjectPath): Promise<T | undefined>;
-  /** Page by page: thousands of objects are not in memory twice. */
-  pages<T extends KubeObject<any, any> = KubeObject>(
-    from: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal },
-  ): AsyncGenerator<ListPage<T>>;
   list<T extends KubeObject<any, any> = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
-  /** Ends when the API server ends it. */
-  watch<T extends KubeObject<any, any> = KubeObject>(
-    from: Collection & ListSelectors & { resourceVersion: string; signal?: AbortSignal },
-  ): AsyncGenerator<WatchEvent<T>>;
   create<T = KubeObject>(to: Collection, object: object, options?: WriteOptions): Promise<Answer<T>>;
   /** Warnings of the answer included; a refusal is an ApiError in the API server's words. */
   patch<T = KubeObject>(path: ObjectPath, patch: unknown, options?: WriteOptions): Promise<Answer<T>>;
@@ -63,12 +40,8 @@ export interface KubeClient {
   mayI(right: Right): Promise<boolean>;
   /** The resources of an API version; none when it is not served. */
   resources(apiVersion: string): Promise<ApiResource[]>;
-  /** Any other path: `/version`. */
-  raw<T>(path: string): Promise<T>;
   close(): void;
 }
-
-const PAGE_SIZE = 500;
 
 interface ClientOptions extends Pick<ConnectionFlags, 'as' | 'asGroup'> {
   /** Milliseconds for an answer; 0: no limit. */
@@ -88,21 +61,7 @@ export function createClient(
   const connection = connect(config, { timeoutMs, headers, gzip: true });
   const send = async <T>(request: Request) => (await connection.send<T>(request)).object;
 
-  async function* pages<T extends KubeObject<any, any>>({
-    pageSize = PAGE_SIZE,
-    signal,
-    labelSelector,
-    fieldSelector,
-    ...from
-  }: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal }): AsyncGenerator<ListPage<T>> {
-    let next: string | undefined;
-    do {
-      const query = { labelSelector, fieldSelector, limit: String(pageSize), continue: next };
-      const list = await send<List<T>>({ path: withQuery(resourcePath(from), query), signal });
-      yield { items: withTypes(list), resourceVersion: list.metadata?.resourceVersion ?? '' };
-      next = list.metadata?.continue || undefined;
-    } while (next);
-  }
+  const collections = createCollections(connection);
 
   return {
     async get<T extends KubeObject<any, any>>(path: ObjectPath) {
@@ -113,23 +72,11 @@ export function createClient(
         throw error;
       }
     },
-    pages,
+    ...collections,
     async list<T extends KubeObject<any, any>>(from: Collection & ListSelectors) {
       const items: T[] = [];
-      for await (const page of pages<T>(from)) items.push(...page.items);
+      for await (const page of collections.pages<T>(from)) items.push(...page.items);
       return items;
-    },
-    async *watch<T extends KubeObject<any, any>>({
-      resourceVersion,
-      signal,
-      labelSelector,
-      fieldSelector,
-      ...from
-    }: Collection & ListSelectors & { resourceVersion: string; signal?: AbortSignal }) {
-      const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion, labelSelector, fieldSelector };
-      for await (const line of connection.lines({ path: withQuery(resourcePath(from), query), signal })) {
-        if (line !== '') yield JSON.parse(line) as WatchEvent<T>;
-      }
     },
     create: (to, object, options = {}) =>
       connection.send({ method: 'POST', path: withQuery(resourcePath(to), writeQuery(options)), body: object }),
@@ -154,26 +101,8 @@ export function createClient(
       return status?.allowed === true;
     },
     resources: createDiscovery({ send }),
-    raw: (path) => send({ path }),
     close: () => connection.close(),
   };
-}
-
-interface List<T> {
-  apiVersion?: string;
-  kind?: string;
-  metadata?: { continue?: string; resourceVersion?: string };
-  items: T[] | null;
-}
-
-/** Items of a list do not say what they are. */
-function withTypes<T extends KubeObject<any, any>>({ apiVersion = '', kind = '', items }: List<T>): T[] {
-  const itemKind = kind.replace(/List$/, '');
-  return (items ?? []).map((item) => ({
-    ...item,
-    apiVersion: item.apiVersion ?? apiVersion,
-    kind: item.kind ?? itemKind,
-  }));
 }
 
 function writeQuery({ dryRun, force, type }: WriteOptions): Record<string, string | undefined> {

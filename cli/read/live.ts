@@ -5,8 +5,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, type Unread, watchesElsewhere } from '../../client/explain/related.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { follow } from '../kube/follow.ts';
-import { isApiError, type KubeClient, type ListSelectors } from '../kube/kubeClient.ts';
+import { follow, isApiError, type KubeClient, type ListSelectors } from '../kube/kubeClient.ts';
 import { boundKinds, gateNames, NAMESPACES_UNREAD, whyUnread } from './readRelated.ts';
 
 interface LiveOptions {

@@ -28,7 +28,7 @@ const SHORT: Record<string, KindName> = {
 const ROWS = Object.values(KINDS);
 
 /** The row of a kind that a user types: `ks`, `rollouts`, `gate.gating.toolkit.fluxcd.io`. */
-function rowNamed(word: string) {
+export function rowNamed(word: string) {
   const [wanted = '', ...group] = word.toLowerCase().split('.');
   return ROWS.find(
     ({ kind, resource, group: of }) =>

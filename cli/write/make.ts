@@ -79,12 +79,18 @@ async function send(
   const answer = await sent(client, request, isDryRun);
   for (const warning of answer.warnings) terminal.note(warningText(context, warning));
   if (options.output === 'name') terminal.print(`${resource.replace(/s$/, '')}.${group}/${name}`);
-  else if (options.output) terminal.printText(await structured(answer.object, options.output));
+  else if (options.output) terminal.printText(await structured(withoutManagers(answer.object), options.output));
   else {
     const text = `${request.text}${isDryRun ? ' (server dry run)' : ''}`;
     for (const line of sentenceLines(context, text)) terminal.print(line);
   }
   return answer.object;
+}
+
+/** As kubectl prints objects. */
+function withoutManagers(object: KubeObject<any, any>): KubeObject<any, any> {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 function warningText({ terminal }: Context, text: string): string {

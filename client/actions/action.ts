@@ -76,3 +76,23 @@ export function rightOn(verb: string, kind: KindName, { namespace, name }: Names
 export function rightKey({ verb, resource, namespace, name }: Right): string {
   return `${verb} ${resource} ${namespace ? `${namespace}/` : ''}${name}`;
 }
+
+/** The rights that a new Gate takes, or one that is there already (`isNew`: false). */
+export function freezeRights(gate: NamespacedName, { isNew = true, ofOtherNamespaces = false } = {}): Right[] {
+  return [
+    rightOn(isNew ? 'create' : 'patch', 'Gate', gate),
+    // Counts for the whole cluster only.
+    ...(ofOtherNamespaces ? [rightOn('select-namespaces', 'Gate', { namespace: '', name: '' })] : []),
+  ];
+}
+
+/** `patch on rollouts shop/web`; empty where the user has each. `rights`: by their keys. */
+export function lackingText(needed: readonly Right[], rights: Readonly<Record<string, boolean>>): string {
+  return needed
+    .filter((right) => rights[rightKey(right)] !== true)
+    .map(
+      ({ verb, resource, namespace, name }) =>
+        `${verb} on ${resource} ${namespace ? `${namespace}/` : ''}${name || '*'}`,
+    )
+    .join(' and ');
+}

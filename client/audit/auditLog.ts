@@ -1,10 +1,10 @@
 /** Records from the API server's audit log (audit.k8s.io/v1, one JSON object per line): every write, with its user. */
 import * as annotation from '../../api/annotations.ts';
 import { GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
-import { isMap } from '../../core/kube/json.ts';
+import type { AuditAction, AuditRecord } from '../../core/audit/auditRecord.ts';
+import { defined, isMap } from '../../core/kube/json.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { defined } from '../explain/application.ts';
-import type { AuditAction, AuditGap, AuditRecord } from './auditRecord.ts';
+import type { AuditGap } from './auditReport.ts';
 
 /** Kinds that set rules; of the governed kinds of Flux only what concerns Gates counts. */
 const RULE_KINDS: readonly KindName[] = [

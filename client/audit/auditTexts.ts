@@ -1,5 +1,6 @@
 /** The report as lines: a table's cells, CSV, and a sentence for each gap. */
-import type { AuditGap, AuditObject, AuditRecord } from './auditRecord.ts';
+import type { AuditObject, AuditRecord } from '../../core/audit/auditRecord.ts';
+import type { AuditGap } from './auditReport.ts';
 
 const SOURCES = { History: 'history', Object: 'object', Event: 'event', AuditLog: 'audit log' } as const;
 

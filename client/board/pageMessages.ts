@@ -2,6 +2,8 @@
 import type { Action } from '../actions/action.ts';
 import type { Application } from '../explain/application.ts';
 import type { ApprovalView } from '../explain/approvalViews.ts';
+import type { Explanation } from '../explain/explanation.ts';
+import type { ObjectDetails } from '../explain/objectDetails.ts';
 import type { BudgetView } from './budgetView.ts';
 import type { GateView, ScheduleView } from './planViews.ts';
 import type { Row } from './row.ts';
@@ -90,6 +92,13 @@ export interface GatePage {
   rights: Rights;
 }
 
+/** Any other object. */
+export interface ObjectPage extends Explanation {
+  details: ObjectDetails;
+  /** Without managed fields. */
+  yaml: string;
+}
+
 /** The objects that a freeze would hold, as far as the user may see them. */
 export interface Preview {
   objects: { kind: string; namespace: string; name: string }[];
@@ -97,6 +106,8 @@ export interface Preview {
   count: number;
   /** What could not be read, a sentence each. */
   unread: string[];
+  /** The rights that the user lacks: `create on gates shop/freeze`. */
+  lacks?: string;
   /** The API server's answer to a dry run of the same write. */
   answer: Answer;
 }

@@ -7,6 +7,8 @@ import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { StepKind } from './stepKinds.ts';
 
+export { defined } from '../../core/kube/json.ts';
+
 /** An object of the cluster, as much as it takes to name it and to ask who may do what with it. */
 export interface ObjectRef {
   /** Empty for the core group. */
@@ -236,15 +238,6 @@ export function targetRef(kind: string, ref: NamespacedName): ObjectRef | undefi
 export function pinText({ version, from, by, at, reason }: PinView): string {
   const what = version === undefined ? `Unpinned from ${from}` : `Pinned to ${version}`;
   return `${what} by ${by} at ${at}${reason ? `: ${reason}` : ''}`;
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** The record without fields that are undefined or empty: JSON that is compared and printed has no holes. */
-export function defined<T extends object>(record: T): Defined<T> {
-  return Object.fromEntries(
-    Object.entries(record).filter(([, value]) => value !== undefined && value !== ''),
-  ) as Defined<T>;
 }
 
 /** A list with one cause; empty without a text. */

@@ -68,6 +68,15 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The record without fields that are undefined or empty: JSON that is compared and printed has no holes. */
+export function defined<T extends object>(record: T): Defined<T> {
+  return Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== undefined && value !== ''),
+  ) as Defined<T>;
+}
+
 /** Whether maps and lists are nested more than `levels` deep. */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   let level = [value];

@@ -18,7 +18,7 @@ export interface CallerRefusal {
 interface AppOptions {
   routes: Route[];
   log: Logger;
-  metrics: ServedMetrics;
+  metrics: Pick<ServedMetrics, 'request' | 'text' | 'contentType'>;
   /** Why the process is not ready yet; undefined when it is. */
   notReady(): string | undefined;
   /** Why the caller is turned away; undefined when it is not. Runs before the body is read. */

@@ -133,7 +133,7 @@ const rows = TABLE.map(([type, found, given, others]) => {
 });
 
 /** What the program writes; an API server that has these objects, and no others. */
-async function written(line: string, objects: readonly KubeObject<any, any>[]) {
+async function written(line: string, objects: readonly KubeObject<any, any>[], isAllowed = true) {
   const writes: { method: string | undefined; path: string; body: unknown }[] = [];
   const pathOf = ({ apiVersion, kind, metadata: { namespace, name } }: KubeObject<any, any>) =>
     `/apis/${apiVersion}${namespace ? `/namespaces/${namespace}` : ''}/${KINDS[kind as 'Gate'].resource}/${name}`;
@@ -152,6 +152,8 @@ async function written(line: string, objects: readonly KubeObject<any, any>[]) {
       text += chunk;
     });
     request.on('end', () => {
+      if (url.pathname.endsWith('/selfsubjectaccessreviews'))
+        return json(response, { status: { allowed: isAllowed } }, 201);
       writes.push({ method: request.method, path: url.pathname, body: JSON.parse(text) });
       json(response, found ?? JSON.parse(text));
     });
@@ -180,6 +182,22 @@ describe('the write of an action is that of its command', () => {
     ).toEqual([write.body]);
     expect(writes[0]?.method).toBe(write.creates ? 'POST' : 'PATCH');
   });
+});
+
+it.each([
+  ['freeze incident -n shop', [], 'create on gates shop/incident'],
+  ['freeze freeze -n shop', [CLOSED], 'patch on gates shop/freeze'],
+  [
+    "freeze incident -n shop --namespace-selector ''",
+    [],
+    'create on gates shop/incident and select-namespaces on gates *',
+  ],
+])('%s, without the right, says which one it takes and writes nothing', async (line, objects, lacks) => {
+  const { writes, err, code } = await written(`kubectl rollouts ${line}`, objects, false);
+  expect(err).toContain(
+    `You may not freeze by Gate shop/${objects.length > 0 ? 'freeze' : 'incident'}: it takes ${lacks}.`,
+  );
+  expect([code, writes]).toEqual([1, []]);
 });
 
 it('the table has every action, with every kind that it writes', () => {

@@ -1,5 +1,6 @@
 /** What `__complete` answers kubectl, flux and the shells' scripts, in Cobra's protocol: candidates, then `:` and a directive. Names of objects: test/cluster/cli.test.ts. */
 import { describe, expect, it } from 'vitest';
+import type { Cluster } from '../../cli/command/command.ts';
 import { COMMANDS } from '../../cli/commands/index.ts';
 import { complete } from '../../cli/completion/complete.ts';
 
@@ -44,4 +45,56 @@ describe.each<[string, string[], string[]]>([
 it('offers every command that help lists', async () => {
   const shown = COMMANDS.filter(({ isHidden }) => !isHidden).map(({ name, summary }) => `${name}\t${summary}`);
   expect(await ask([''])).toEqual([...shown, NO_FILES]);
+});
+
+describe('what only the cluster knows', () => {
+  const OBJECTS: Record<string, object[]> = {
+    rollouts: [
+      {
+        metadata: { name: 'my-app' },
+        status: {
+          availableReleases: [{ tag: '1.1.0' }, { tag: '1.2.0' }],
+          history: [{ version: { tag: '1.1.0' } }, { version: { tag: '1.0.0' } }],
+        },
+      },
+    ],
+    rolloutgates: [{ metadata: { name: 'qa' }, spec: { rolloutRef: { name: 'my-app' } } }],
+    gates: [{ metadata: { name: 'freeze' } }],
+    kustomizations: [{ metadata: { name: 'web' } }],
+  };
+  const client = {
+    async *pages({ resource }: { resource: string }) {
+      yield { items: OBJECTS[resource] ?? [], resourceVersion: '1' };
+    },
+    get: async ({ resource, name }: { resource: string; name: string }) =>
+      OBJECTS[resource]?.find((object) => (object as { metadata: { name: string } }).metadata.name === name),
+  };
+  const offered = async (line: string) => {
+    const lines = await complete(line.split(' '), async () => ({ client, namespace: 'shop' }) as unknown as Cluster);
+    return lines.slice(0, -1);
+  };
+
+  it.each<[string, string[]]>([
+    ['deploy my-app ', ['1.2.0', '1.1.0', '1.0.0']],
+    ['pin my-app 1.0', ['1.0.0']],
+    ['rollback my-app ', ['1.2.0', '1.1.0', '1.0.0']],
+    ['bypass my-app ', ['1.2.0', '1.1.0', '1.0.0']],
+    ['approve rolloutgate/qa ', ['1.2.0', '1.1.0', '1.0.0']],
+    ['approve rg/qa 1.2', ['1.2.0']],
+    ['approve gate/freeze ', []],
+    ['deploy nothing ', []],
+    ['status my-app --release ', ['1.2.0', '1.1.0', '1.0.0']],
+    ['why my', ['my-app']],
+    ['why ks/', ['ks/web']],
+    ['why r', ['rollout/', 'rolloutgate/', 'rolloutschedule/', 'rolloutbudget/']],
+    ['approve ', ['my-app', 'rolloutgate/', 'gate/']],
+    ['adopt ', ['kustomization/', 'helmrelease/', 'ocirepository/']],
+    ['approve my-app 1.2.0 --gate ', ['qa']],
+    ['open ', ['freeze', 'rolloutgate/qa']],
+    ['freeze --kinds Ku', ['Kustomization']],
+    ['freeze --every Fri', ['Friday']],
+    ['freeze --timezone Europe/Berl', ['Europe/Berlin']],
+  ])('%s', async (line, words) => {
+    expect(await offered(line)).toEqual(words);
+  });
 });

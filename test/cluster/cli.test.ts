@@ -197,7 +197,10 @@ describe('what is not there', () => {
 
   it('a namespace without Rollouts', async () => {
     const { code, err } = await call('get -n kube-public', { env: { KUBECONFIG: join(view.dir, FILES.admin) } });
-    expect([code, err]).toEqual([0, "There are no Rollouts in namespace 'kube-public'.\n"]);
+    expect([code, err]).toEqual([
+      0,
+      "There are no Rollouts in namespace 'kube-public'.\nTo put a running application under one:\n  kubectl rollouts adopt kustomization/my-app\n",
+    ]);
   });
 });
 

@@ -74,6 +74,8 @@ describe('adopt', () => {
       kind: 'Rollout',
       spec: { releasesImagePolicy: { name: 'app' }, initialVersion: '1.0.0' },
     });
+    const bound = readFileSync(join(folder, 'ocirepository-app.yaml'), 'utf8');
+    expect(bound).toMatch(/^# A patch: merge it into your manifest of OCIRepository app\.\n/);
     const again = await as('developer', `adopt ocirepository/app -n ${ns} --out ${folder}`);
     expect([again.code, again.err]).toEqual([1, expect.stringMatching(/is there already/)]);
   });

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { WATCHED } from '../../audit/auditStream.ts';
 import { WEBHOOK_CLIENT_NAME } from '../../dev/local/controlPlane/webhookClient.ts';
 import { PAGE_ENVIRONMENT, readPageConfig } from '../../page/inCluster/config.ts';
 import { ENVIRONMENT, readConfig } from '../../server/config.ts';
@@ -105,5 +106,39 @@ describe('ui', () => {
     const own = { UI_ORIGIN: 'https://a.example', UI_OIDC_ISSUER: 'https://b.example', UI_OIDC_CLIENT_ID: 'c' };
     expect(readPageConfig({ ...env, ...own }).port).toBe(container.ports[0].containerPort);
     expect(objectIn(`${folder}/service.yaml`).spec.ports[0].targetPort).toBe(container.ports[0].name);
+  });
+});
+
+describe('audit', () => {
+  const [role, binding] = ['ClusterRole', 'ClusterRoleBinding'].map(
+    (kind) => objectsIn('components/audit/rbac.yaml').find((object) => object.kind === kind)!,
+  );
+  const { serviceAccountName, containers, volumes } = objectIn('components/audit/deployment.yaml').spec.template.spec;
+
+  it('may watch what it watches, write nothing, and shares its rights with nobody', () => {
+    const rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[] = role!.rules;
+    expect(rules.map(({ verbs }) => verbs)).toEqual(rules.map(() => ['get', 'list', 'watch']));
+    const granted = rules.flatMap(({ apiGroups, resources }) => resources.map((each) => `${apiGroups[0]}/${each}`));
+    const group = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.split('/')[0] : '');
+    expect(granted.sort()).toEqual(
+      WATCHED.map(({ apiVersion, resource }) => `${group(apiVersion)}/${resource}`).sort(),
+    );
+    expect(binding!.subjects).toEqual([
+      { kind: 'ServiceAccount', name: serviceAccountName, namespace: 'rollout-hooks' },
+    ]);
+    expect(serviceAccountName).not.toBe(objectIn('app/deployment.yaml').spec.template.spec.serviceAccountName);
+  });
+
+  it('runs the image of the server, which no Service, budget or policy of the server selects', () => {
+    const server = objectIn('app/deployment.yaml').spec;
+    expect(containers[0].image).toBe(server.template.spec.containers[0].image);
+    const { metadata } = objectIn('components/audit/deployment.yaml').spec.template;
+    expect(metadata.labels).not.toMatchObject(server.selector.matchLabels);
+  });
+
+  it('gets its Secret where its arguments say', () => {
+    const mount = containers[0].volumeMounts[0];
+    expect(containers[0].args).toContain(`--sink=${mount.mountPath}`);
+    expect(volumes.map(({ name }: { name: string }) => name)).toEqual([mount.name]);
   });
 });

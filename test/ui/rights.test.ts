@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { KindName } from '../../api/kinds.ts';
-import type { Action, ActionType } from '../../client/actions/action.ts';
+import { type Action, type ActionType, freezeRights, lackingText } from '../../client/actions/action.ts';
 import { offer } from '../../client/actions/offer.ts';
 import { ACTIONS } from '../../client/actions/table.ts';
-import { lackingText, mayDo, primaryOf } from '../../ui/parts/rights.ts';
+import { mayDo, primaryOf } from '../../ui/parts/rights.ts';
 
 const action = (type: ActionType, kind: KindName): Action =>
   offer({ type, object: { kind, namespace: 'shop', name: 'web' }, version: '1.2.0' })[0]!;
@@ -38,6 +38,14 @@ describe('what the reader may do', () => {
   it('takes every right, and names what is lacking', () => {
     expect(mayDo(open, { 'patch gates shop/web': true })).toBe(true);
     expect(mayDo(open, {})).toBe(false);
-    expect(lackingText(open, { 'patch gates shop/web': false })).toBe('patch on gates shop/web');
+    expect(lackingText(open.rights, { 'patch gates shop/web': false })).toBe('patch on gates shop/web');
+  });
+
+  it.each([
+    ['a new Gate', {}, 'create on gates shop/freeze'],
+    ['a Gate that is there', { isNew: false }, 'patch on gates shop/freeze'],
+    ['other namespaces', { ofOtherNamespaces: true }, 'create on gates shop/freeze and select-namespaces on gates *'],
+  ])('names what a freeze by %s takes', (_, how, text) => {
+    expect(lackingText(freezeRights({ namespace: 'shop', name: 'freeze' }, how), {})).toBe(text);
   });
 });

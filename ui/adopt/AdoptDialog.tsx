@@ -1,11 +1,11 @@
 /** One object to be put under a Rollout: what would be written, as a diff; what may be chosen; then the writes. */
 import { useEffect, useState } from 'preact/hooks';
+import { lackingText } from '../../client/actions/action.ts';
 import type { AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
 import { inFull } from '../../core/text/commands.ts';
 import { Commands } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
 import { Field } from '../parts/Field.tsx';
-import { lackingText } from '../parts/rights.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
@@ -41,7 +41,7 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
     };
   }, [JSON.stringify(choices)]);
   const plan = plans?.plan;
-  const lacking = plan ? lackingText({ rights: plan.needs }, plans.rights) : '';
+  const lacking = plan ? lackingText(plan.needs, plans.rights) : '';
   return (
     <RequestDialog
       title={`Adopt ${object.kind} ${object.name}`}

@@ -48,13 +48,14 @@ export function FreezeDialog() {
     <RequestDialog
       title="Freeze"
       text="A new Gate that holds what it selects. What runs goes on running; nothing of it changes while the Gate is closed."
-      submit={{ text, isReady: !lacks && preview?.answer.ok !== false }}
+      submit={preview?.lacks ? undefined : { text, isReady: !lacks && preview?.answer.ok !== false }}
       send={() => api.act(request)}
-      dryRun={preview?.answer}
+      dryRun={preview?.lacks ? undefined : preview?.answer}
       onClose={() => setQuery(NO_FREEZE, 'replace')}
     >
       <Form freeze={freeze} name={name} reason={reason} setReason={setReason} />
       {lacks ? <p class="dialog-text">{lacks}</p> : <Holds preview={preview} />}
+      {preview?.lacks && <p class="dialog-text">You may not create this Gate. It takes {preview.lacks}.</p>}
       <Commands {...commandsOf(request)} />
     </RequestDialog>
   );

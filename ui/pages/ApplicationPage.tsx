@@ -1,6 +1,7 @@
 /** One application: what waits and why, who can do what about it, the path of a release, and every deployment. */
 import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ApplicationPage as Data } from '../../client/board/pageMessages.ts';
 import { keyOf, trackOf } from '../../client/board/row.ts';
@@ -21,7 +22,7 @@ import { cluster } from '../state/cluster.ts';
 import { useItem } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
-import { isComplete, rows } from '../state/stream.ts';
+import { hello, isComplete, rows } from '../state/stream.ts';
 
 /** No row has the measurements of HealthChecks: those of a fleet would be too much for the stream. It is the least interval of a measurement. */
 const CHECKED_MS = 10_000;
@@ -37,7 +38,8 @@ export function ApplicationPage({ id }: { id: string }) {
   return <Item loaded={loaded}>{(data) => <Application data={data} />}</Item>;
 }
 
-function Application({ data }: { data: Data }) {
+function Application({ data: given }: { data: Data }) {
+  const data = { ...given, actions: withOwnApprovals(given.actions, hello.value?.user) };
   const { application, actions, rights, releases } = data;
   const { namespace, name, state, title, description, pinned, labels, history } = application;
   const versions = () => new Set([...releases.map(({ tag }) => tag), ...history.map(({ version }) => version)]);

@@ -1,5 +1,6 @@
 /** One Gate: is it open, who made it so and why, until when, what it holds, and the coming weeks. */
 
+import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
 import type { GatePage as Data } from '../../client/board/pageMessages.ts';
 import type { GateView } from '../../client/board/planViews.ts';
 import { keyOf } from '../../client/board/row.ts';
@@ -17,7 +18,7 @@ import { cluster } from '../state/cluster.ts';
 import { useItem } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
-import { gates, isComplete } from '../state/stream.ts';
+import { gates, hello, isComplete } from '../state/stream.ts';
 
 const READ_MS = 5000;
 
@@ -29,7 +30,8 @@ export function GatePage({ id }: { id: string }) {
   return <Item loaded={loaded}>{(data) => <Gate data={data} />}</Item>;
 }
 
-function Gate({ data: { gate, approvals, actions, rights } }: { data: Data }) {
+function Gate({ data: { gate, approvals, actions: offered, rights } }: { data: Data }) {
+  const actions = withOwnApprovals(offered, hello.value?.user);
   const { namespace, name, opened, openFor, message, by, reason, since, until, stalled, held, heldObjects } = gate;
   const tone = opened ? 'good' : 'held';
   const text = opened ? 'Open' : openFor ? `Open for ${openFor} only` : 'Closed';

@@ -1,11 +1,13 @@
-/** Any other object of ours or of Flux's: why it is as it is, what happens by itself, and the commands that release it. */
+/** Any other object of ours or of Flux's: why it is as it is, the commands that release it, its conditions, Events, inventory and YAML. */
 import type { Remedy } from '../../client/explain/application.ts';
+import type { ObjectDetails } from '../../client/explain/objectDetails.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Panel } from '../look/Panel.tsx';
 import { EXPLAINED } from '../look/words.ts';
 import { Command } from '../parts/Commands.tsx';
 import { Item, ItemHead } from '../parts/Item.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
+import { Ago } from '../parts/Time.tsx';
 import { Why } from '../parts/Why.tsx';
 import { now } from '../state/clock.ts';
 import { useItem } from '../state/item.ts';
@@ -19,7 +21,7 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
   const loaded = useItem((signal) => api.explanation(kind, id, signal), Math.floor(now.value / READ_MS));
   return (
     <Item loaded={loaded}>
-      {({ object, headline, state, causes, next, remedies, unread }) => (
+      {({ object, headline, state, causes, next, remedies, unread, details, yaml }) => (
         <>
           <ItemHead
             crumbs={[[object.kind], [object.namespace, linkTo.namespace(object.namespace)]]}
@@ -31,14 +33,26 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
               <Sentence text={headline} />
             </h2>
             <Why causes={causes} next={next} unread={unread} />
+            <Facts details={details} />
           </section>
           {remedies.length > 0 && (
             <Panel id="remedies" title="What you can do">
-              {remedies.map((remedy) => (
-                <RemedyBox key={remedy.command} remedy={remedy} />
-              ))}
+              <div class="stack">
+                {remedies.map((remedy) => (
+                  <RemedyBox key={remedy.command} remedy={remedy} />
+                ))}
+              </div>
             </Panel>
           )}
+          <Details details={details} />
+          <section class="card panel">
+            <details>
+              <summary>YAML</summary>
+              <section class="yaml" tabIndex={0} aria-label="YAML">
+                <pre>{yaml}</pre>
+              </section>
+            </details>
+          </section>
         </>
       )}
     </Item>
@@ -60,5 +74,123 @@ function RemedyBox({ remedy: { text, command, allowed, verb, resource, namespace
       </p>
       <Command text={command} />
     </div>
+  );
+}
+
+function Facts({ details: { rollouts, revision } }: { details: ObjectDetails }) {
+  if (rollouts.length === 0 && !revision) return null;
+  return (
+    <dl class="facts">
+      {rollouts.length > 0 && (
+        <div>
+          <dt>Its version comes from</dt>
+          <dd class="line">
+            {rollouts.map(({ namespace, name }) => (
+              <a key={name} href={linkTo.rollout(`${namespace}/${name}`)}>
+                Rollout {name}
+              </a>
+            ))}
+          </dd>
+        </div>
+      )}
+      {revision && (
+        <div>
+          <dt>Revision</dt>
+          <dd>{revision}</dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function Details({ details: { conditions, events, inventory, inventoryCount = 0 } }: { details: ObjectDetails }) {
+  return (
+    <>
+      <Panel id="conditions" title="Conditions">
+        {conditions.length === 0 ? (
+          <p class="meta">None.</p>
+        ) : (
+          <Table label="Every condition" heads={['Condition', 'Status', 'Since', 'Message']}>
+            {conditions.map(({ type, status, reason, message = '', since }) => (
+              <tr key={type}>
+                <td>{type}</td>
+                <td>{status}</td>
+                <td>
+                  <Ago time={since} />
+                </td>
+                <td class="history-why">
+                  <Sentence text={message} />
+                  {reason && <small class="meta">{reason}</small>}
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </Panel>
+      <Panel id="events" title="Events">
+        {events === undefined && <p class="meta">You may not list Events here. It takes list on events.</p>}
+        {events?.length === 0 && <p class="meta">None: the API server deletes them after an hour by default.</p>}
+        {events && events.length > 0 && (
+          <Table label="Every Event" heads={['Event', 'Type', 'When', 'Message']}>
+            {events.map(({ isWarning, reason, message, at, count, by }, index) => (
+              <tr key={`${at} ${reason} ${index}`}>
+                <td>{reason}</td>
+                <td>{isWarning ? <Badge tone="held">Warning</Badge> : 'Normal'}</td>
+                <td>
+                  <Ago time={at} />
+                  {count && <small class="meta">{count} times</small>}
+                </td>
+                <td class="history-why">
+                  <Sentence text={message} />
+                  {by && <small class="meta">by {by}</small>}
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </Panel>
+      {inventory && (
+        <Panel id="inventory" title={`What it has applied (${inventoryCount})`}>
+          <ul class="line held">
+            {inventory.map(({ kind, namespace, name, isKnown }) => (
+              <li key={`${kind}/${namespace}/${name}`}>
+                <span>{kind}</span>
+                {isKnown && namespace ? (
+                  <a href={linkTo.object({ kind, namespace, name })}>{`${namespace}/${name}`}</a>
+                ) : (
+                  <b>{namespace ? `${namespace}/${name}` : name}</b>
+                )}
+              </li>
+            ))}
+            {inventoryCount > inventory.length && <li class="meta">and {inventoryCount - inventory.length} more</li>}
+          </ul>
+        </Panel>
+      )}
+    </>
+  );
+}
+
+interface TableProps {
+  label: string;
+  heads: readonly string[];
+  children: preact.ComponentChildren;
+}
+
+function Table({ label, heads, children }: TableProps) {
+  return (
+    <section class="table-scroll" tabIndex={0} aria-label={label}>
+      <table class="history">
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
   );
 }

@@ -1,6 +1,6 @@
 /** The dialog of an action: what comes of it, why it is asked for, and the command that does the same. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Action } from '../../client/actions/action.ts';
+import { type Action, lackingText } from '../../client/actions/action.ts';
 import { takesReason } from '../../client/actions/table.ts';
 import type { Answer, Rights } from '../../client/board/pageMessages.ts';
 import { query, setQuery } from '../state/route.ts';
@@ -8,7 +8,6 @@ import { api } from '../state/session.ts';
 import { Commands, commandsOf } from './Commands.tsx';
 import { RequestDialog } from './Dialog.tsx';
 import { Field } from './Field.tsx';
-import { lackingText } from './rights.ts';
 
 /** Sets the address to the dialog of an action: `ActionDialog` shows it. */
 export function open({ id }: Action): void {
@@ -46,7 +45,7 @@ function Open({ action, rights }: { action: Action; rights: Rights }) {
   const [reason, setReason] = useState('');
   const [typed, setTyped] = useState('');
   const [check, setCheck] = useState<Answer | undefined>();
-  const lacking = lackingText(action, rights);
+  const lacking = lackingText(action.rights, rights);
   useEffect(() => {
     // What the API server would say, before the user decides. A bypass without a reason would only be told that it lacks one.
     if (!needsReason && !lacking) void api.dryRun(action.request).then(setCheck, () => {});

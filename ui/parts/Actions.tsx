@@ -1,8 +1,8 @@
 /** A button for what the reader may do; for the rest, the rights that it takes. */
-import type { Action } from '../../client/actions/action.ts';
+import { type Action, lackingText } from '../../client/actions/action.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';
 import { open } from './ActionDialog.tsx';
-import { lackingText, mayDo, primaryOf } from './rights.ts';
+import { mayDo, primaryOf } from './rights.ts';
 
 export function Actions({ actions, rights }: { actions: readonly Action[]; rights: Rights }) {
   if (actions.length === 0) return null;
@@ -35,7 +35,7 @@ export function Actions({ actions, rights }: { actions: readonly Action[]; right
           <ul>
             {denied.map((action) => (
               <li key={action.id}>
-                <strong>{action.label}</strong>: {action.text} It takes {lackingText(action, rights)}.
+                <strong>{action.label}</strong>: {action.text} It takes {lackingText(action.rights, rights)}.
               </li>
             ))}
           </ul>

@@ -4,8 +4,7 @@
  */
 import type { ActionRequest } from '../../client/actions/action.ts';
 import type { AdoptList, AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
-import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/pageMessages.ts';
-import type { Explanation } from '../../client/explain/explanation.ts';
+import type { Answer, ApplicationPage, GatePage, ObjectPage, Preview } from '../../client/board/pageMessages.ts';
 import { query } from './route.ts';
 
 const KEY = 'rollouts-token';
@@ -72,7 +71,7 @@ export const api = {
   application: (id: string, signal: AbortSignal, cluster?: string) =>
     get<ApplicationPage>(inCluster(`/api/applications/${item(id)}`, cluster), signal),
   explanation: (kind: string, id: string, signal: AbortSignal) =>
-    get<Explanation>(inCluster(`/api/objects/${kind}/${item(id)}`), signal),
+    get<ObjectPage>(inCluster(`/api/objects/${kind}/${item(id)}`), signal),
   gate: (id: string, signal: AbortSignal) => get<GatePage>(inCluster(`/api/gates/${item(id)}`), signal),
   dryRun: (action: ActionRequest) => post<Answer>(inCluster('/api/act'), { action, dryRun: true }),
   /** `basis`: that of the answer to the dry run. */

@@ -266,7 +266,9 @@ function refreeze(wanted: FreezeRequest, existing: Gate, now: EpochMs): PlannedW
     );
   }
   const requested = closeGate(existing, wanted, now);
-  return isRequest(requested) ? { ...requested, concerns: [] } : requested;
+  const others = kinds ? [] : FROZEN_KINDS.filter((kind) => !selects.kinds?.includes(kind));
+  const concerns = others.length > 0 ? [`${name} exists, and selects no ${others.join(' and no ')}`] : [];
+  return isRequest(requested) ? { ...requested, concerns } : requested;
 }
 
 /** Kinds that a Gate can select, in any spelling; undefined if one is not such a kind. */

@@ -70,7 +70,8 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
 /** One of several that the version needs. The webhook takes the annotation off and records who gave it. */
 function giveApproval(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const annotations = { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) };
-  const text = `Approved ${version} at ${nameOf(gate)}, which requires ${gate.spec?.approvals?.required}`;
+  const known = gate.status?.approvals?.versions?.find((each) => each.version === version)?.count ?? 0;
+  const text = `Approved ${version} at ${nameOf(gate)}, which requires ${gate.spec?.approvals?.required} and had ${known}`;
   return patching('RolloutGate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version } });
 }
 

@@ -103,6 +103,9 @@ describe('gates', () => {
       .getByText(/kubectl rollouts open incident/)
       .first()
       .waitFor();
+    await tab.getByRole('region', { name: 'Conditions' }).getByText('GateClosed').first().waitFor();
+    await tab.getByText('YAML', { exact: true }).click();
+    await tab.getByText('suspend: true').waitFor();
     await expectAccessible(tab);
     await keepScreenshot(tab, 'object');
     await sre

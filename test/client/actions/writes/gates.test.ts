@@ -55,6 +55,13 @@ function withRequest(before: Gate, planned: PlannedWrite): Gate {
   return { ...before, metadata: { ...before.metadata, annotations: merged } };
 }
 
+it('an approval says how many there were before it', () => {
+  const counted = { approvals: { required: 2, versions: [{ version: '1.2.0', count: 1, enough: false, given: [] }] } };
+  const asking = rolloutGate({ approvals: { required: 2 } }, undefined, counted);
+  expect(request(approve(asking, '1.2.0', undefined)).text).toMatch(/which requires 2 and had 1$/);
+  expect(request(approve(asking, '1.3.0', undefined)).text).toMatch(/which requires 2 and had 0$/);
+});
+
 describe('closing a Gate', () => {
   it('holds until somebody opens it', () => {
     const closed = withRequest(gate(), closeGate(gate(), { reason: 'INC-42' }, NOW));
@@ -201,6 +208,9 @@ describe('a freeze', () => {
 
   it('by the name of a Gate that is there closes it as it is', () => {
     const planned = freeze({ ref, reason: 'INC-43' }, gate({}, { selects: { kinds: ['HelmRelease'] } }), NOW);
+    expect(request(planned).concerns).toEqual([
+      'Gate shop/incident exists, and selects no Kustomization and no Rollout',
+    ]);
     expect(request(planned).body.spec).toBeUndefined();
     expect(annotations(planned)).toMatchObject({ 'close.gate.fluxcd.io/reason': 'INC-43' });
   });

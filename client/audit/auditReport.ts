@@ -1,50 +1,9 @@
-/** The record for an auditor: who did what to which object, when and why. Plain data, merged from several sources. */
+/** The report for an auditor: the records of several sources, each act once, and what no source can tell. */
 import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+import type { AuditObject, AuditRecord, AuditSource } from '../../core/audit/auditRecord.ts';
+import { refOf } from '../../core/audit/objectRecords.ts';
 import { parseTime } from '../../core/kube/time.ts';
-
-export type AuditAction =
-  | 'Deployed'
-  | 'Requested'
-  | 'Pinned'
-  | 'Unpinned'
-  | 'Approved'
-  | 'ApprovalWithdrawn'
-  | 'Allowed'
-  | 'Rejected'
-  | 'Bypassed'
-  | 'Opened'
-  | 'Closed'
-  | 'Continued'
-  | 'RuleChanged'
-  | 'Created'
-  | 'Deleted';
-
-/** `History`: status.history of a Rollout. `Object`: what the webhook recorded on an object. `Event`: a Kubernetes Event. `AuditLog`: the API server's. */
-export type AuditSource = 'History' | 'Object' | 'Event' | 'AuditLog';
-
-export interface AuditObject {
-  kind: string;
-  /** Empty for a cluster-scoped kind. */
-  namespace: string;
-  name: string;
-}
-
-export interface AuditRecord {
-  /** RFC 3339. */
-  time: string;
-  action: AuditAction;
-  object: AuditObject;
-  /** The authenticated user. Absent for automation, and where the source names no user. */
-  user?: string;
-  /** The version that the act is about. */
-  version?: string;
-  reason?: string;
-  /** What changed, or the message of the Event. */
-  detail?: string;
-  /** metadata.resourceVersion of the object as the act left it, where the source has it. */
-  resourceVersion?: string;
-  sources: AuditSource[];
-}
 
 /** What the sources lack. The report lists it: silence would read as "nothing happened". */
 export type AuditGap =
@@ -117,4 +76,13 @@ function isSameVersion(a: string | undefined, b: string | undefined): boolean {
 
 function union(a: readonly AuditSource[], b: readonly AuditSource[]): AuditSource[] {
   return [...a, ...b.filter((source) => !a.includes(source))];
+}
+
+/** Where a Rollout's history doesn't reach back to `since`, though the Rollout does. */
+export function historyGap(rollout: Rollout, since: EpochMs): AuditGap[] {
+  const oldest = rollout.status?.history?.at(-1);
+  const at = parseTime(oldest?.timestamp);
+  // The first deployment of a Rollout has the id 1: nothing was dropped before it.
+  if (!oldest || at === undefined || at <= since || (oldest.id ?? 1) <= 1) return [];
+  return [{ kind: 'HistoryBegins', object: refOf(rollout), at: oldest.timestamp }];
 }

@@ -1,6 +1,7 @@
 /** One act that several sources tell is one record; two acts are two. */
 import { describe, expect, it } from 'vitest';
-import { type AuditRecord, mergeRecords } from '../../../client/audit/auditRecord.ts';
+import { mergeRecords } from '../../../client/audit/auditReport.ts';
+import type { AuditRecord } from '../../../core/audit/auditRecord.ts';
 
 const GATE = { kind: 'Gate', namespace: 'flux-system', name: 'freeze' };
 const closed = (time: string, more: Partial<AuditRecord> = {}): AuditRecord => ({

@@ -1,7 +1,8 @@
 /** Follows a collection: a list, and a watch that is resumed after it was lost. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { ApiError, type Collection, isApiError, type KubeClient, type ListSelectors } from './kubeClient.ts';
+import { ApiError, isApiError } from './apiError.ts';
+import type { Collection, Collections, ListSelectors } from './collections.ts';
 
 export type CollectionChange<T> =
   /** All objects: at the beginning, and whenever the watch can't be resumed. */
@@ -21,7 +22,7 @@ const LONGEST_PAUSE_MS = 15_000;
 
 /** Follows until the signal aborts. @throws ApiError if retrying is useless: no rights, no such kind, refused credentials. */
 export async function* follow<T extends KubeObject<any, any>>(
-  client: KubeClient,
+  client: Collections,
   from: Collection & ListSelectors,
   signal: AbortSignal,
   silenceMs = SILENCE_MS,

@@ -6,11 +6,16 @@ import type { AuditAction, AuditRecord } from './auditRecord.ts';
 /** As the API server lists Events (core/v1). */
 export interface CoreEvent extends KubeObject<any, any> {
   involvedObject: { kind?: string; namespace?: string; name?: string; resourceVersion?: string };
+  type?: string;
   reason?: string;
   message?: string;
-  firstTimestamp?: string;
-  lastTimestamp?: string;
+  firstTimestamp?: string | null;
+  lastTimestamp?: string | null;
+  /** Of a reporter that has no other time. */
+  eventTime?: string | null;
+  count?: number;
   source?: { component?: string };
+  reportingComponent?: string;
 }
 
 /** Reasons of Events about an action. The others are about states. */

@@ -1,9 +1,10 @@
 /** What objects of the cluster tell an auditor. */
 import { expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
-import { type AuditedObject, historyGap, recordsOfObject } from '../../../client/audit/objectRecords.ts';
+import { historyGap } from '../../../client/audit/auditReport.ts';
 import { formatApprovals } from '../../../core/approval/approvalRecord.ts';
 import { formatListed } from '../../../core/approval/listRecord.ts';
+import { type AuditedObject, recordsOfObject } from '../../../core/audit/objectRecords.ts';
 import { formatAcceptedRequests } from '../../../core/gate/gateRequests.ts';
 
 const AT = '2026-03-04T10:00:00Z';
@@ -137,6 +138,24 @@ it.each<[what: string, object: AuditedObject, lines: string[]]>([
         .join(' '),
   );
   expect(told).toEqual(lines);
+});
+
+it.each<[what: string, tags: string[], changes: string[]]>([
+  ['goes up from the first', ['1.2.0', '1.1.0'], ['Upgrade', 'First']],
+  ['goes back, by whoever', ['1.1.0', '1.2.0', '1.1.0'], ['Rollback', 'Upgrade', 'First']],
+  ['goes up again after that', ['1.2.0', '1.1.0', '1.2.0', '1.1.0'], ['Upgrade', 'Rollback', 'Upgrade', 'First']],
+  ['deploys one version twice', ['1.1.0', '1.1.0'], ['Upgrade', 'First']],
+])('a history that %s', (_, tags, changes) => {
+  const entries = tags.map((tag, index) => ({ ...deployment, id: tags.length - index, version: { tag } }));
+  const told = recordsOfObject(object('Rollout', {}, { status: { history: entries } }));
+  expect(told.map(({ change }) => change)).toEqual(changes);
+});
+
+it('a rollback of the hooks is one, and a history that was cut does not begin with a first deployment', () => {
+  const digest = `sha256:${'a'.repeat(64)}`;
+  const entry = { ...deployment, version: { tag: '1.1.0', digest }, rolledBackFrom: '1.2.0' };
+  expect(recordsOfObject(history(entry))).toMatchObject([{ change: 'Rollback', digest }]);
+  expect(recordsOfObject(history(deployment))).toMatchObject([{ change: 'Upgrade' }]);
 });
 
 it.each<[what: string, id: number, since: string, isGap: boolean]>([

@@ -1,11 +1,11 @@
 /** A watch goes on: after its end, after 410, after a lost connection. It ends for what waiting does not mend. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { Rollout } from '../../api/types.ts';
-import { type CollectionChange, follow } from '../../cli/kube/follow.ts';
-import { createClient } from '../../cli/kube/kubeClient.ts';
-import { selectCluster } from '../../cli/kube/kubeconfig.ts';
-import { apiServer, json, list, rollout, status } from './apiServer.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { createClient } from '../../../cli/kube/kubeClient.ts';
+import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
+import { type CollectionChange, follow } from '../../../server/cluster/follow.ts';
+import { apiServer, json, list, rollout, status } from '../../cli/apiServer.ts';
 
 const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'shop' };
 

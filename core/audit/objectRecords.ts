@@ -1,17 +1,28 @@
 /** Records from objects of the cluster: histories, and the webhook's records of authenticated users. */
 import { ACCEPTED_REQUEST, APPROVALS, GATE_APPROVALS, LISTED } from '../../api/annotations.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { GOVERNED_KINDS, type KindName } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
-import { type FieldChange, parseApprovals } from '../../core/approval/approvalRecord.ts';
-import { parseListed } from '../../core/approval/listRecord.ts';
-import { pinRecordOf, scheduledBy } from '../../core/approval/pinRecord.ts';
-import { givenReason } from '../../core/gate/bypassReason.ts';
-import { type GateRequest, parseAcceptedRequests } from '../../core/gate/gateRequests.ts';
-import { formatTime, parseTime } from '../../core/kube/time.ts';
-import { defined } from '../explain/application.ts';
-import type { AuditGap, AuditObject, AuditRecord } from './auditRecord.ts';
+import { type FieldChange, parseApprovals } from '../approval/approvalRecord.ts';
+import { parseListed } from '../approval/listRecord.ts';
+import { pinRecordOf, scheduledBy } from '../approval/pinRecord.ts';
+import { givenReason } from '../gate/bypassReason.ts';
+import { type GateRequest, parseAcceptedRequests } from '../gate/gateRequests.ts';
+import { defined } from '../kube/json.ts';
+import { formatTime } from '../kube/time.ts';
+import type { AuditObject, AuditRecord, DeploymentChange } from './auditRecord.ts';
 
 export type AuditedObject = KubeObject<any, any>;
+
+/** Kinds whose objects hold records. */
+export const AUDITED_KINDS: readonly KindName[] = [
+  'Rollout',
+  'RolloutGate',
+  'Gate',
+  'RolloutBudget',
+  'ClusterRolloutBudget',
+  ...GOVERNED_KINDS.map(({ kind }) => kind),
+];
 
 export function recordsOfObject(object: AuditedObject): AuditRecord[] {
   switch (object.kind) {
@@ -27,15 +38,6 @@ export function recordsOfObject(object: AuditedObject): AuditRecord[] {
     default:
       return bypassOf(object);
   }
-}
-
-/** Where a Rollout's history doesn't reach back to `since`, though the Rollout does. */
-export function historyGap(rollout: Rollout, since: EpochMs): AuditGap[] {
-  const oldest = rollout.status?.history?.at(-1);
-  const at = parseTime(oldest?.timestamp);
-  // The first deployment of a Rollout has the id 1: nothing was dropped before it.
-  if (!oldest || at === undefined || at <= since || (oldest.id ?? 1) <= 1) return [];
-  return [{ kind: 'HistoryBegins', object: refOf(rollout), at: oldest.timestamp }];
 }
 
 function recordsOfRollout(rollout: Rollout): AuditRecord[] {
@@ -54,18 +56,35 @@ function recordsOfRollout(rollout: Rollout): AuditRecord[] {
       ]
     : [];
   const history = rollout.status?.history ?? [];
-  return [...history.flatMap((entry) => recordsOfDeployment(entry, object)), ...pinned, ...bypassOf(rollout)];
+  const deployments = history.flatMap((entry, index) => recordsOfDeployment(entry, changeOf(history, index), object));
+  return [...deployments, ...pinned, ...bypassOf(rollout)];
 }
 
-function recordsOfDeployment(entry: HistoryEntry, object: AuditObject): AuditRecord[] {
+/** Nobody knows of deployments that the history has dropped: a version that came back after that counts as an upgrade. */
+function changeOf(history: readonly HistoryEntry[], index: number): DeploymentChange {
+  const entry = history[index]!;
+  const before = history[index + 1];
+  if (entry.rolledBackFrom !== undefined) return 'Rollback';
+  if (!before) return (entry.id ?? 1) > 1 ? 'Upgrade' : 'First';
+  const first = (tag: string) => history.findLastIndex(({ version }) => version.tag === tag);
+  return first(entry.version.tag) > first(before.version.tag) ? 'Rollback' : 'Upgrade';
+}
+
+function recordsOfDeployment(entry: HistoryEntry, change: DeploymentChange, object: AuditObject): AuditRecord[] {
   const { version, timestamp, requestedBy, reason, message, approvals = [], bypass } = entry;
   const deployed: AuditRecord = {
     time: timestamp,
     action: 'Deployed',
     object,
     version: version.tag,
+    change,
     sources: ['History'],
-    ...defined({ user: requestedBy, reason: reason ?? (requestedBy ? message : undefined), detail: entry.bakeStatus }),
+    ...defined({
+      digest: version.digest,
+      user: requestedBy,
+      reason: reason ?? (requestedBy ? message : undefined),
+      detail: entry.bakeStatus,
+    }),
   };
   const approved = approvals.map(({ gate, kind, at, by, reason: why }): AuditRecord => {
     const [namespace = '', name = ''] = gate.includes('/') ? gate.split('/') : [object.namespace, gate];
@@ -204,6 +223,6 @@ function bypassOf(object: AuditedObject): AuditRecord[] {
   return [{ time: formatTime(at), action: 'Bypassed', object: refOf(object), user: by, reason, sources: ['Object'] }];
 }
 
-function refOf({ kind, metadata }: AuditedObject): AuditObject {
+export function refOf({ kind, metadata }: AuditedObject): AuditObject {
   return { kind: kind ?? '', namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
 }

@@ -1,0 +1,106 @@
+/** What objects record anew, as CloudEvents: each change of a watched object is compared with what the object recorded before. */
+import { KINDS, resourceOf } from '../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
+import { EVENT_COMPONENT } from '../api/notifications.ts';
+import type { ResourceRef } from '../api/ports.ts';
+import type { AuditRecord } from '../core/audit/auditRecord.ts';
+import { type CloudEvent, cloudEventOf, gapEventOf } from '../core/audit/cloudEvent.ts';
+import { type CoreEvent, recordsOfEvent } from '../core/audit/eventRecords.ts';
+import { AUDITED_KINDS, recordsOfObject } from '../core/audit/objectRecords.ts';
+import { identityOf, refKey } from '../core/kube/names.ts';
+
+type WatchedObject = KubeObject<any, any>;
+
+type Watched = Pick<ResourceRef, 'apiVersion' | 'resource'> & { kind: string; fieldSelector?: string };
+
+const EVENT = 'Event';
+
+/** Of Events only those of an act that no object records: an approval that was withdrawn is gone from its Gate. */
+export const WATCHED: readonly Watched[] = [
+  ...AUDITED_KINDS.map((kind) => ({ kind, ...resourceOf(KINDS[kind]) })),
+  {
+    kind: EVENT,
+    apiVersion: 'v1',
+    resource: 'events',
+    fieldSelector: `reason=ApprovalWithdrawn,source=${EVENT_COMPONENT}`,
+  },
+];
+
+export type Change =
+  /** All objects of the kind: at the start, and where a watch could not go on. */
+  { type: 'all'; items: readonly WatchedObject[] } | { type: 'set' | 'gone'; object: WatchedObject };
+
+interface AuditStreamOptions {
+  /** Names the cluster: a URI reference. */
+  source: string;
+  now(): EpochMs;
+  /** Resolves when the event is in the queue: a full one keeps the watch waiting. */
+  send(event: CloudEvent): Promise<void>;
+  /** Counts a gap. */
+  missed(): void;
+}
+
+export class AuditStream {
+  readonly #options: AuditStreamOptions;
+  /** Ids of the records of each object, and how many objects record each: as many as the cluster's objects have. */
+  readonly #recorded = new Map<string, readonly string[]>();
+  readonly #known = new Map<string, number>();
+  /** When each kind was heard of last. */
+  readonly #heard = new Map<string, EpochMs>();
+
+  constructor(options: AuditStreamOptions) {
+    this.#options = options;
+  }
+
+  async take(kind: string, change: Change): Promise<void> {
+    const { now, send, source, missed } = this.#options;
+    const before = this.#heard.get(kind);
+    this.#heard.set(kind, now());
+    for (const event of oldestFirst(this.#fresh(kind, change))) await send(event);
+    if (change.type !== 'all') return;
+    missed();
+    await send(gapEventOf({ kind, ...(before !== undefined && { from: before }), to: now() }, source));
+  }
+
+  #fresh(kind: string, change: Change): CloudEvent[] {
+    if (change.type !== 'all') {
+      const { type, object } = change;
+      return this.#note(keyOf(kind, object), type === 'set' ? recordsOf(kind, object) : []);
+    }
+    const there = new Set(change.items.map((object) => keyOf(kind, object)));
+    for (const key of this.#recorded.keys()) {
+      if (key.startsWith(`${kind} `) && !there.has(key)) this.#note(key, []);
+    }
+    return change.items.flatMap((object) => this.#note(keyOf(kind, object), recordsOf(kind, object)));
+  }
+
+  /** The events of an object's records that no object had. */
+  #note(key: string, records: readonly AuditRecord[]): CloudEvent[] {
+    const events = new Map(
+      records.map((record) => cloudEventOf(record, this.#options.source)).map((event) => [event.id, event]),
+    );
+    const fresh = [...events.values()].filter(({ id }) => !this.#known.has(id));
+    for (const id of events.keys()) this.#known.set(id, (this.#known.get(id) ?? 0) + 1);
+    for (const id of this.#recorded.get(key) ?? []) {
+      const others = this.#known.get(id)! - 1;
+      if (others > 0) this.#known.set(id, others);
+      else this.#known.delete(id);
+    }
+    if (events.size > 0) this.#recorded.set(key, [...events.keys()]);
+    else this.#recorded.delete(key);
+    return fresh;
+  }
+}
+
+/** A history begins with the newest: of two deployments of one second it has the later one first. */
+function oldestFirst(events: readonly CloudEvent[]): CloudEvent[] {
+  return events.toReversed().sort((a, b) => a.time.localeCompare(b.time));
+}
+
+function keyOf(kind: string, object: WatchedObject): string {
+  return `${kind} ${refKey(identityOf(object))}`;
+}
+
+function recordsOf(kind: string, object: WatchedObject): AuditRecord[] {
+  return kind === EVENT ? recordsOfEvent(object as CoreEvent) : recordsOfObject({ ...object, kind });
+}

@@ -1,0 +1,30 @@
+/** What the user has approved already is not offered for approval again: the approval can be withdrawn. */
+import { APPROVALS, GATE_APPROVALS } from '../../api/annotations.ts';
+import { parseApprovals } from '../../core/approval/approvalRecord.ts';
+import { refKey } from '../../core/kube/names.ts';
+import type { Action } from './action.ts';
+import { offer } from './offer.ts';
+
+/** `user`: the authenticated one; undefined where it is not known. */
+export function withOwnApprovals(actions: readonly Action[], user: string | undefined): Action[] {
+  return actions.flatMap((action) =>
+    user !== undefined && isApprovedBy(action, user) ? withdrawal(action) : [action],
+  );
+}
+
+function isApprovedBy({ request: { type, object, version, rollout }, found }: Action, user: string): boolean {
+  if (type !== 'approve') return false;
+  const annotation = object.kind === 'Gate' ? GATE_APPROVALS : APPROVALS;
+  const { given } = parseApprovals(found?.metadata.annotations?.[annotation]);
+  const of = rollout && refKey(rollout);
+  return given.some(
+    (approval) =>
+      approval.by === user &&
+      approval.version === version &&
+      (of === undefined || approval.rollout === undefined || approval.rollout === of),
+  );
+}
+
+function withdrawal({ request: { object, version, rollout }, found, step }: Action): Action[] {
+  return offer({ type: 'withdraw', object, ...(version && { version }), ...(rollout && { rollout }) }, found, { step });
+}

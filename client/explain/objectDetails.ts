@@ -1,0 +1,100 @@
+/** What an object of ours or of Flux's has to tell besides its explanation: conditions, Events, what it has applied, the Rollouts that set its fields. */
+import { KINDS } from '../../api/kinds.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import { boundRollouts } from '../../core/admission/managedFields/managedFields.ts';
+import type { CoreEvent } from '../../core/audit/eventRecords.ts';
+import { parseInventory } from '../../core/health/objects/inventory.ts';
+import { defined, isMap } from '../../core/kube/json.ts';
+import { groupOf, identityOf } from '../../core/kube/names.ts';
+
+interface ConditionView {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  since?: string;
+}
+
+interface EventView {
+  isWarning: boolean;
+  reason: string;
+  message: string;
+  at?: string;
+  /** How often, where it was more than once. */
+  count?: number;
+  /** The controller. */
+  by?: string;
+}
+
+interface AppliedObject extends NamespacedName {
+  kind: string;
+  /** Whether the page and `why` know the kind. */
+  isKnown: boolean;
+}
+
+export interface ObjectDetails {
+  /** Of the artifact that Flux has applied or fetched last. */
+  revision?: string;
+  /** The Rollouts that set its fields. */
+  rollouts: NamespacedName[];
+  conditions: ConditionView[];
+  /** Newest first; absent if the reader may not list them. */
+  events?: EventView[];
+  /** At most MAX_SHOWN; absent for a kind without an inventory. */
+  inventory?: AppliedObject[];
+  inventoryCount?: number;
+}
+
+const MAX_SHOWN = 500;
+const MAX_EVENTS = 50;
+
+/** `events`: those of the object; undefined if the reader may not list them. */
+export function objectDetails(object: KubeObject<any, any>, events: readonly CoreEvent[] | undefined): ObjectDetails {
+  const { namespace } = identityOf(object);
+  const status = isMap(object.status) ? object.status : {};
+  const artifact = isMap(status.artifact) ? status.artifact : {};
+  const entries = isMap(status.inventory) ? status.inventory.entries : undefined;
+  const { resources } = parseInventory(entries);
+  return {
+    rollouts: boundRollouts(object).map((name) => ({ namespace, name })),
+    conditions: Array.isArray(status.conditions) ? status.conditions.filter(isMap).map(conditionView) : [],
+    ...defined({ revision: textOf(status.lastAppliedRevision) ?? textOf(artifact.revision) }),
+    ...(events && { events: events.map(eventView).sort(newestFirst).slice(0, MAX_EVENTS) }),
+    ...(Array.isArray(entries) && {
+      inventory: resources.slice(0, MAX_SHOWN).map(({ apiVersion, kind, ...ref }) => ({
+        kind,
+        ...ref,
+        isKnown: Object.values(KINDS).some((row) => row.kind === kind && row.group === groupOf(apiVersion)),
+      })),
+      inventoryCount: entries.length,
+    }),
+  };
+}
+
+function conditionView({ type, status, reason, message, lastTransitionTime }: Record<string, unknown>): ConditionView {
+  return {
+    type: textOf(type) ?? '',
+    status: textOf(status) ?? '',
+    ...defined({ reason: textOf(reason), message: textOf(message), since: textOf(lastTransitionTime) }),
+  };
+}
+
+function eventView(event: CoreEvent): EventView {
+  const { type, reason = '', message = '', source, reportingComponent, count = 1 } = event;
+  const at = event.lastTimestamp ?? event.firstTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp;
+  return {
+    isWarning: type === 'Warning',
+    reason,
+    message,
+    ...defined({ at: at ?? undefined, by: source?.component || reportingComponent }),
+    ...(count > 1 && { count }),
+  };
+}
+
+function newestFirst({ at: a = '' }: EventView, { at: b = '' }: EventView): number {
+  return a < b ? 1 : a > b ? -1 : 0;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,90 @@
+/** An audit record as a CloudEvent 1.0; a deployment is the CDEvent that says the same. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { shortHash } from '../kube/names.ts';
+import { formatTime } from '../kube/time.ts';
+import type { AuditRecord, DeploymentChange } from './auditRecord.ts';
+
+/** In JSON, as it is sent in structured mode. */
+export interface CloudEvent {
+  specversion: '1.0';
+  /** The same for the same act, whichever object records it, in every process and after every restart. */
+  id: string;
+  source: string;
+  type: string;
+  subject: string;
+  time: string;
+  datacontenttype: 'application/json';
+  data: object;
+}
+
+const CDEVENTS_VERSION = '0.5.1';
+const CDEVENTS: Record<DeploymentChange, string> = {
+  First: 'dev.cdevents.service.deployed.0.3.0',
+  Upgrade: 'dev.cdevents.service.upgraded.0.3.0',
+  Rollback: 'dev.cdevents.service.rolledback.0.3.0',
+};
+/** Of acts for which CDEvents has no type, followed by the action. */
+const OWN_TYPE = 'com.kuberik.audit.';
+
+/** Receivers must take 64 KiB; an act is told in less. */
+const MAX_TEXT = 2048;
+
+/** @param source names the cluster: a URI reference */
+export function cloudEventOf(record: AuditRecord, source: string): CloudEvent {
+  const { action, object, time, version = '', change, digest } = record;
+  const subject = [object.kind, object.namespace, object.name].filter(Boolean).join('/');
+  const id = shortHash(JSON.stringify(identity(record)));
+  const data = bounded(record);
+  if (!change) return envelope({ id, source, type: `${OWN_TYPE}${action}`, subject, time, data });
+  const type = CDEVENTS[change];
+  const artifact = `pkg:oci/${object.name}${digest ? `@${encodeURIComponent(digest)}` : ''}?tag=${version}`;
+  const cdEvent = {
+    context: { specversion: CDEVENTS_VERSION, id, source, type, timestamp: time },
+    subject: { id: subject, content: { environment: { id: object.namespace }, artifactId: artifact } },
+    customData: data,
+    customDataContentType: 'application/json',
+  };
+  return envelope({ id, source, type, subject, time, data: cdEvent });
+}
+
+/** Between `from` and `to` a kind was not watched: what its objects no longer recorded by then was not sent. Without `from`: since ever. */
+export interface UnwatchedTime {
+  kind: string;
+  from?: EpochMs;
+  to: EpochMs;
+}
+
+export function gapEventOf({ kind, from, to }: UnwatchedTime, source: string): CloudEvent {
+  const [since, until] = [from === undefined ? undefined : formatTime(from), formatTime(to)];
+  return envelope({
+    id: shortHash(JSON.stringify(['Gap', kind, since, until])),
+    source,
+    type: `${OWN_TYPE}Gap`,
+    subject: kind,
+    time: until,
+    data: { kind, ...(since !== undefined && { from: since }), to: until },
+  });
+}
+
+function envelope(event: Omit<CloudEvent, 'specversion' | 'datacontenttype'>): CloudEvent {
+  return { specversion: '1.0', ...event, datacontenttype: 'application/json' };
+}
+
+/** Neither the source nor texts: a Gate and fifty histories tell of one opening. */
+function identity({ time, action, object, user, version, detail }: AuditRecord): unknown[] {
+  const { kind, namespace, name } = object;
+  // A Rollout's history doesn't tell for which version a Gate was opened; two openings by one user in one second are one.
+  const about = action === 'Opened' || action === 'Closed' ? undefined : version;
+  // One write may change several rules, and an Event names the user in its text alone.
+  const isTold = action === 'RuleChanged' || (user === undefined && action !== 'Deployed');
+  return [time, action, kind, namespace, name, user, about, isTold ? detail : undefined];
+}
+
+/** Without how the deployment fares, which changes: an id stands for one content. */
+function bounded({ detail, ...record }: AuditRecord): AuditRecord {
+  return {
+    ...record,
+    ...(record.reason !== undefined && { reason: record.reason.slice(0, MAX_TEXT) }),
+    ...(detail !== undefined && record.action !== 'Deployed' && { detail: detail.slice(0, MAX_TEXT) }),
+  };
+}

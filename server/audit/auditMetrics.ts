@@ -1,0 +1,34 @@
+/** Metrics of the process that sends audit events. It has none of the server's: an alert must not take one for the other. */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
+
+export function createAuditMetrics(waiting: () => number) {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  const registers = [register];
+  const events = new Counter({
+    name: 'rollout_hooks_audit_events_total',
+    help: 'Audit events: taken by the sink (sent), attempts that failed and are repeated (failed), given up because the sink refuses them (dropped)',
+    labelNames: ['result'],
+    registers,
+  });
+  for (const result of ['sent', 'failed', 'dropped']) events.inc({ result }, 0);
+  const gaps = new Counter({
+    name: 'rollout_hooks_audit_gaps_total',
+    help: 'Times in which a kind was not watched, each also an event; one for each kind after a start',
+    registers,
+  });
+  new Gauge({
+    name: 'rollout_hooks_audit_waiting_events',
+    help: 'Audit events in the queue',
+    registers,
+    collect() {
+      this.set(waiting());
+    },
+  });
+  return {
+    event: (result: 'sent' | 'failed' | 'dropped') => events.inc({ result }),
+    gap: () => gaps.inc(),
+    text: () => register.metrics(),
+    contentType: register.contentType,
+  };
+}

@@ -1,0 +1,122 @@
+/** The HTTP endpoint that takes events: where it is and how to sign in, from the files of a mounted Secret, and one POST to it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
+import { type FileLog, watchFiles } from '../fileWatch.ts';
+import { trustOf } from '../registry/trust.ts';
+import type { Answer } from './outbox.ts';
+
+/** Keys of the Secret. */
+const FILES = ['url', 'token', 'ca.crt', 'tls.crt', 'tls.key'] as const;
+type Content = Partial<Record<(typeof FILES)[number], Buffer>>;
+
+interface Sink {
+  url: URL;
+  authorization?: string;
+  dispatcher: Agent;
+  content: Content;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_ANSWER = 64 * 1024;
+/** The sink has read the event and won't have it. All else may be a matter of time, or of the Secret. */
+const REFUSALS = new Set([400, 413, 422]);
+
+/** Takes a changed Secret without a restart. @throws Error with a sentence where the files can't be used. */
+export function createSink(
+  folder: string,
+  log: FileLog,
+): { post(body: string): Promise<Answer>; close(): Promise<void> } {
+  const files = watchFiles<Sink>({
+    what: 'sink',
+    read: (before) => {
+      const content = contentOf(folder);
+      return before && isSame(before.content, content) ? before : sinkOf(content);
+    },
+    isSame: (a, b) => a === b,
+    // Of the Secret before; a request on its way is answered first.
+    onChange: () => void files.current().dispatcher.close(),
+    log,
+  });
+  return {
+    post: (body) => post(files.current(), body),
+    close: async () => {
+      files.stop();
+      await files.current().dispatcher.close();
+    },
+  };
+}
+
+function contentOf(folder: string): Content {
+  return Object.fromEntries(
+    FILES.flatMap((name) => {
+      try {
+        return [[name, readFileSync(join(folder, name))]];
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+        throw error;
+      }
+    }),
+  );
+}
+
+function isSame(a: Content, b: Content): boolean {
+  return FILES.every((name) => (a[name] && b[name] ? a[name].equals(b[name]) : a[name] === b[name]));
+}
+
+/** No message has a value: an address may carry a token too. */
+function sinkOf(content: Content): Sink {
+  const text = (name: 'url' | 'token') => content[name]?.toString('utf8').trim() ?? '';
+  const url = URL.parse(text('url'));
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new Error('the Secret of the sink needs url, an http or https URL');
+  const token = text('token');
+  // A line break would become a header of its own.
+  if (!/^[\x21-\x7e]*$/.test(token)) throw new Error('token in the Secret of the sink is not a bearer token');
+  if (token && url.protocol === 'http:') throw new Error('the sink has a token, and its url is not https');
+  const certificates = Object.fromEntries(
+    (['ca.crt', 'tls.crt', 'tls.key'] as const).flatMap((name) =>
+      content[name] ? [[name, content[name].toString('base64')]] : [],
+    ),
+  );
+  const trust = Object.keys(certificates).length > 0 ? trustOf(certificates) : {};
+  if ('problem' in trust) throw new Error(`the Secret of the sink can't be used: ${trust.problem}`);
+  return {
+    url,
+    ...(token && { authorization: `Bearer ${token}` }),
+    dispatcher: new Agent({ maxResponseSize: MAX_ANSWER, connect: { ...trust } }),
+    content,
+  };
+}
+
+async function post({ url, authorization, dispatcher }: Sink, body: string): Promise<Answer> {
+  try {
+    const {
+      statusCode,
+      headers,
+      body: answer,
+    } = await request(url, {
+      method: 'POST',
+      dispatcher,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        'content-type': 'application/cloudevents+json; charset=utf-8',
+        'user-agent': 'rollout-hooks',
+        ...(authorization && { authorization }),
+      },
+      body,
+    });
+    await answer.dump();
+    if (statusCode >= 200 && statusCode < 300) return { outcome: 'taken' };
+    const after = Number(headers['retry-after']);
+    return {
+      outcome: REFUSALS.has(statusCode) ? 'refused' : 'failed',
+      why: `status ${statusCode}`,
+      ...(after > 0 && { retryAfterMs: after * 1000 }),
+    };
+  } catch (error) {
+    // The code alone: a message may have the address.
+    const { name, code, cause } = error as { name?: string; code?: string; cause?: { code?: string } };
+    return { outcome: 'failed', why: code ?? cause?.code ?? name ?? 'no answer' };
+  }
+}

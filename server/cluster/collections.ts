@@ -1,0 +1,93 @@
+/** Collections of the API server: lists in pages, and watches. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Connection } from './connection.ts';
+import { resourcePath, withQuery } from './paths.ts';
+
+/** Where objects of a kind live; without a namespace: everywhere, or cluster-scoped. */
+export interface Collection {
+  /** `group/version`, or `v1`. */
+  apiVersion: string;
+  /** Plural, lower case. */
+  resource: string;
+  namespace?: string | undefined;
+}
+
+export interface ListSelectors {
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+}
+
+export interface ListPage<T> {
+  items: T[];
+  resourceVersion: string;
+}
+
+export type WatchEvent<T> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; object: T }
+  | { type: 'ERROR'; object: { code?: number; message?: string } };
+
+export interface Collections {
+  /** In pages, as they arrive: thousands of objects are not held twice. */
+  pages<T extends KubeObject<any, any> = KubeObject>(
+    from: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal },
+  ): AsyncGenerator<ListPage<T>>;
+  /** Ends when the API server ends it. */
+  watch<T extends KubeObject<any, any> = KubeObject>(
+    from: Collection & ListSelectors & { resourceVersion: string; signal?: AbortSignal },
+  ): AsyncGenerator<WatchEvent<T>>;
+  /** Any other path: `/version`. */
+  raw<T>(path: string): Promise<T>;
+}
+
+const PAGE_SIZE = 500;
+
+export function createCollections(connection: Pick<Connection, 'send' | 'lines'>): Collections {
+  const send = async <T>(path: string, signal?: AbortSignal) => (await connection.send<T>({ path, signal })).object;
+  return {
+    async *pages<T extends KubeObject<any, any>>({
+      pageSize = PAGE_SIZE,
+      signal,
+      labelSelector,
+      fieldSelector,
+      ...from
+    }: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal }): AsyncGenerator<ListPage<T>> {
+      let next: string | undefined;
+      do {
+        const query = { labelSelector, fieldSelector, limit: String(pageSize), continue: next };
+        const list = await send<List<T>>(withQuery(resourcePath(from), query), signal);
+        yield { items: withTypes(list), resourceVersion: list.metadata?.resourceVersion ?? '' };
+        next = list.metadata?.continue || undefined;
+      } while (next);
+    },
+    async *watch<T extends KubeObject<any, any>>({
+      resourceVersion,
+      signal,
+      labelSelector,
+      fieldSelector,
+      ...from
+    }: Collection & ListSelectors & { resourceVersion: string; signal?: AbortSignal }) {
+      const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion, labelSelector, fieldSelector };
+      for await (const line of connection.lines({ path: withQuery(resourcePath(from), query), signal })) {
+        if (line !== '') yield JSON.parse(line) as WatchEvent<T>;
+      }
+    },
+    raw: (path) => send(path),
+  };
+}
+
+interface List<T> {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: { continue?: string; resourceVersion?: string };
+  items: T[] | null;
+}
+
+/** Items of a list do not say what they are. */
+function withTypes<T extends KubeObject<any, any>>({ apiVersion = '', kind = '', items }: List<T>): T[] {
+  const itemKind = kind.replace(/List$/, '');
+  return (items ?? []).map((item) => ({
+    ...item,
+    apiVersion: item.apiVersion ?? apiVersion,
+    kind: item.kind ?? itemKind,
+  }));
+}

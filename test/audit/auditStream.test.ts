@@ -1,0 +1,160 @@
+/** What objects record anew is sent once; what may be missing is said. */
+import { describe, expect, it } from 'vitest';
+import { AuditStream, type Change, WATCHED } from '../../audit/auditStream.ts';
+import type { CloudEvent } from '../../core/audit/cloudEvent.ts';
+import { formatAcceptedRequests } from '../../core/gate/gateRequests.ts';
+
+const AT = Date.parse('2026-03-04T10:00:00Z');
+
+function streamOf(send?: (event: CloudEvent) => Promise<void>) {
+  const sent: string[] = [];
+  let gaps = 0;
+  let now = AT;
+  const stream = new AuditStream({
+    source: '/test',
+    now: () => (now += 1000),
+    send:
+      send ??
+      (async ({ type, subject, data }) => {
+        const { version } = ('customData' in data ? data.customData : data) as { version?: string };
+        sent.push([type.split('.').slice(2, 4).join('.'), subject, version].filter(Boolean).join(' '));
+      }),
+    missed: () => {
+      gaps += 1;
+    },
+  });
+  const taken = async (kind: string, change: Change) => {
+    sent.length = 0;
+    await stream.take(kind, change);
+    return [...sent];
+  };
+  return { stream, taken, gaps: () => gaps };
+}
+
+const rollout = (name: string, tags: string[], approvals: object[] = []) => ({
+  apiVersion: 'kuberik.com/v1alpha1',
+  kind: 'Rollout',
+  metadata: { namespace: 'shop', name },
+  status: {
+    history: tags.map((tag, index) => ({
+      id: tags.length - index,
+      version: { tag },
+      timestamp: `2026-03-0${tags.length - index}T10:00:00Z`,
+      bakeStatus: 'Succeeded',
+      approvals,
+    })),
+  },
+});
+const closed = (at: number) => ({
+  apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+  kind: 'Gate',
+  metadata: {
+    namespace: 'flux-system',
+    name: 'freeze',
+    annotations: {
+      'gate.fluxcd.io/accepted-request': formatAcceptedRequests({
+        current: { action: 'close', at, by: 'sre', reason: 'INC-7' },
+        handled: {},
+      })!,
+    },
+  },
+  spec: {},
+});
+
+describe('changes of objects', () => {
+  it('send what is new of an object, oldest first, and a gap after a list', async () => {
+    const { taken, gaps } = streamOf();
+    expect(await taken('Rollout', { type: 'all', items: [rollout('web', ['1.1.0', '1.0.0'])] })).toEqual([
+      'service.deployed Rollout/shop/web 1.0.0',
+      'service.upgraded Rollout/shop/web 1.1.0',
+      'audit.Gap Rollout',
+    ]);
+    expect(await taken('Rollout', { type: 'set', object: rollout('web', ['1.2.0', '1.1.0', '1.0.0']) })).toEqual([
+      'service.upgraded Rollout/shop/web 1.2.0',
+    ]);
+    expect(gaps()).toBe(1);
+  });
+
+  it('send two deployments of one second in their order', async () => {
+    const { taken } = streamOf();
+    const object = rollout('web', ['1.1.0', '1.0.0']);
+    for (const entry of object.status.history) entry.timestamp = '2026-03-04T10:00:00Z';
+    expect(await taken('Rollout', { type: 'set', object })).toEqual([
+      'service.deployed Rollout/shop/web 1.0.0',
+      'service.upgraded Rollout/shop/web 1.1.0',
+    ]);
+  });
+
+  it('send nothing twice: neither after another list, nor when a bake ends', async () => {
+    const { taken } = streamOf();
+    await taken('Rollout', { type: 'set', object: rollout('web', ['1.0.0']) });
+    const failed = rollout('web', ['1.0.0']);
+    failed.status.history[0]!.bakeStatus = 'Failed';
+    expect(await taken('Rollout', { type: 'set', object: failed })).toEqual([]);
+    expect(await taken('Rollout', { type: 'all', items: [failed] })).toEqual(['audit.Gap Rollout']);
+  });
+
+  it('send a request that replaces another before anybody acts on it', async () => {
+    const { taken } = streamOf();
+    expect(await taken('Gate', { type: 'set', object: closed(AT) })).toEqual(['audit.Closed Gate/flux-system/freeze']);
+    expect(await taken('Gate', { type: 'set', object: closed(AT + 60_000) })).toHaveLength(1);
+  });
+
+  it('send one opening that fifty histories tell of once, and again only when all have forgotten it', async () => {
+    const { taken } = streamOf();
+    const opening = [{ gate: 'flux-system/freeze', at: '2026-03-01T09:00:00Z', by: 'sre' }];
+    const items = ['a', 'b'].map((name) => rollout(name, ['1.0.0'], opening));
+    const opened = (lines: string[]) => lines.filter((line) => line.startsWith('audit.Opened'));
+    expect(opened(await taken('Rollout', { type: 'all', items }))).toHaveLength(1);
+    await taken('Rollout', { type: 'gone', object: items[0]! });
+    expect(opened(await taken('Rollout', { type: 'set', object: items[1]! }))).toEqual([]);
+    await taken('Rollout', { type: 'gone', object: items[1]! });
+    expect(opened(await taken('Rollout', { type: 'set', object: items[1]! }))).toHaveLength(1);
+  });
+
+  it('forget objects that a list has no longer', async () => {
+    const { taken } = streamOf();
+    await taken('Rollout', { type: 'all', items: [rollout('web', ['1.0.0'])] });
+    await taken('Rollout', { type: 'all', items: [] });
+    expect(await taken('Rollout', { type: 'set', object: rollout('web', ['1.0.0']) })).toHaveLength(1);
+  });
+
+  it('send an approval that was withdrawn, from its Event', async () => {
+    const { taken } = streamOf();
+    const event = {
+      metadata: { namespace: 'shop', name: 'qa.1' },
+      involvedObject: { kind: 'RolloutGate', namespace: 'shop', name: 'qa' },
+      reason: 'ApprovalWithdrawn',
+      message: 'The approval of 1.2.0 by bob no longer counts',
+      firstTimestamp: '2026-03-04T10:00:00Z',
+      source: { component: 'rollout-controller' },
+    };
+    expect(await taken('Event', { type: 'set', object: event as never })).toEqual([
+      'audit.ApprovalWithdrawn RolloutGate/shop/qa',
+    ]);
+  });
+
+  it('say since when a kind was not heard', async () => {
+    const events: CloudEvent[] = [];
+    const { stream } = streamOf(async (event) => void events.push(event));
+    await stream.take('Gate', { type: 'all', items: [] });
+    await stream.take('Gate', { type: 'all', items: [] });
+    expect(events.map(({ data }) => data)).toEqual([
+      { kind: 'Gate', to: '2026-03-04T10:00:02Z' },
+      { kind: 'Gate', from: '2026-03-04T10:00:01Z', to: '2026-03-04T10:00:04Z' },
+    ]);
+  });
+});
+
+it('what is watched is what `kubectl rollouts audit` reads, and of Events those of acts that no object records', () => {
+  const kinds = WATCHED.map(({ kind }) => kind);
+  expect(kinds).toEqual(expect.arrayContaining(['Rollout', 'RolloutGate', 'Gate', 'ClusterRolloutBudget', 'Bucket']));
+  expect(WATCHED.filter(({ fieldSelector }) => fieldSelector)).toEqual([
+    {
+      kind: 'Event',
+      apiVersion: 'v1',
+      resource: 'events',
+      fieldSelector: 'reason=ApprovalWithdrawn,source=rollout-controller',
+    },
+  ]);
+});

@@ -1,0 +1,122 @@
+/** Events leave one after the other until the sink has them; a full queue keeps whoever adds waiting. Time is a list of waits. */
+import { describe, expect, it } from 'vitest';
+import { type Answer, createOutbox } from '../../../server/audit/outbox.ts';
+
+const TAKEN: Answer = { outcome: 'taken' };
+const failed = (why = 'status 503', retryAfterMs?: number): Answer => ({
+  outcome: 'failed',
+  why,
+  ...(retryAfterMs !== undefined && { retryAfterMs }),
+});
+const refused: Answer = { outcome: 'refused', why: 'status 400' };
+
+/** Answers in turn, the last one again and again. `hold` keeps the sink from answering until `release`. */
+function outboxOf(answers: Answer[], limits = { events: 100, bytes: 1_000_000 }) {
+  const posted: string[] = [];
+  const waits: number[] = [];
+  const counts = { sent: 0, failed: 0, dropped: 0 };
+  const logged: string[] = [];
+  let held: (() => void)[] | undefined;
+  const outbox = createOutbox({
+    limits,
+    post: async (body) => {
+      posted.push(JSON.parse(body).id);
+      if (held) await new Promise<void>((resolve) => held!.push(resolve));
+      return answers.length > 1 ? answers.shift()! : answers[0]!;
+    },
+    wait: async (ms) => void waits.push(ms),
+    count: (result) => {
+      counts[result] += 1;
+    },
+    log: {
+      info: (_, message) => void logged.push(message),
+      warn: (fields, message) => void logged.push(`${message}: ${(fields as { why: string }).why}`),
+    },
+  });
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return {
+    outbox,
+    posted,
+    waits,
+    counts,
+    logged,
+    settle,
+    hold: () => {
+      held = [];
+    },
+    async release() {
+      const all = held ?? [];
+      held = undefined;
+      for (const each of all) each();
+      await settle();
+    },
+  };
+}
+
+const event = (id: string, more: object = {}) => ({ id, type: 'com.kuberik.audit.Closed', subject: 'Gate/x', ...more });
+
+describe('a sink that fails', () => {
+  it('gets an event again until it takes it, in order, with longer and longer pauses', async () => {
+    const box = outboxOf([...Array.from({ length: 8 }, () => failed()), TAKEN]);
+    await box.outbox.add(event('a'));
+    await box.outbox.add(event('b'));
+    await box.settle();
+    expect(box.posted).toEqual([...Array(9).fill('a'), 'b']);
+    expect(box.waits).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    expect(box.counts).toEqual({ sent: 2, failed: 8, dropped: 0 });
+    expect(box.outbox.waiting()).toBe(0);
+  });
+
+  it('is waited for as long as it says', async () => {
+    const box = outboxOf([failed('status 429', 120_000), TAKEN]);
+    await box.outbox.add(event('a'));
+    await box.settle();
+    expect(box.waits).toEqual([120_000]);
+  });
+
+  it('is logged when it begins to, for another reason, and when it is over', async () => {
+    const box = outboxOf([failed(), failed(), failed('ECONNREFUSED'), TAKEN]);
+    await box.outbox.add(event('a'));
+    await box.settle();
+    const again = 'event not taken, trying again';
+    expect(box.logged).toEqual([`${again}: status 503`, `${again}: ECONNREFUSED`, 'the sink takes events again']);
+  });
+});
+
+it('an event that the sink refuses for good is dropped and counted, and the next one is sent', async () => {
+  const box = outboxOf([refused, refused, refused, refused, refused, TAKEN]);
+  await box.outbox.add(event('a'));
+  await box.outbox.add(event('b'));
+  await box.settle();
+  expect(box.posted).toEqual(['a', 'a', 'a', 'a', 'a', 'b']);
+  expect(box.counts).toEqual({ sent: 1, failed: 5, dropped: 1 });
+});
+
+describe('a full queue', () => {
+  it.each([
+    ['by number', { events: 2, bytes: 1_000_000 }],
+    ['by bytes', { events: 100, bytes: 2 * JSON.stringify(event('a')).length }],
+  ])('%s keeps the third event waiting until there is room, and loses none', async (_, limits) => {
+    const box = outboxOf([TAKEN], limits);
+    box.hold();
+    await box.outbox.add(event('a'));
+    await box.outbox.add(event('b'));
+    let isIn = false;
+    const third = box.outbox.add(event('c')).then(() => {
+      isIn = true;
+    });
+    await box.settle();
+    expect([isIn, box.outbox.waiting()]).toEqual([false, 2]);
+    await box.release();
+    await third;
+    await box.settle();
+    expect(box.posted).toEqual(['a', 'b', 'c']);
+  });
+
+  it('takes an event that is larger than the whole queue alone', async () => {
+    const box = outboxOf([TAKEN], { events: 10, bytes: 10 });
+    await box.outbox.add(event('a', { text: 'x'.repeat(1000) }));
+    await box.settle();
+    expect(box.posted).toEqual(['a']);
+  });
+});

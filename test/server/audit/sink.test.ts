@@ -1,0 +1,140 @@
+/** One POST to a sink of the mounted Secret, and what it says about the sink: never an address, never a token. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerOptions } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
+import { createSink } from '../../../server/audit/sink.ts';
+import { type LocalServer, startLocalServer } from '../registry/localServer.ts';
+
+const TOKEN = 'very-secret-token';
+const ended: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0)) await end();
+});
+
+function folderWith(files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sink-'));
+  ended.push(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+function sinkOf(files: Record<string, string>) {
+  const logged: string[] = [];
+  const note = (fields: object, message: string) => void logged.push(JSON.stringify([fields, message]));
+  const folder = folderWith(files);
+  const sink = createSink(folder, { info: note, error: note });
+  ended.push(() => sink.close());
+  return { sink, logged, folder };
+}
+
+async function serverWith(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  tls?: ServerOptions,
+): Promise<LocalServer> {
+  const server = await startLocalServer(handle, tls);
+  ended.push(() => server.close());
+  return server;
+}
+
+const answering = (status: number, headers: Record<string, string> = {}) =>
+  serverWith((_, response) => void response.writeHead(status, headers).end());
+
+describe('an event', () => {
+  it('is posted in structured mode', async () => {
+    const seen: unknown[] = [];
+    const server = await serverWith(async (request, response) => {
+      const { 'content-type': type, authorization } = request.headers;
+      seen.push(request.method, request.url, type, authorization, await text(request));
+      response.writeHead(202).end();
+    });
+    const { sink } = sinkOf({ url: `http://${server.host}/events?x=1\n` });
+    expect(await sink.post('{"id":"1"}')).toEqual({ outcome: 'taken' });
+    const type = 'application/cloudevents+json; charset=utf-8';
+    expect(seen).toEqual(['POST', '/events?x=1', type, undefined, '{"id":"1"}']);
+  });
+
+  it.each([
+    [200, 'taken'],
+    [202, 'taken'],
+    [400, 'refused'],
+    [413, 'refused'],
+    [422, 'refused'],
+    [301, 'failed'],
+    [401, 'failed'],
+    [404, 'failed'],
+    [415, 'failed'],
+    [500, 'failed'],
+  ])('answered with %i is %s', async (status, outcome) => {
+    const server = await answering(status, status === 301 ? { location: '/elsewhere' } : {});
+    const { sink } = sinkOf({ url: `http://${server.host}/` });
+    expect(await sink.post('{}')).toMatchObject({ outcome });
+    expect(server.requests).toEqual(['POST /']);
+  });
+
+  it('is kept as long as the sink says', async () => {
+    const server = await answering(429, { 'retry-after': '7' });
+    const { sink } = sinkOf({ url: `http://${server.host}/` });
+    expect(await sink.post('{}')).toEqual({ outcome: 'failed', why: 'status 429', retryAfterMs: 7000 });
+  });
+
+  it('that nobody takes fails with a code, without the address', async () => {
+    const { sink } = sinkOf({ url: 'http://127.0.0.1:1/?access_token=secret' });
+    expect(await sink.post('{}')).toEqual({ outcome: 'failed', why: 'ECONNREFUSED' });
+  });
+});
+
+it('a sink with an authority of its own gets the token, and nobody else does', async () => {
+  const authority = await createAuthority(Date.now());
+  const { certificate, key } = await authority.issue('127.0.0.1');
+  const seen: unknown[] = [];
+  const take = (request: IncomingMessage, response: ServerResponse) => {
+    seen.push(request.headers.authorization);
+    response.writeHead(200).end();
+  };
+  const server = await serverWith(take, { cert: certificate, key });
+  const files = { url: `https://${server.host}/`, token: `${TOKEN}\n` };
+  const trusting = sinkOf({ ...files, 'ca.crt': authority.certificate });
+  expect(await trusting.sink.post('{}')).toEqual({ outcome: 'taken' });
+  expect(seen).toEqual([`Bearer ${TOKEN}`]);
+  const doubting = sinkOf(files);
+  const answer = await doubting.sink.post('{}');
+  expect(answer).toMatchObject({ outcome: 'failed' });
+  expect(seen).toHaveLength(1);
+  expect(JSON.stringify([answer, trusting.logged, doubting.logged])).not.toContain(TOKEN);
+});
+
+it('a changed Secret counts without a restart, and one that cannot be used does not', async () => {
+  const [before, after] = [await answering(200), await answering(200)];
+  const { sink, folder, logged } = sinkOf({ url: `http://${before.host}/` });
+  await sink.post('{}');
+  writeFileSync(join(folder, 'url'), `http://${after.host}/`);
+  await vi.waitFor(() => expect(logged.join()).toContain('reloaded'), 5000);
+  await sink.post('{}');
+  writeFileSync(join(folder, 'url'), 'nonsense');
+  await vi.waitFor(() => expect(logged.join()).toContain('the last good content stays in use'), 5000);
+  await sink.post('{}');
+  expect([before.requests.length, after.requests.length]).toEqual([1, 2]);
+});
+
+it.each([
+  ['without an address', {}, 'the Secret of the sink needs url, an http or https URL'],
+  ['with another address', { url: 'ftp://x/' }, 'the Secret of the sink needs url, an http or https URL'],
+  ['with a token for http', { url: 'http://x/', token: TOKEN }, 'the sink has a token, and its url is not https'],
+  [
+    'with a token of two lines',
+    { url: 'https://x/', token: `${TOKEN}\nx: y` },
+    'token in the Secret of the sink is not a bearer token',
+  ],
+  [
+    'with what is no certificate',
+    { url: 'https://x/', 'ca.crt': TOKEN },
+    "the Secret of the sink can't be used: ca.crt is not a certificate in PEM",
+  ],
+])('a Secret %s is refused, without its values', (_, files, message) => {
+  expect(() => sinkOf(files)).toThrow(new Error(message));
+});
