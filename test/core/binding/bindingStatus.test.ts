@@ -54,6 +54,27 @@ const rows: Row[] = [
     ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
   },
   {
+    says: 'written, not applied',
+    object: kustomization(at2),
+    source: git,
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
+  },
+  {
+    says: 'applied from the newest artifact',
+    object: kustomization({ ...at2, status: synced('main@sha1:1') }),
+    source: git,
+    state: 'Applied',
+    ready: ['True', /^my-app 1\.1\.0 \(2\) applied$/],
+  },
+  {
+    says: 'an older artifact was applied',
+    object: kustomization({ ...at2, status: synced('main@sha1:0') }),
+    source: git,
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
     says: 'Ready speaks of an older generation',
     object: kustomization({ ...at2, status: synced('main@sha1:1', { readyAt: 2 }) }),
     source: git,
@@ -63,6 +84,13 @@ const rows: Row[] = [
   {
     says: 'the status speaks of an older generation',
     object: kustomization({ ...at2, status: synced('main@sha1:1', { generation: 2 }) }),
+    source: git,
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'a suspended Kustomization looks ready and is not',
+    object: kustomization({ ...at2, spec: { suspend: true }, status: synced('main@sha1:1') }),
     source: git,
     state: 'Waiting',
     ready: ['Unknown', /^waiting for Flux to apply/],
@@ -105,12 +133,26 @@ const rows: Row[] = [
     ready: ['True', /applied$/],
   },
   {
+    says: 'an OCIRepository holds the artifact of a tag with the same beginning',
+    object: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0-rc1@sha256:1') }),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
     says: 'proven once is proven, also while it is suspended',
     object: kustomization({ ...at2, spec: { suspend: true } }),
     source: git,
     before: { applied: [head] },
     state: 'Applied',
     ready: ['True', /applied$/],
+  },
+  {
+    says: 'the proof of an older deployment is no proof',
+    object: kustomization(at2),
+    source: git,
+    before: { applied: [{ ...head, id: 1 }] },
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
   },
   {
     says: 'the proof for a Rollout of that name that was deleted is no proof',
@@ -249,6 +291,12 @@ function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
 }
 
 describe('spec of a FluxBinding', () => {
+  it('names the source in the version that is read, whatever the object says: anybody may write anything there', () => {
+    const sourceRef = { ...SOURCE, apiVersion: '../version' };
+    const { spec } = bound(kustomization({ spec: { sourceRef } }));
+    expect(spec?.source?.apiVersion).toBe('source.toolkit.fluxcd.io/v1');
+  });
+
   it('is not that of another object, though one has the name that the hash of the other makes', () => {
     const named = (name: string) => {
       const object = kustomization();

@@ -41,11 +41,24 @@ interface Row {
 
 const rows: Row[] = [
   {
+    says: 'a deployment that was just made, later',
+    rollout: deployed(0),
+    before: { rollouts: one },
+    report: { rollouts: one },
+    requeueIn: 600,
+  },
+  {
     says: 'one of ten seconds ago, later',
     rollout: deployed(10),
     before: { rollouts: one },
     report: { rollouts: one },
     requeueIn: 590,
+  },
+  {
+    says: 'one that should have been applied by now',
+    rollout: deployed(600),
+    before: { rollouts: one },
+    report: { rollouts: two },
   },
   {
     says: 'one of tomorrow: a clock is wrong',
@@ -64,6 +77,12 @@ const rows: Row[] = [
     says: 'one of a Rollout that had deployed nothing, of a minute ago',
     rollout: deployed(60),
     before: { rollouts: [{ rollout: 'my-app' }] },
+    report: { rollouts: two },
+  },
+  {
+    says: 'one of another Rollout of the name',
+    rollout: deployed(620),
+    before: { rollouts: [{ ...two[0]!, uid: 'another' }] },
     report: { rollouts: two },
   },
   {
@@ -89,6 +108,12 @@ const rows: Row[] = [
     before: { gates: open },
     report: { gates: open },
     requeueIn: 13,
+  },
+  {
+    says: 'a Gate that closed long ago',
+    gate: gateOf(false, 'False', 60),
+    before: { gates: open },
+    report: { gates: shut },
   },
   { says: 'a Gate that is required only now', gate: gateOf(false, 'False', 1), before: {}, report: { gates: shut } },
   {

@@ -21,6 +21,10 @@ const ready = (revision: string) => ({
   lastAppliedRevision: revision,
   conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }],
 });
+const reconciling = {
+  observedGeneration: 3,
+  conditions: [{ type: 'Ready', status: 'Unknown', observedGeneration: 3 }],
+};
 const before: Observed = { deployed: [one], applied: 'main@sha1:1' };
 
 interface Row {
@@ -35,6 +39,12 @@ interface Row {
 const rows: Row[] = [
   { says: 'written, and Flux is not there yet', object: kustomization(at2), before, now: 'as before' },
   { says: 'the first deployment, and Flux is not there yet', object: kustomization(at2), before: {}, now: 'as before' },
+  {
+    says: 'applied: reported with the proof',
+    object: kustomization({ ...at2, status: ready('main@sha1:1') }),
+    before,
+    now: { deployed: [two], applied: 'main@sha1:1' },
+  },
   {
     says: 'fetched: reported with the proof',
     object: ociRepository(
@@ -58,6 +68,12 @@ const rows: Row[] = [
     now: 'as before',
   },
   {
+    says: 'Flux at work on a commit',
+    object: kustomization({ ...at2, status: reconciling }),
+    before: { deployed: [two], applied: 'main@sha1:1' },
+    now: 'as before',
+  },
+  {
     says: 'suspended with the reported deployment',
     object: kustomization({ ...at2, spec: { suspend: true } }),
     before: { deployed: [two], applied: 'main@sha1:1' },
@@ -73,9 +89,39 @@ const rows: Row[] = [
 
 const releases: Row[] = [
   {
+    says: 'a HelmRelease has released a chart',
+    object: helmRelease({ status: released('sha256:2') }),
+    before: { applied: 'sha256:1' },
+    now: { applied: 'sha256:2' },
+  },
+  {
+    says: 'it is being upgraded: the old release is not reported again: it may return without running',
+    object: helmRelease({ status: released('sha256:2', { ready: 'Unknown' }) }),
+    before: { applied: 'sha256:1' },
+    now: {},
+  },
+  {
+    says: 'it is Ready one write before its history has the new release: what ran before is what it proves',
+    object: helmRelease({ status: { ...released('sha256:1'), lastAttemptedRevisionDigest: 'sha256:2' } }),
+    before: {},
+    now: { applied: 'sha256:1' },
+  },
+  {
     says: 'its upgrade has failed before Helm changed anything: the release before is the newest',
     object: helmRelease({ status: released('sha256:1', { ready: 'False' }) }),
     before: { applied: 'sha256:1' },
+    now: {},
+  },
+  {
+    says: 'its upgrade has failed',
+    object: helmRelease({ status: released('sha256:2', { status: 'failed', ready: 'False' }) }),
+    before: { applied: 'sha256:1' },
+    now: {},
+  },
+  {
+    says: 'it has other values now, which are not released yet',
+    object: helmRelease({ generation: 4, status: released('sha256:2') }),
+    before: { applied: 'sha256:2' },
     now: {},
   },
   {
@@ -99,4 +145,12 @@ it.each([...rows, ...releases])('$says', ({ object, before: observed, latched, n
     ...(latched && { status: { applied: latched } }),
   });
   expect(observedOf(object, binding)).toEqual(now === 'as before' ? observed : now);
+});
+
+it('a binding of an earlier object of that name tells nothing', () => {
+  const binding = objectOf('FluxBinding', {
+    metadata: { name: 'x' },
+    spec: { target: { apiVersion: '', kind: '', name: '', uid: 'earlier' }, observed: before },
+  }) as FluxBinding;
+  expect(observedOf(kustomization(at2), binding)).toEqual({ deployed: [two] });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amount, budgetProblems } from '../../../core/budget/budgetConfig.ts';
+import { amount, budgetProblems, readBudget } from '../../../core/budget/budgetConfig.ts';
 import { objectOf } from '../../support/objects.ts';
 import { clusterBudget } from './budgetFixture.ts';
 
@@ -27,6 +27,11 @@ describe('a number, or a share of the Rollouts that are selected', () => {
     [undefined, 10, undefined],
   ])('%s of %s is %s, rounded up', (value, of, expected) => {
     expect(amount(value, of)).toBe(expected);
+  });
+
+  it('of failures is one at least', () => {
+    expect(readBudget(budget({ maxFailures: '1%' }), 0).maxFailures).toBe(1);
+    expect(readBudget(budget({}), 10)).not.toHaveProperty('maxFailures');
   });
 });
 

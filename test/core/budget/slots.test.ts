@@ -1,7 +1,7 @@
 /** What becomes of a slot, by what is seen of its holder. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout, Slot } from '../../../api/types.ts';
-import { evaluateSlot, REVOKED_MS, type Sight, UNUSED_MS } from '../../../core/budget/slots.ts';
+import { evaluateSlot, REVOKED_MS, revoking, type Sight, UNUSED_MS } from '../../../core/budget/slots.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
@@ -28,6 +28,12 @@ describe('a slot', () => {
   it.each<[string, Slot, Sight, object]>([
     ['is kept while its request stands', slot(), holder(9, 7, earlier), { slot: { state: 'Granted' } }],
     [
+      'is used once its holder is on the way without the request',
+      slot(),
+      holder(8, undefined, deploying),
+      { slot: { state: 'Deploying', rolloutRevision: 8 } },
+    ],
+    [
       'is used by a deployment by hand too',
       slot(),
       holder(8, undefined, { ...deploying, version: { tag: '2.0.0' } }),
@@ -35,6 +41,12 @@ describe('a slot', () => {
     ],
     ['bakes', used, holder(9, undefined, baking), { slot: { state: 'Baking', rolloutRevision: 9 } }],
     ['is free when its deployment has ended', used, holder(9, undefined, succeeded), { freed: 'Ended' }],
+    [
+      'is free when its deployment has failed',
+      used,
+      holder(9, undefined, { bakeStatus: 'Failed' }),
+      { freed: 'Ended' },
+    ],
     [
       'is free when its deployment does not bake and a newer version is to take its place',
       used,
@@ -48,6 +60,12 @@ describe('a slot', () => {
       { slot: { state: 'Baking' } },
     ],
     ['is free when its deployment had no bake', slot(), holder(8, undefined, succeeded), { freed: 'Ended' }],
+    [
+      'is free when its request has gone without a deployment',
+      slot(),
+      holder(8, undefined, earlier),
+      { freed: 'Declined' },
+    ],
     ['is free when another request is made', slot(), holder(8, 8, earlier), { freed: 'Declined' }],
     ['is free when its holder is gone', slot(), 'gone', { freed: 'Deleted' }],
     ['is kept where nothing is known of its holder', used, undefined, { slot: used }],
@@ -56,6 +74,12 @@ describe('a slot', () => {
       slot(),
       holder(6, undefined, earlier),
       { slot: { state: 'Granted' } },
+    ],
+    [
+      'is kept by a status that is older than what was seen of it',
+      used,
+      holder(7, undefined, succeeded),
+      { slot: used },
     ],
   ])('%s', (_, before, sight, expected) => {
     expect(evaluateSlot(before, sight, undefined, NOW)).toMatchObject(expected);
@@ -78,6 +102,11 @@ describe('a slot', () => {
     );
     // Set back, the clock makes it wait for longer.
     expect(evaluateSlot(reported!, waiting, undefined, NOW)).toMatchObject({ slot: reported });
+  });
+
+  it('is taken back rounded up to a second: it must not be free before its time', () => {
+    expect(revoking(slot(), NOW + 1).revokedTime).toBe(formatTime(NOW + 1000));
+    expect(revoking(used, NOW)).toBe(used);
   });
 
   it('is overdue after slotTimeout, and stays so until its deployment ends', () => {

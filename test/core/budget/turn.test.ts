@@ -151,6 +151,11 @@ describe('which budgets select a Rollout', () => {
     ['its labels', named('x', { selector: { matchLabels: { app: 'shop' } } }), true],
     ['other labels', named('x', { selector: { matchLabels: { app: 'other' } } }), false],
     ['another namespace', named('x', {}, 'team-b'), false],
+    [
+      'all namespaces, where it does not say which, and grants nothing',
+      cluster('x', { namespaceSelector: undefined }),
+      true,
+    ],
     ['namespaces by an empty selector', cluster('x', { namespaceSelector: {} }), true],
     ['the labels of its namespace', cluster('x', { namespaceSelector: { matchLabels: { team: 'a' } } }), true],
     ['those of another one', cluster('x', { namespaceSelector: { matchLabels: { team: 'b' } } }), false],

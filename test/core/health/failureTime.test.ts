@@ -12,6 +12,11 @@ const condition = (type: string, status: string, time?: string) => ({
 it.each([
   ['K18 no conditions: no time', [], undefined],
   [
+    'K19 the newest where none is Stalled',
+    [condition('Available', 'True', '10:00:00'), condition('Progressing', 'True', '11:00:00')],
+    '11:00:00',
+  ],
+  [
     'K20 Stalled goes before newer ones',
     [condition('Stalled', 'True', '10:00:00'), condition('Available', 'True', '15:00:00')],
     '10:00:00',

@@ -5,6 +5,7 @@ import {
   type Case,
   failedAt,
   failing,
+  good,
   judged,
   ms,
   NEW,
@@ -19,6 +20,10 @@ const AGAIN: Setup = { ready: { status: 'Unknown', reason: 'Progressing' }, reco
 
 const CASES: Record<string, Case[]> = {
   'all good': [
+    {
+      name: 'everything current',
+      expected: { health: 'Healthy', message: 'Kustomization and all managed resources are healthy' },
+    },
     {
       name: 'no source known',
       source: null,
@@ -41,14 +46,39 @@ const CASES: Record<string, Case[]> = {
       expected: { health: 'Pending', message: 'Kustomization has no managed resources', attempting: false },
     },
     {
+      name: 'a resource in progress',
+      observed: [starting],
+      expected: { health: 'Pending', message: 'Pending resources: demo/web (Available: 0/1)' },
+    },
+    {
       name: 'a resource being deleted',
       observed: [seen({ metadata: { name: 'web', deletionTimestamp: at('11:00:00') } })],
       expected: { health: 'Pending', message: 'Pending resources: demo/web (terminating)' },
     },
     {
+      name: 'a failed resource, with its time',
+      observed: [good, failedAt('11:58:00')],
+      expected: {
+        health: 'Unhealthy',
+        message: 'Unhealthy resources: demo/web (Progress deadline exceeded)',
+        failedAt: ms('11:58:00'),
+      },
+    },
+    {
       name: 'a failed resource without a time',
       observed: [failedAt()],
       expected: { health: 'Unhealthy', message: 'Unhealthy resources: demo/web (Progress deadline exceeded)' },
+    },
+    {
+      name: 'unhealthy beats pending',
+      observed: [starting, failedAt('11:58:00')],
+      expected: { health: 'Unhealthy', message: /^Unhealthy resources: /, failedAt: ms('11:58:00') },
+    },
+    {
+      name: 'a pending Kustomization does not hide unhealthy resources',
+      kustomization: { ready: { status: 'False', reason: 'DependencyNotReady', message: 'waits' } },
+      observed: [failedAt('11:58:00')],
+      expected: { health: 'Unhealthy', message: /^Unhealthy resources: /, failedAt: ms('11:58:00') },
     },
   ],
   'Q27: what could not be read is not unhealthy': [
@@ -161,6 +191,12 @@ const CASES: Record<string, Case[]> = {
       expected: { health: 'Pending', message: 'Kustomization pending: at it', attempting: true, again: true },
     },
     {
+      name: 'what its objects say still counts',
+      kustomization: AGAIN,
+      observed: [starting],
+      expected: { health: 'Pending', message: 'Pending resources: demo/web (Available: 0/1)' },
+    },
+    {
       name: 'and what could not be read is still not known',
       kustomization: AGAIN,
       observed: [unreadable],
@@ -213,6 +249,16 @@ describe('spec.kubeConfig: another cluster', () => {
     expect(elsewhere({ applied: OLD }).verdict.health).toBe('Pending');
     expect(elsewhere({ ready: { status: 'False', reason: 'DependencyNotReady' } }).verdict.health).toBe('Pending');
   });
+});
+
+it('HealthCheckFailed is Flux’s own verdict, whatever its objects say', () => {
+  const { verdict } = judged({
+    name: '',
+    kustomization: failing('HealthCheckFailed'),
+    observed: [],
+    expected: { health: '', message: '' },
+  });
+  expect(verdict).toMatchObject({ health: 'Unhealthy', message: /HealthCheckFailed/, failedAt: ms('11:55:00') });
 });
 
 describe('a kind with healthCheckExprs is judged by Flux', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, HistoryEntry, Rollout, RolloutSpec } from '../../../api/types.ts';
 import { associatedRollouts, association } from '../../../core/health/association.ts';
+import { resetStatus } from '../../../core/health/healthStatus.ts';
 import { cutoffOf, cutoffsOf, needsReset } from '../../../core/health/reset.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -31,6 +32,11 @@ describe('from when on health counts', () => {
     ['deployed', { timestamp: at('10:00:00') }, ms('10:00:00')],
     ['retried', { timestamp: at('10:00:00'), lastRetryTimestamp: at('11:00:00') }, ms('11:00:00')],
     ['applied', { timestamp: at('10:00:00'), appliedTime: at('10:05:00') }, ms('10:05:00')],
+    [
+      'applied before the retry',
+      { timestamp: at('10:00:00'), appliedTime: at('10:05:00'), lastRetryTimestamp: at('11:00:00') },
+      ms('11:00:00'),
+    ],
     ["Go's zero time", { timestamp: '0001-01-01T00:00:00Z', lastRetryTimestamp: at('11:00:00') }, undefined],
     ['a time that does not parse', { timestamp: 'yesterday' }, undefined],
   ])('%s', (_, head, expected) => {
@@ -56,14 +62,40 @@ describe('reset', () => {
 
   it.each([
     ['H5: older than the deployment', { status: 'Healthy', lastChangeTime: at('10:00:00') }, '11:00:00', true],
+    [
+      'H7: newer than the deployment',
+      { status: 'Healthy', lastChangeTime: at('11:30:00'), lastErrorTime: at('09:00:00') },
+      '11:00:00',
+      false,
+    ],
     ['H9: Healthy without times', { status: 'Healthy' }, '11:00:00', true],
     ['of the same second', { status: 'Healthy', lastChangeTime: at('11:00:00') }, '11:00:00', false],
+    [
+      'H15: failed after the retry',
+      { status: 'Unhealthy', lastChangeTime: at('11:55:00'), lastErrorTime: at('11:55:00') },
+      '11:30:00',
+      false,
+    ],
     ['no status', undefined, '11:00:00', true],
     ['a time that does not parse', { lastChangeTime: 'soon' }, '11:00:00', true],
     ['nothing deployed', { status: 'Healthy' }, undefined, false],
   ])('%s', (_, status, cutoff, expected) => {
     const rollouts = cutoff === undefined ? [] : [rollout({ head: { timestamp: at(cutoff) } })];
     expect(needsReset({ ...check(), ...(status && { status }) }, rollouts, NOW)).toBe(expected);
+  });
+
+  it('compares whole seconds: a cutoff with a fraction resets once, not for ever', () => {
+    const fraction = rollout({ head: { timestamp: '2026-01-02T11:59:59.999Z' } });
+    const after = { ...check(), status: resetStatus(undefined, Date.parse('2026-01-02T11:59:59.999Z')) };
+    expect(needsReset(after, [fraction], NOW)).toBe(false);
+  });
+
+  it('H11: Pending, with the time and without the error', () => {
+    expect(resetStatus(undefined, NOW)).toEqual({
+      status: 'Pending',
+      message: 'Health check reset due to new deployment',
+      lastChangeTime: at('12:00:00'),
+    });
   });
 });
 
@@ -92,6 +124,13 @@ describe('association', () => {
       check({ app: 'web' }, 'other'),
       { environment: 'test' },
       'watched',
+    ],
+    [
+      'namespace unknown',
+      { selector: web, namespaceSelector: test },
+      check({ app: 'web' }, 'other'),
+      undefined,
+      'none',
     ],
     ['every namespace', { selector: web, namespaceSelector: {} }, check({ app: 'web' }, 'other'), undefined, 'watched'],
     [

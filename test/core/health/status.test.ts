@@ -26,6 +26,24 @@ describe('what a verdict makes of the status', () => {
   const rows: [string, HealthStatus | undefined, Verdict, HealthStatus][] = [
     ['the first verdict', undefined, HEALTHY, { status: 'Healthy', message: 'good', lastChangeTime: at('12:00:00') }],
     [
+      'no change keeps the time of the last one',
+      { status: 'Healthy', message: 'old words', lastChangeTime: at('09:00:00') },
+      HEALTHY,
+      { status: 'Healthy', message: 'good', lastChangeTime: at('09:00:00') },
+    ],
+    [
+      'half a status: no time of change, and none is made up',
+      { status: 'Healthy' },
+      HEALTHY,
+      { status: 'Healthy', message: 'good' },
+    ],
+    [
+      'a failure that knows its time',
+      { status: 'Pending', lastChangeTime: at('09:00:00') },
+      unhealthy('11:40:00'),
+      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('12:00:00'), lastErrorTime: at('11:40:00') },
+    ],
+    [
       'a failure that does not began now',
       { status: 'Healthy', lastErrorTime: at('08:00:00') },
       unhealthy(),
@@ -38,10 +56,28 @@ describe('what a verdict makes of the status', () => {
       },
     ],
     [
+      'and goes on without moving its time',
+      { status: 'Unhealthy', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
+      unhealthy(),
+      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
+    ],
+    [
       'Q29: the time of the error never moves back',
       { status: 'Unhealthy', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
       unhealthy('10:00:00'),
       { status: 'Unhealthy', message: 'bad', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
+    ],
+    [
+      'what was never there has not failed',
+      undefined,
+      ABSENT,
+      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('12:00:00') },
+    ],
+    [
+      'and still has not',
+      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('11:00:00') },
+      ABSENT,
+      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('11:00:00') },
     ],
     [
       'nor has what is not there yet when the version is deployed',
@@ -60,6 +96,18 @@ describe('what a verdict makes of the status', () => {
       undefined,
       unhealthy('15:00:00'),
       { status: 'Unhealthy', message: 'bad', lastChangeTime: at('12:00:00'), lastErrorTime: at('12:00:00') },
+    ],
+    [
+      'a time that does not parse is replaced',
+      { status: 'Unhealthy', lastErrorTime: 'yesterday' },
+      unhealthy(),
+      { status: 'Unhealthy', message: 'bad', lastErrorTime: at('12:00:00') },
+    ],
+    [
+      'a recovery keeps the time of the error for the bake that has not seen it yet',
+      { status: 'Unhealthy', lastErrorTime: at('11:59:59'), lastChangeTime: at('11:59:59') },
+      HEALTHY,
+      { status: 'Healthy', message: 'good', lastErrorTime: at('11:59:59'), lastChangeTime: at('12:00:00') },
     ],
     [
       'Q27: a failed read leaves Healthy as it was',
@@ -89,6 +137,18 @@ describe('what a verdict makes of the status', () => {
       { status: 'Pending', message: 'no answer', lastChangeTime: at('09:00:00') },
     ],
     [
+      'and a status that nobody knows becomes Pending',
+      { status: 'Fine' },
+      UNKNOWN,
+      { status: 'Pending', message: 'no answer', lastChangeTime: at('12:00:00') },
+    ],
+    [
+      'a further attempt at what failed does not end the failure',
+      { status: 'Unhealthy', lastErrorTime: at('11:00:00'), lastChangeTime: at('11:00:00') },
+      { health: 'Pending', message: 'trying', attempting: true },
+      { status: 'Unhealthy', message: 'trying', lastErrorTime: at('11:00:00'), lastChangeTime: at('11:00:00') },
+    ],
+    [
       'what Flux applies once more stays Healthy, to the word',
       { status: 'Healthy', message: 'good', lastErrorTime: at('10:00:00'), lastChangeTime: at('11:00:00') },
       { health: 'Pending', message: 'trying', attempting: true, again: true },
@@ -99,6 +159,12 @@ describe('what a verdict makes of the status', () => {
       resetStatus(undefined, ms('11:00:00')),
       { health: 'Pending', message: 'trying', attempting: true, again: true },
       { status: 'Pending', message: 'trying', lastChangeTime: at('11:00:00') },
+    ],
+    [
+      'the first attempt is Pending',
+      { status: 'Healthy', lastChangeTime: at('11:00:00') },
+      { health: 'Pending', message: 'trying', attempting: true },
+      { status: 'Pending', message: 'trying', lastChangeTime: at('12:00:00'), lastHealthyTime: at('12:00:00') },
     ],
   ];
 
@@ -125,6 +191,12 @@ describe('requeue interval', () => {
     const healthCheck = { apiVersion: '', kind: '', metadata: { ...(annotations && { annotations }) } };
     expect(requeueInterval(healthCheck)).toBe(expected);
   });
+});
+
+it('a message that is cut amid an emoji is the same at the next look: Go has stored U+FFFD in place of the half', () => {
+  const message = `${'x'.repeat(16_382)}\u{1f600}${'y'.repeat(10)}`;
+  const after = statusAfter(undefined, { health: 'Unhealthy', message }, NOW);
+  expect(after.message?.slice(-2)).toBe('\ufffd…');
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutSpec } from '../../../api/types.ts';
-import { wakingRules, watchesLabel } from '../../../core/health/association.ts';
+import { association, wakingRules, watchesLabel } from '../../../core/health/association.ts';
 import { label } from '../../../core/kube/annotate.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
 import { healthCheck, rollout } from '../../hooks/healthCheck/fixture.ts';
@@ -27,6 +27,11 @@ describe('in a namespace of many a HealthCheck is woken', () => {
   it.each([
     ['by a Rollout whose selector finds it', { matchLabels: { app: 'shop' } }, true],
     ['by one that asks for two pairs', { matchLabels: { tier: 'web', app: 'shop' } }, true],
+    [
+      'by one with an expression beside them',
+      { selector: { matchLabels: { app: 'shop' }, matchExpressions: [{ key: 'tier', operator: 'Exists' }] } },
+      true,
+    ],
     ['by one with expressions alone', { selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }, true],
     ['by one that selects all', { selector: {} }, true],
     ['by one without a selector: it resets what nobody watches', undefined, true],
@@ -36,12 +41,35 @@ describe('in a namespace of many a HealthCheck is woken', () => {
     expect(wakes(watching(selector), SHOP)).toBe(expected);
   });
 
+  it('by all that are associated with it, whatever the labels', () => {
+    const values = ['1', '2'];
+    const sets = ['a', 'b', 'c'].flatMap((a) =>
+      values.flatMap((v) => ['a', 'b', 'c'].flatMap((b) => values.map((w) => ({ [a]: v, [b]: w })))),
+    );
+    for (const matchLabels of sets) {
+      for (const labels of sets) {
+        const by = watching({ matchLabels });
+        if (association(by, check(labels), undefined) === 'watched') expect(wakes(by, labels)).toBe(true);
+      }
+    }
+  });
+
+  it('which has no labels, by those that may watch anything', () => {
+    expect(wakes(watching({ selector: {} }), {})).toBe(true);
+    expect(wakes(watching({ matchLabels: { app: 'shop' } }), {})).toBe(false);
+  });
+
   it('which somebody watches, not by those that watch nothing', () => {
     const watched = crowdOf(watching({ matchLabels: { app: 'shop' } }));
     expect(wakes(watching(), SHOP, watched)).toBe(false);
     expect(wakes(watching({ selector: {} }), SHOP, watched)).toBe(true);
     expect(wakes(watching({ matchLabels: { app: 'shop' } }), SHOP, watched)).toBe(true);
     expect(wakes(watching(), { app: 'bank' }, watched)).toBe(true);
+  });
+
+  it('by a Rollout that has no label yet, whatever it watches', () => {
+    const rules = wakingRules(check(SHOP), crowdOf(watching({ matchLabels: { app: 'shop' } })));
+    expect(rules.some(({ labelSelector }) => matchesSelector(labelSelector, {}))).toBe(true);
   });
 });
 

@@ -22,10 +22,24 @@ table('example.com/v1', 'Widget', [
     'Resource is Ready',
   ],
   [
+    'Reconciling',
+    {
+      status: { conditions: [condition('Ready', 'True'), condition('Reconciling', 'True', 'Retry', 'working on it')] },
+    },
+    'InProgress',
+    'working on it',
+  ],
+  [
     'Reconciling=False says nothing',
     { status: { conditions: [condition('Reconciling', 'False')] } },
     'Current',
     'Resource is current',
+  ],
+  [
+    'Stalled',
+    { status: { conditions: [condition('Stalled', 'True', 'Bad', 'will never work')] } },
+    'Failed',
+    'will never work',
   ],
   [
     'the first of Reconciling and Stalled decides',
@@ -44,6 +58,12 @@ table('example.com/v1', 'Widget', [
   ['no condition at all', {}, 'Current', 'Resource is current'],
   ['a status that is no object', { status: 'fine' }, 'Current', 'Resource is current'],
   ['conditions that are no list', { status: { conditions: { Ready: 'True' } } }, 'Current', 'Resource is current'],
+  [
+    'conditions with junk in between',
+    { status: { conditions: [null, 7, {}, condition('Ready', 'False', '', 'no')] } },
+    'InProgress',
+    'no',
+  ],
 ]);
 
 const unschedulable = { phase: 'Pending', conditions: [condition('PodScheduled', 'False', 'Unschedulable')] };

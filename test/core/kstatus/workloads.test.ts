@@ -5,6 +5,15 @@ const three = { replicas: 3, updatedReplicas: 3, availableReplicas: 3, readyRepl
 const withDeadline = { replicas: 3, progressDeadlineSeconds: 600 };
 
 table('apps/v1', 'Deployment', [
+  [
+    'deadline exceeded beats the counters',
+    {
+      spec: withDeadline,
+      status: { ...three, conditions: [condition('Progressing', 'False', 'ProgressDeadlineExceeded')] },
+    },
+    'Failed',
+    'Progress deadline exceeded',
+  ],
   ['too few replicas', { spec: withDeadline, status: { ...three, replicas: 2 } }, 'InProgress', 'Replicas: 2/3'],
   ['replicas default to 1', {}, 'InProgress', 'Replicas: 0/1'],
   ['too few updated', { spec: withDeadline, status: { ...three, updatedReplicas: 1 } }, 'InProgress', 'Updated: 1/3'],
@@ -38,6 +47,24 @@ table('apps/v1', 'Deployment', [
     { spec: withDeadline, status: { ...three, conditions: available } },
     'Current',
     'Deployment is available. Replicas: 3',
+  ],
+  [
+    'without a deadline nobody sets Progressing',
+    { spec: { replicas: 3 }, status: { ...three, conditions: [available[1]] } },
+    'Current',
+    'Deployment is available. Replicas: 3',
+  ],
+  [
+    'the largest deadline is none',
+    { spec: { replicas: 3, progressDeadlineSeconds: 2147483647 }, status: { ...three, conditions: [available[1]] } },
+    'Current',
+    'Deployment is available. Replicas: 3',
+  ],
+  [
+    'none wanted',
+    { spec: { replicas: 0 }, status: { conditions: available } },
+    'Current',
+    'Deployment is available. Replicas: 0',
   ],
 ]);
 

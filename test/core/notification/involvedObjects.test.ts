@@ -30,6 +30,13 @@ describe('who stands in for a Gate', () => {
     expect(involvedObjectsOf(of.map(named), 'home').map(textOf)).toEqual(is);
     expect(involvedObjectsOf(of.map(named).reverse(), 'home').map(textOf)).toEqual(is);
   });
+
+  it(`is in no more than ${LIMITS.notifiedNamespaces} namespaces, its own among them`, () => {
+    const many = Array.from({ length: 300 }, (_, i) => named(`Kustomization n${i}/web`));
+    const standIns = involvedObjectsOf([...many, named('Kustomization zz/web')], 'zz');
+    expect(standIns).toHaveLength(LIMITS.notifiedNamespaces);
+    expect(standIns[0]?.namespace).toBe('zz');
+  });
 });
 
 describe('who tells of a Rollout', () => {

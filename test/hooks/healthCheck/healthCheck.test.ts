@@ -47,12 +47,42 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
       deployedAnHourAgo,
       RESET,
     ],
+    [
+      'H7: changed after it',
+      { status: 'Healthy', lastChangeTime: at('11:30:00'), lastErrorTime: at('09:00:00') },
+      deployedAnHourAgo,
+      undefined,
+    ],
+    [
+      'H6: an error and no change',
+      { status: 'Unhealthy', message: 'bad', lastErrorTime: at('10:00:00') },
+      deployedAnHourAgo,
+      RESET,
+    ],
+    [
+      'H8: changed after an old deployment',
+      { status: 'Healthy', lastChangeTime: at('11:30:00') },
+      rollout({ timestamp: at('10:00:00') }),
+      undefined,
+    ],
     ['H9: Healthy without times', { status: 'Healthy' }, deployedAnHourAgo, RESET],
     ['H11: with an error', { status: 'Healthy', lastErrorTime: at('10:00:00') }, deployedAnHourAgo, RESET],
+    [
+      'H15: failed after a retry',
+      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('11:55:00'), lastErrorTime: at('11:55:00') },
+      rollout({ timestamp: at('10:00:00'), lastRetryTimestamp: at('11:30:00') }),
+      undefined,
+    ],
     [
       'reported before the version was applied',
       { status: 'Healthy', lastChangeTime: at('11:30:00') },
       rollout({ timestamp: at('11:00:00'), appliedTime: at('11:31:00') }),
+      RESET,
+    ],
+    [
+      'H14, H16: failed after the deployment and before a retry',
+      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
+      rollout({ timestamp: at('09:00:00'), lastRetryTimestamp: at('11:30:00') }),
       RESET,
     ],
     ['H4: a Rollout that has deployed nothing', { status: 'Healthy' }, rollout(), undefined],
@@ -61,6 +91,17 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
   it.each(rows)('%s', async (_, status, by, expected) => {
     const object = healthCheck({ spec: {}, ...(status && { status }) });
     expect((await syncOnce(object, cluster([]), [by])).status).toEqual(expected);
+  });
+
+  it('looks again after a second, in case the write was lost in a conflict', async () => {
+    const object = healthCheck({ spec: {}, status: { status: 'Healthy' } });
+    expect((await syncOnce(object, cluster([]), [deployedAnHourAgo])).resyncAfterSeconds).toBe(1);
+  });
+
+  it('happens once', async () => {
+    const object = healthCheck({ spec: {}, status: { status: 'Healthy' } });
+    const { statuses } = await settle(object, cluster([]), [deployedAnHourAgo]);
+    expect(statuses).toEqual([RESET]);
   });
 
   it('a deployment of the future resets when its time has come', async () => {

@@ -116,6 +116,14 @@ const ROWS: Row[] = [
     of_job: true,
   },
   {
+    name: 'its Pods may not be read',
+    world: { jobs: [job(NAME, FAILED)], objects: [crashed], fails: 'pods' },
+    status: 'Unhealthy',
+    message: `Job 'team-a/${NAME}' has failed for version 1.1.0: BackoffLimitExceeded: Job has reached the specified backoff limit${LOGS}`,
+    jobs: [NAME],
+    of_job: true,
+  },
+  {
     name: 'a Pod that has only its label says nothing',
     world: { jobs: [job(NAME, { active: 1 })], objects: [foreign] },
     status: 'Pending',
@@ -124,11 +132,35 @@ const ROWS: Row[] = [
     of_job: true,
   },
   {
+    name: 'the version is not applied: objects are bound',
+    world: { rollouts: [rollout(unapplied)], objects: [binding] },
+    status: 'Pending',
+    message: `waits until version 1.1.0 is applied, and then runs Job 'team-a/${NAME}'`,
+    jobs: [],
+    of_job: true,
+  },
+  {
     name: 'nothing is bound, a moment after the deployment',
     world: { rollouts: [rollout(unapplied)], now: ms('11:00:09') },
     status: 'Pending',
     message: /^waits until version/,
     jobs: [],
+    of_job: true,
+  },
+  {
+    name: 'nothing is bound',
+    world: { rollouts: [rollout(unapplied)], now: ms('11:00:10') },
+    status: 'Pending',
+    message: /is being created/,
+    jobs: [NAME],
+    of_job: true,
+  },
+  {
+    name: 'the Job was deleted while it ran',
+    of: check({ status: 'Pending', message: 'runs', lastChangeTime: at('11:02:00'), job: run }),
+    status: 'Pending',
+    message: /is being created/,
+    jobs: [NAME],
     of_job: true,
   },
   {
@@ -192,6 +224,18 @@ const ROWS: Row[] = [
     jobs: [],
   },
   {
+    name: 'a later deployment: of Jobs that have ended the last is kept, with its logs',
+    of: check({ status: 'Unhealthy', lastErrorTime: at('11:05:00'), lastChangeTime: at('11:05:00'), job: run }),
+    world: {
+      rollouts: [rollout({ ...unapplied, id: 8 })],
+      jobs: [job('smoke-web-6', COMPLETE, { creationTimestamp: at('10:00:00') }), job(NAME, FAILED)],
+      objects: [binding],
+    },
+    status: 'Pending',
+    message: /^waits until version 1\.1\.0 is applied/,
+    jobs: [NAME],
+  },
+  {
     name: 'nothing is deployed yet',
     world: { rollouts: [rollout(null as never)] },
     status: 'Pending',
@@ -212,6 +256,13 @@ const ROWS: Row[] = [
     message:
       "2 Rollouts select this HealthCheck ('other', 'web'), but its Job belongs to one: create a HealthCheck for each",
     jobs: [NAME],
+  },
+  {
+    name: 'the Rollout of another namespace that selects it runs nothing',
+    world: { rollouts: [{ ...rollout(), metadata: { name: 'web', namespace: 'team-b', uid: 'u' } }] },
+    status: 'Pending',
+    message: 'no Rollout of this namespace selects this HealthCheck: no Job is run',
+    jobs: [],
   },
   {
     name: 'a template that Kubernetes would not take',
@@ -243,6 +294,12 @@ describe('class job', () => {
     expect((await sync({ ...of, status: found.status }, world)).changed).toBe(false);
   });
 
+  it('a Job that is kept is one that Metacontroller can compare, not create', async () => {
+    const { attachments } = await sync(check(), { jobs: [job(NAME, COMPLETE)] });
+    expect(attachments[0]).not.toHaveProperty('status');
+    expect(attachments[0]!.metadata).toEqual({ name: NAME, namespace: 'team-a' });
+  });
+
   it('an error of the deployment before is not one of this', async () => {
     const before = check({
       status: 'Unhealthy',
@@ -270,5 +327,10 @@ describe('class job', () => {
     expect(await settled(check(), { rollouts: [rollout(unapplied)], now: ms('11:00:07') })).toBe(3);
     expect(await settled(check(), { jobs: [job(NAME, COMPLETE)] })).toBeUndefined();
     expect(await settled(check(), { rollouts: [rollout(baked)] })).toBeUndefined();
+  });
+
+  it('a check that leaves the class has its Jobs deleted', async () => {
+    const { jobs } = await sync({ ...check(), spec: { class: 'datadog' } }, { jobs: [job(NAME, COMPLETE)] });
+    expect(jobs).toEqual([]);
   });
 });

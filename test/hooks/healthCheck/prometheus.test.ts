@@ -52,6 +52,18 @@ async function sync(object: HealthCheck, rollouts: Rollout[] = [], now = NOW, an
 }
 
 describe('a deployment', () => {
+  it('resets what was measured before it, and asks nothing yet', async () => {
+    const old: HealthStatus = {
+      status: 'Healthy',
+      lastChangeTime: at('11:00:00'),
+      prometheus: { failures: 2, measurements: [{ time: at('11:59:59'), result: 'OutOfRange', value: '2' }] },
+    };
+    const { status, questions } = await sync(check(old), [deployed('1.1.0', '12:00:00')], NOW + 1500, [0]);
+    expect(questions).toEqual([]);
+    expect(status).toMatchObject({ status: 'Pending', message: RESET.message });
+    expect(status).not.toHaveProperty('prometheus');
+  });
+
   it('is measured from the second after it on', async () => {
     const rollouts = [deployed('1.1.0', '12:00:00')];
     const early = await sync(check(RESET), rollouts, NOW + 400, [0]);

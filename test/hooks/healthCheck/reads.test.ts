@@ -106,6 +106,13 @@ describe('reads', () => {
     expect(reader.requests.length).toBeLessThan(30);
   });
 
+  it('asks discovery for the resource where the reader can', async () => {
+    const reader = cluster([inventory([{ id: 'demo_x_example.com_Moose', v: 'v1' }])]);
+    reader.resourceOf = async ({ kind }) => (kind === 'Moose' ? { resource: 'moose', namespaced: true } : undefined);
+    await syncOnce(healthCheck(), reader);
+    expect(reader.requests).toContain('get moose demo/x');
+  });
+
   it('a kind that is served no more has no objects', async () => {
     const reader = cluster([inventory(many('Service', 1))]);
     reader.resourceOf = async () => undefined;
@@ -149,5 +156,13 @@ describe('the Pods of a workload that is not complete', () => {
     const { message, requests } = await looked([web, crashing], broken as Record<string, string>, may);
     expect(message).toBe('Pending resources: demo/web (Available: 0/1)');
     expect(requests.includes('list pods demo')).toBe(asked);
+  });
+
+  it('are not read of one that is complete', async () => {
+    const conditions = [{ type: 'Available', status: 'True' }];
+    const { requests } = await looked([
+      { ...web, status: { ...web.status, availableReplicas: 1, readyReplicas: 1, conditions } },
+    ]);
+    expect(requests).not.toContain('list pods demo');
   });
 });

@@ -56,6 +56,11 @@ describe('when it is looked at again', () => {
   });
 
   it.each([
+    [
+      'its Namespace lets others watch',
+      cluster([running, GOOD, namespace({ 'healthcheck.kuberik.com/watched-from': '*' })]),
+      {},
+    ],
     ['whether it does is not known', cluster([running, GOOD], { namespaces: 'timeout' }), {}],
     ['anybody may', cluster([running, GOOD, namespace()]), { watchWithoutConsent: true }],
   ])('in 30 seconds where %s', async (_, reader, settings) => {
@@ -98,10 +103,22 @@ describe('while Flux reconciles again what it has applied', () => {
     expect(await sync()).toEqual({ attachments: [], resyncAfterSeconds: 30, requests: [] });
   });
 
+  it('it is looked at where that takes longer', async () => {
+    const { requests, status } = await sync(healthy(), [], NOW + 60_000);
+    expect(requests).toContain('get deployments demo/test-deployment');
+    expect(status).toBeUndefined();
+  });
+
   it('it is looked at where somebody bakes on it, and stays Healthy', async () => {
     const { requests, status } = await sync(healthy(), [baking('InProgress')]);
     expect(requests).toContain('get deployments demo/test-deployment');
     expect(status).toBeUndefined();
+  });
+
+  it('it is looked at where it is not Healthy', async () => {
+    expect(
+      (await sync(healthy({ status: { status: 'Unhealthy', lastErrorTime: at('11:30:00') } }))).requests,
+    ).not.toEqual([]);
   });
 });
 

@@ -24,6 +24,12 @@ describe('counts for a Rollout', () => {
     ['the deployment before failed', check(unhealthy(nameOf())), rollout({ ...HEAD, id: 8 }), WAITS],
     ['it was retried since', check(unhealthy(nameOf())), rollout(retried), WAITS],
     ['the retry passed', check(healthy(nameOf(check(), rollout(retried)))), rollout(retried), 'as it is'],
+    [
+      'another Rollout passed with the same id',
+      check(healthy(nameOf(check(), rollout(HEAD, 'other')))),
+      rollout(),
+      WAITS,
+    ],
     ['another template passed', check(healthy(nameOf()), { spec: jobSpec({ backoffLimit: 2 }) }), rollout(), WAITS],
     ['somebody has written Healthy', check({ status: 'Healthy', ...TIMES }), rollout(), WAITS],
     [

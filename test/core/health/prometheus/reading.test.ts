@@ -25,3 +25,9 @@ it.each([
 ])('of %s', (_, body, reading) => {
   expect(readingOf(body)).toEqual(reading);
 });
+
+it('holds neither labels nor texts', () => {
+  for (const body of [answer('vector', series('1')), answer('vector', series('secret')), { status: 'secret' }]) {
+    expect(JSON.stringify(readingOf(body))).not.toContain('secret');
+  }
+});

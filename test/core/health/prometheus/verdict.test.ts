@@ -54,6 +54,15 @@ describe('a measurement', () => {
     ['outside', HEALTHY, {}, [2], 'Pending', '2 is outside the range (at most 1), 1 of 3 times in a row', 1],
     ['below', HEALTHY, MIN, [0.9], 'Pending', '0.9 is outside the range (at least 0.99), 1 of 3 times in a row', 1],
     [
+      'outside once more',
+      stored('Pending', 1),
+      {},
+      [2],
+      'Pending',
+      '2 is outside the range (at most 1), 2 of 3 times in a row',
+      2,
+    ],
+    [
       'outside as often as the limit',
       stored('Pending', 2),
       {},
@@ -63,6 +72,15 @@ describe('a measurement', () => {
       3,
     ],
     ['and beyond', UNHEALTHY, {}, [2], 'Unhealthy', '2 is outside the range (at most 1), 4 times in a row', 4],
+    [
+      'outside with a limit of one',
+      HEALTHY,
+      { failureLimit: 1 },
+      [2],
+      'Unhealthy',
+      '2 is outside the range (at most 1)',
+      1,
+    ],
     ['of several series', PENDING, {}, [0.5, 0.25], 'Healthy', 'all 2 series are inside the range (at most 1)', 0],
     [
       'of which one is outside',
@@ -87,6 +105,15 @@ describe('a measurement', () => {
     ['without bound above', PENDING, {}, [Infinity], 'Pending', expect.stringContaining('Infinity is outside'), 1],
     ['empty', HEALTHY, {}, [], 'Pending', 'the result is empty', 0],
     ['empty, which is healthy', stored('Pending', 2), { onEmpty: 'Healthy' }, [], 'Healthy', 'the result is empty', 0],
+    [
+      'empty, which is a failure',
+      stored('Pending', 2),
+      { onEmpty: 'Unhealthy' },
+      [],
+      'Unhealthy',
+      'the result is empty, 3 times in a row',
+      3,
+    ],
     ['without an answer', HEALTHY, {}, PROBLEM, 'Pending', PROBLEM.problem, 0],
     ['without an answer, which ends no row', stored('Pending', 2), {}, PROBLEM, 'Pending', PROBLEM.problem, 2],
     [
@@ -119,6 +146,18 @@ describe('a measurement', () => {
   ])('is kept: %s', (_, reading, measurement) => {
     expect(measured(PENDING, {}, reading).prometheus?.measurements).toEqual([{ time: at('12:00:00'), ...measurement }]);
   });
+
+  it('is kept with nine before it', () => {
+    const old = Array.from({ length: 10 }, (_, i) => ({
+      time: at(`11:0${9 - i}:00`),
+      result: 'InRange' as const,
+      value: '1',
+    }));
+    const { measurements } = measured({ ...HEALTHY, prometheus: { failures: 0, measurements: old } }, {}, [0])
+      .prometheus!;
+    expect(measurements).toHaveLength(10);
+    expect(measurements?.slice(1)).toEqual(old.slice(0, 9));
+  });
 });
 
 describe('a query that cannot be made', () => {
@@ -141,6 +180,12 @@ describe('the next measurement', () => {
     ['in the second after the deployment', undefined, NOW, NOW + 1000],
     ['after the deployment, not after the interval of what was reset', { status: 'Pending' }, NOW - 5000, NOW - 4000],
     ['after an interval, long after the deployment', measuredAt(at('11:59:30')), NOW - 50_000, NOW + 30_000],
+    [
+      'whatever time in the future somebody writes',
+      measuredAt('2099-01-01T00:00:00Z'),
+      undefined,
+      Number.NEGATIVE_INFINITY,
+    ],
     ['whatever no time somebody writes', measuredAt('soon'), undefined, Number.NEGATIVE_INFINITY],
   ])('%s', (_, status, cutoff, due) => {
     expect(dueAt(status, CHECK, cutoff, NOW)).toBe(due);

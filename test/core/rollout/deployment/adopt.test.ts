@@ -55,6 +55,11 @@ describe('adopted', () => {
     });
   });
 
+  it('leaves out when the release was first seen: a deployment in the history does not carry it', () => {
+    const known = [{ tag: '1.0.0', firstSeen: '2026-03-01T10:00:00Z' }];
+    expect(adopted([carried(1, '1.0.0', 'a')], known, NOW)?.version).toEqual({ tag: '1.0.0' });
+  });
+
   it('gives an id where the history before had none', () => {
     expect(adopted([carried(0, '1.0.0', 'a')], [], NOW)?.id).toBe(1);
   });

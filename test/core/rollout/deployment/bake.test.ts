@@ -55,6 +55,11 @@ describe('the second in which a check got well (Q17)', () => {
   ])('$what', ({ status, changed, now, until }) => {
     expect(healthSettlesAt([check({ status, lastChangeTime: at(changed) })], now)).toBe(until);
   });
+
+  it('counts a fraction as the second it is in', () => {
+    const fraction = new Date(NOW + 300).toISOString();
+    expect(healthSettlesAt([check({ status: 'Healthy', lastChangeTime: fraction })], NOW + 900)).toBe(NOW + 1000);
+  });
 });
 
 describe('the second in which a check reported an error (Q17)', () => {

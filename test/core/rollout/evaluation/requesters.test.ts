@@ -39,6 +39,12 @@ describe('a version is asked for by whoever set what names it', () => {
     expect(requestedText(both, '1.2.0')).toBe('');
   });
 
+  it('of a version that both name, the one is the requester whose request is acted on; approvals leave out both', () => {
+    const same = { ...both, spec: { ...both.spec, wantedVersion: '1.1.0' } } as typeof both;
+    expect(requesterOf(same, '1.1.0').by).toBe('developer');
+    expect(requestersOf(same, '1.1.0').requesters).toEqual(['developer', 'sre']);
+  });
+
   it('an older request, beside which nobody was noted, is that of the newest', () => {
     expect(requesterOf(asked({ 'force-deploy': '1.1.0', 'requested-by': 'alice' }), '1.1.0').by).toBe('alice');
   });

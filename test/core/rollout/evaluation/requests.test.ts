@@ -24,6 +24,17 @@ describe('one-shot requests', () => {
     expect(usedAnnotations(asked)).toEqual([RETRY]);
   });
 
+  it('are new again with a new id', () => {
+    const again = rollout({ [RETRY]: '', [REQUEST]: 'retry=b' }, { retry: 'a' });
+    expect(requestsOf(again).retry).toBe(true);
+    expect(usedAnnotations(again)).toEqual([]);
+  });
+
+  it('act once without an id, too', () => {
+    expect(requestsOf(rollout({ [RETRY]: '' })).retry).toBe(true);
+    expect(requestsOf(rollout({ [RETRY]: '' }, { retry: 'unstamped' })).retry).toBe(false);
+  });
+
   it('ask for nothing when they are empty, except retry, whose value means nothing', () => {
     const empty = requestsOf(rollout({ [FORCE_DEPLOY]: '', [DEPLOY_USER]: '', [UNBLOCK_FAILED]: 'yes', [RETRY]: '' }));
     expect(empty).toMatchObject({ unblockFailed: false, retry: true });

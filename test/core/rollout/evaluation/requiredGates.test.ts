@@ -14,10 +14,24 @@ const rollout = (names: string[] = [], labels: Record<string, string> = {}) =>
     metadata: { name: 'app', namespace: 'apps', labels },
     spec: { releasesImagePolicy: {}, gates: names.map((name) => ({ name })) },
   });
+const binding = (gate: string) =>
+  objectOf('FluxBinding', {
+    metadata: { name: 'b', namespace: 'apps' },
+    spec: {
+      target: { apiVersion: 'v1', kind: 'Kustomization', name: 'app', uid: 'u' },
+      pins: [{ rollout: 'app' }],
+      gates: [{ namespace: 'apps', gate }],
+    },
+  });
 const seen = (...gates: ReturnType<typeof selecting>[]) => ({ gates, namespaceLabels: {} });
 const names = (refs: { name: string }[]) => refs.map(({ name }) => name);
 
 describe('the Gates to pass', () => {
+  it('are those named, those that select, and those of bound objects: each once, in one order', () => {
+    const all = gatesToPass(rollout(['z', 'b']), [binding('b'), binding('a')], seen(selecting('s'), selecting('z')));
+    expect(names(all)).toEqual(['a', 'b', 's', 'z']);
+  });
+
   it.each([
     ['at the limit are judged', LIMITS.requiredGates, LIMITS.requiredGates],
     ['beyond it count as one closed Gate', LIMITS.requiredGates + 1, 1],

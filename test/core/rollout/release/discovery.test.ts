@@ -35,6 +35,13 @@ describe('discover', () => {
     expect(available).toEqual([...known.availableReleases, { tag: '1.0.5', version: '1', firstSeen: formatTime(NOW) }]);
   });
 
+  it('adds a known tag no second time', () => {
+    const { rollout } = observed({}, known);
+    expect(discover(rollout, policy({ latestRef: { tag: '1.0.0' } }), {}, NOW).available).toEqual(
+      known.availableReleases,
+    );
+  });
+
   it.each(['-a', 'a b', 'a/b', 'a:b', 'x'.repeat(129), '$(rm)'])('refuses the tag %j', (tag) => {
     const { available, problem } = discover(observed().rollout, policy({ latestRef: { tag } }), {}, NOW);
     expect(available).toEqual([]);

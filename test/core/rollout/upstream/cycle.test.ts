@@ -48,6 +48,11 @@ describe('the order of Rollouts', () => {
       { a: ['team-b/b'], 'team-b/b': ['team-a/c'], c: ['a'] },
       "spec.after has a dependency cycle: 'a' after 'team-b/b' after 'c' after 'a'",
     ],
+    [
+      'the shortest of two',
+      { a: ['b', 'c'], b: ['d'], d: ['a'], c: ['a'] },
+      "spec.after has a dependency cycle: 'a' after 'c' after 'a'",
+    ],
     ['a cycle that it is not in: it waits, but not for itself', { a: ['b'], b: ['c'], c: ['b'] }, undefined],
   ])('%s', (_title, graph, expected) => {
     expect(read(graph).problem?.message).toBe(expected);
