@@ -30,7 +30,9 @@ export async function typed(
       if (parts.length === 4)
         return json(response, { kind: 'APIResourceList', resources: Object.values(KINDS).map(resourceRow) });
       if (parts.length % 2 === 0) return status(response, 404, 'NotFound', 'there is none');
-      return json(response, list(objects.filter((object) => pathOf(object).startsWith(`${url.pathname}/`))));
+      const [, name] = /^metadata\.name=(.+)$/.exec(url.searchParams.get('fieldSelector') ?? '') ?? [];
+      const listed = objects.filter((object) => collectionsOf(object).includes(url.pathname));
+      return json(response, list(listed.filter(({ metadata }) => !name || metadata.name === name)));
     }
     let text = '';
     request.on('data', (chunk) => {
@@ -47,6 +49,12 @@ export async function typed(
 
 function pathOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): string {
   return `/apis/${apiVersion}${namespace ? `/namespaces/${namespace}` : ''}/${KINDS[kind as 'Gate'].resource}/${name}`;
+}
+
+/** Of its namespace, and of all. */
+function collectionsOf(object: KubeObject): string[] {
+  const own = pathOf(object).replace(/\/[^/]+$/, '');
+  return [own, own.replace(/\/namespaces\/[^/]+/, '')];
 }
 
 const resourceRow = ({ kind, resource, group }: { kind: string; resource: string; group: string }) => ({
