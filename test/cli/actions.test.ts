@@ -6,12 +6,10 @@ import type { ActionRequest, ActionType } from '../../client/actions/action.ts';
 import { commandOf, linesOf } from '../../client/actions/lines.ts';
 import { ACTIONS, writeOf } from '../../client/actions/table.ts';
 import { isRequest } from '../../client/actions/writes/plannedWrite.ts';
-import { call } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { words } from '../support/words.ts';
-import { apiServer, json, list, status } from './apiServer.ts';
+import { NOW, written } from './objectServer.ts';
 
-const NOW = Date.parse('2026-11-22T08:00:00Z');
 const reason = "INC-42, it's over";
 const version = '1.2.0';
 
@@ -130,45 +128,6 @@ const TABLE: Row[] = [
 const rows = TABLE.map(([type, found, given, others]) => {
   const request: ActionRequest = { type, object: found ? of(found) : newGate, reason, ...given };
   return [`${commandOf(request) ?? type}`, request, found, [...(found ? [found] : []), ...(others ?? [])]] as const;
-});
-
-/** What the program writes; an API server that has these objects, and no others. */
-async function written(line: string, objects: readonly KubeObject<any, any>[], isAllowed = true) {
-  const writes: { method: string | undefined; path: string; body: unknown }[] = [];
-  const pathOf = ({ apiVersion, kind, metadata: { namespace, name } }: KubeObject<any, any>) =>
-    `/apis/${apiVersion}${namespace ? `/namespaces/${namespace}` : ''}/${KINDS[kind as 'Gate'].resource}/${name}`;
-  const { kubeconfig } = await apiServer((request, response, url) => {
-    const found = objects.find((object) => pathOf(object) === url.pathname);
-    const parts = url.pathname.split('/');
-    if (request.method === 'GET') {
-      if (found) return json(response, found);
-      if (parts.length === 4)
-        return json(response, { kind: 'APIResourceList', resources: Object.values(KINDS).map(resourceRow) });
-      if (parts.length % 2 === 0) return status(response, 404, 'NotFound', 'there is none');
-      return json(response, list(objects.filter((object) => pathOf(object).startsWith(`${url.pathname}/`))));
-    }
-    let text = '';
-    request.on('data', (chunk) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      if (url.pathname.endsWith('/selfsubjectaccessreviews'))
-        return json(response, { status: { allowed: isAllowed } }, 201);
-      writes.push({ method: request.method, path: url.pathname, body: JSON.parse(text) });
-      json(response, found ?? JSON.parse(text));
-    });
-  });
-  const args = [...words(line).slice(2), '--yes'];
-  const called = await call(args, { env: { KUBECONFIG: kubeconfig }, now: () => NOW });
-  return { ...called, writes };
-}
-
-const resourceRow = ({ kind, resource, group }: { kind: string; resource: string; group: string }) => ({
-  kind,
-  name: resource,
-  group,
-  namespaced: !kind.startsWith('Cluster'),
-  verbs: ['get', 'list'],
 });
 
 describe('the write of an action is that of its command', () => {

@@ -40,7 +40,6 @@ beforeAll(async () => {
 describe('for programs', () => {
   it.each<[string, string]>([
     ['get-json', 'get app -o json'],
-    ['get-yaml', 'get -o yaml'],
     ['why-json', 'why app -o json'],
     ['why-gate-yaml', 'why gate/sealed -o yaml'],
     ['history-json', 'history app -o json'],

@@ -1,4 +1,4 @@
-/** calendar, adopt and doctor against the real API server. */
+/** adopt and doctor against the real API server. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,6 @@ import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import {
   type AnyObject,
-  gate,
   kustomization,
   ociRepository,
   ref,
@@ -108,56 +107,6 @@ describe('adopt', () => {
 
   it('of what is bound already', async () =>
     golden('adopt-bound', ns, await as('sre', `adopt kustomization/app -n ${ns}`), 1));
-});
-
-describe('calendar', () => {
-  /** A Wednesday. */
-  const now = () => Date.parse('2037-11-25T10:00:00Z');
-  let ns: string;
-
-  beforeAll(async () => {
-    ns = await newNamespace();
-    const rules = [{ name: 'weekend', daysOfWeek: ['Saturday', 'Sunday'] }];
-    await sre.create(gate(ns, 'weekends', { spec: { default: 'opened', schedule: { action: 'Close', rules } } }));
-    await sre.create(gate(ns, 'sealed', { spec: { default: 'closed' } }));
-    const nights = [{ name: 'nights', timeRange: { start: '22:00', end: '06:00' } }];
-    await sre.create(
-      objectOf('RolloutSchedule', {
-        metadata: { namespace: ns, name: 'nights' },
-        spec: { rolloutSelector: {}, action: 'Deny', rules: nights },
-      } as never) as AnyObject,
-    );
-    await waitFor(async () => {
-      const found = await admin.get(ref('gate', ns, 'sealed'));
-      return (
-        found.status?.held !== undefined && (await admin.get(ref('gate', ns, 'weekends'))).status?.held !== undefined
-      );
-    }, 'what they hold to be counted');
-  });
-
-  it.each([undefined, 100, 40])('on %s columns', async (columns) => {
-    const called = await as('sre', `calendar -n ${ns}`, { now, ...(columns && { columns }) });
-    const file = join(import.meta.dirname, `golden/calendar-${columns ?? 'pipe'}.txt`);
-    await expect(called.out.replaceAll(ns, 'NAMESPACE')).toMatchFileSnapshot(file);
-    expect(called.code).toBe(0);
-    for (const line of called.out.replaceAll(ns, 'shop').split('\n'))
-      expect(line.length).toBeLessThanOrEqual(columns ?? 200);
-  });
-
-  it('-o json has every span', async () => {
-    const { out } = await as('developer', `calendar -n ${ns} --weeks 1 -o json`, { now });
-    const { rows } = JSON.parse(out) as {
-      rows: { name: string; spans: { state: string; from: string; to: string }[] }[];
-    };
-    expect(rows.find(({ name }) => name === 'weekends')?.spans).toEqual([
-      { state: 'open', from: '2037-11-25T10:00:00Z', to: '2037-11-28T00:00:00Z', why: 'open by default' },
-      { state: 'closed', from: '2037-11-28T00:00:00Z', to: '2037-11-30T00:00:00Z', why: 'closed by its schedule' },
-      { state: 'open', from: '2037-11-30T00:00:00Z', to: '2037-12-02T00:00:00Z', why: 'open by default' },
-    ]);
-  });
-
-  it('of a namespace without any', async () =>
-    golden('calendar-none', 'kube-public', await as('admin', 'calendar -n kube-public')));
 });
 
 describe('doctor', () => {

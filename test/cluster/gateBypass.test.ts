@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { User } from '../../dev/actors/user.ts';
 import { type AnyObject, gate, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import {
   ask,
@@ -52,10 +51,9 @@ const recorded = (ns: string, user: string, verb: string, text: string) =>
     return true;
   }, 'the audit annotation and the Event');
 
-describe.each<[string, User]>([
-  ['sre', sre],
-  ['admin', admin],
-])('%s', (name, user) => {
+describe('who has the verb bypass', () => {
+  const [name, user] = ['sre', sre];
+
   it('changes a held object, and the record says who and why', async () => {
     const { ns, object } = await heldObject();
     const { object: after, warnings } = await user.mergePatch(object as never, {

@@ -11,14 +11,13 @@ import {
   ref,
   rollout,
   sharedCluster,
-  staysTrue,
   waitFor,
 } from './support/cluster.ts';
 import { ask, BYPASSED_BY, conditionText, gated, isHeld, STATE, SUSPENDED } from './support/gates.ts';
 import { conditionOf, history, tagArrives, variablesArrive } from './support/versions.ts';
 
 const view = sharedCluster();
-const { admin, developer, sre, flux, dir, newNamespace, publish } = view;
+const { admin, developer, sre, dir, newNamespace, publish } = view;
 const standIn = fluxStandIn(view);
 
 const SELECTS_ALL = { spec: { default: 'opened', selects: {} } };
@@ -150,30 +149,5 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
     await tagArrives(admin, ns, 'app', '1.2.0');
     // Some wait for the artifacts of their next version by now.
     for (const object of [source, sync, ...others]) await isOpen(object);
-  });
-
-  it('changes the managed field and nothing else while it is rolling out', async () => {
-    const { ns, app, source, sync } = await frozenNamespace();
-    await sre.mergePatch(app, hotfix('1.1.0', 'INC-8'));
-    await passes(source);
-    await standIn.fetch(ns, 'app');
-    await passes(sync);
-    const { warnings } = await flux.apply(
-      { ...sync, spec: { ...sync.spec, path: './other' } },
-      { manager: 'kustomize-controller', force: true },
-    );
-    expect(warnings.join()).toContain('held, nothing changed');
-    await expect(developer.mergePatch(sync as never, { spec: { path: './other' } })).rejects.toMatchObject({
-      code: 403,
-    });
-    await expect(developer.mergePatch(source as never, { spec: { ref: { tag: '9.9.9' } } })).rejects.toMatchObject({
-      code: 403,
-    });
-    expect((await passes(sync)).spec.path).toBe('./');
-    // Created behind the closed gate, it has never run, and does not begin to with somebody else's hotfix.
-    const late = kustomization(ns, 'late', { variables: { APP_VERSION: 'app' } });
-    await developer.create(late);
-    await isHeld(admin, late);
-    await staysTrue(async () => (await read(late)).spec.suspend === true, 'what is new stays suspended', 1500);
   });
 });

@@ -36,54 +36,6 @@ const refusal = async (write: Promise<unknown>) => {
   return (error as ApiError).message;
 };
 
-describe('stages', () => {
-  it('in a diamond let a version through once both sides have it Succeeded, the first one too', async () => {
-    const ns = await newNamespace();
-    await publish(ns, 'app', '1.0.0');
-    const { warnings } = await developer.create(stage(ns, 'production', [{ name: 'staging' }, { name: 'load' }]));
-    expect(warnings.join(' ')).toContain(
-      "spec.after: Rollout 'staging' does not exist: every version waits until that changes",
-    );
-    await waitsFor(ns, 'production', 'RolloutNotFound', "Rollout 'staging' (does not exist)");
-    await developer.create(stage(ns, 'staging', [{ name: 'dev' }]));
-    await developer.create(stage(ns, 'load', [{ name: 'dev' }], { bakeTime: '1h' }));
-    await developer.create(stage(ns, 'dev'));
-    await arrives(ns, 'staging', '1.0.0');
-    await arrives(ns, 'load', '1.0.0');
-    await waitsFor(ns, 'production', 'NotSucceeded', "Version 1.0.0 waits for Rollout 'load' (baking since");
-    const { status } = await admin.get(ref('rollout', ns, 'production'));
-    expect(status.gates).toMatchObject([
-      { name: 'after/staging', passing: true, allowedVersions: ['1.0.0'] },
-      { name: 'after/load', passing: true, allowedVersions: [] },
-    ]);
-    await nothingIn(ns, 'production');
-    await developer.mergePatch(ref('rollout', ns, 'load'), { spec: { bakeTime: '0s' } });
-    await arrives(ns, 'production', '1.0.0');
-    expect(conditionOf(await admin.get(ref('rollout', ns, 'production')), 'WaitingForRollouts')).toBeUndefined();
-  });
-
-  it('of another namespace have to allow it', async () => {
-    const [theirs, ours] = [await newNamespace(), await newNamespace()];
-    await publish(theirs, 'app', '1.0.0');
-    await publish(ours, 'app', '1.0.0');
-    await developer.create(stage(theirs, 'staging'));
-    await arrives(theirs, 'staging', '1.0.0');
-    const { warnings } = await developer.create(stage(ours, 'production', [{ name: 'staging', namespace: theirs }]));
-    expect(warnings.join(' ')).toContain('does not exist or has not consented');
-    await waitsFor(
-      ours,
-      'production',
-      'RolloutNotFound',
-      `the annotation healthcheck.kuberik.com/watched-from: ${ours}`,
-    );
-    await nothingIn(ours, 'production');
-    await developer.mergePatch(ref('rollout', theirs, 'staging'), {
-      metadata: { annotations: { 'healthcheck.kuberik.com/watched-from': ours } },
-    });
-    await arrives(ours, 'production', '1.0.0');
-  });
-});
-
 describe('a write of spec.after', () => {
   it('that closes a cycle of three, written one by one, is refused with its path', async () => {
     const ns = await newNamespace();

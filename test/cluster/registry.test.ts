@@ -3,7 +3,6 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
-import { freePort } from '../../dev/local/process/ports.ts';
 import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
 import { call as command } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
@@ -168,25 +167,5 @@ describe('what a registry says of two releases', () => {
     await expectGolden('history-diff', await call(story.ns, 'history app --diff 1 2'), story.ns);
     await expectGolden('history-diff-json', await call(story.ns, 'history app --diff 1 2 -o json'), story.ns);
     await expectGolden('history-yaml', await call(story.ns, 'history app -o yaml'), story.ns);
-  });
-});
-
-describe('no release waits for a registry', () => {
-  const portOf = (server: Server) => (server.address() as { port: number }).port;
-
-  it.each([
-    ['that is down', async () => `127.0.0.1:${await freePort()}`],
-    ['that accepts and never answers', async () => `127.0.0.1:${portOf(silent)}`],
-  ])('%s', async (_, host) => {
-    const story = await privateImage(await host());
-    await letHooksRead(story);
-    await story.publish('1.0.0');
-    await story.create();
-    for (const tag of ['1.0.0', '1.1.0', '1.2.0']) {
-      const before = performance.now();
-      await story.publish(tag);
-      await story.headIs(tag, { bakeStatus: 'Succeeded', version: { tag } });
-      expect(performance.now() - before).toBeLessThan(5000);
-    }
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import {
-  type AnyObject,
   kustomization,
   ociRepository,
   ref,
@@ -11,7 +10,7 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { conditionOf, history, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
+import { history, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, flux, newNamespace, publish } = sharedCluster();
 
@@ -31,26 +30,6 @@ describe('a release', () => {
       [2, '1.1.0'],
       [1, '1.0.0'],
     ]);
-  });
-
-  it('waits while a RolloutGate is closed, and goes on when it opens', async () => {
-    const ns = await newNamespace();
-    await developer.create(rollout(ns, 'app'));
-    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
-    await publish(ns, 'app', '1.0.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
-    await admin.create(rolloutGate(ns, 'qa', 'app', { passing: false }));
-    await publish(ns, 'app', '1.1.0');
-    await waitFor(async () => {
-      const { status } = await admin.get(ref('rollout', ns, 'app'));
-      expect(status.releaseCandidates).toEqual([{ tag: '1.1.0', firstSeen: expect.any(String) }]);
-      expect(status.gates).toEqual([{ name: 'qa', passing: false, message: 'Gate is not passing' }]);
-      expect(conditionOf({ status } as AnyObject, 'GatesPassing')?.reason).toBe('SomeGatesBlocking');
-      return true;
-    }, 'the Rollout to hold 1.1.0');
-    await staysTrue(async () => (await substitutes(admin, ns, 'app')).APP_VERSION === '1.0.0', '1.0.0', 1000);
-    await admin.mergePatch(ref('rolloutGate', ns, 'qa'), { spec: { passing: true } });
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
   });
 
   it('holds a version that a gate closed in the same moment, whatever the caches say', async () => {

@@ -1,22 +1,11 @@
 /** The life of a deployment: written, arrived, healthy, baked; or failed, cancelled, retried. Times are real and short. */
 import { describe, expect, it } from 'vitest';
-import { ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { healthCheck, nextSecond, SELECTS_HEALTH, type Story, secondsOf, storyOf } from './support/rolloutStory.ts';
-import { history, tagArrives, variablesArrive } from './support/versions.ts';
+import { sharedCluster, staysTrue } from './support/cluster.ts';
+import { nextSecond, SELECTS_HEALTH, secondsOf, storyOf } from './support/rolloutStory.ts';
+import { tagArrives, variablesArrive } from './support/versions.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
-
-/** A watched Rollout whose first version is Deploying and whose HealthCheck is reset; nothing is bound to it. */
-async function deploying(spec: Record<string, unknown> = {}, tag = '1.0.0'): Promise<Story> {
-  const story = storyOf(view, await newNamespace());
-  await story.watch();
-  await story.create({ bakeTime: '2s', ...SELECTS_HEALTH, ...spec });
-  await story.publish(tag);
-  await story.headIs(tag, 'Deploying');
-  await story.healthReset();
-  return story;
-}
 
 describe('a bake', () => {
   it('starts when every bound object has proof of arrival and health is newer, and lasts its bakeTime', async () => {
@@ -50,95 +39,5 @@ describe('a bake', () => {
     expect(secondsOf(done.bakeEndTime) - secondsOf(done.bakeStartTime)).toBeGreaterThanOrEqual(3);
     expect(done.bakeStatusMessage).toBe('Bake time completed successfully (no errors within bake time).');
     await story.conditionIs('Ready', { status: 'True', reason: 'BakeTimePassed', message: done.bakeStatusMessage });
-  });
-});
-
-describe('the next version', () => {
-  it('is rolled back under Rollback, once, and a newer version goes forward from there', async () => {
-    const story = await deploying({ onFailure: 'Rollback', bakeTime: '1s' });
-    await story.bind();
-    const arrive = async (tag: string) => {
-      await story.arrive(tag);
-      // Health counts from the arrival on, and is reset by it.
-      await waitFor(async () => (await story.head()).appliedTime !== undefined, 'the arrival');
-      await story.healthReset();
-      await nextSecond();
-    };
-    await arrive('1.0.0');
-    await story.report('Healthy');
-    await story.headIs('1.0.0', 'Succeeded');
-    await story.publish('2.0.0');
-    await story.headIs('2.0.0', 'Deploying');
-    await arrive('2.0.0');
-    await story.report('Unhealthy', { message: 'errors everywhere' });
-    const head = await story.headIs('1.0.0', {
-      bakeStatus: 'Deploying',
-      rolledBackFrom: '2.0.0',
-      message: 'Automatic rollback from 2.0.0',
-    });
-    expect(await history(admin, story.ns, 'app')).toEqual([
-      [3, '1.0.0'],
-      [2, '2.0.0'],
-      [1, '1.0.0'],
-    ]);
-    await story.conditionIs('RolledBack', {
-      status: 'True',
-      message: 'Rolled back from 2.0.0 to 1.0.0: A HealthCheck reported an error after deployment.',
-    });
-    await arrive('1.0.0');
-    await story.report('Healthy');
-    await story.headIs('1.0.0', { bakeStatus: 'Succeeded', id: head.id });
-    expect((await story.statusOf()).releaseCandidates).toEqual([]);
-    await story.publish('2.0.1');
-    await story.headIs('2.0.1', 'Deploying');
-    const told = (await story.events()).filter(({ reason }) => reason === 'AutomaticRollback');
-    expect(told).toMatchObject([{ type: 'Warning', count: 1 }]);
-  });
-});
-
-describe('HealthChecks in other namespaces', () => {
-  it('count where namespaceSelector finds their namespace and the selector them', async () => {
-    const team = `team-${Math.random().toString(36).slice(2)}`;
-    const [watched, unwatched] = [await newNamespace({ team }), await newNamespace({ team: 'other' })];
-    await admin.create(healthCheck(watched, 'seen', { annotations: { 'healthcheck.kuberik.com/watched-from': '*' } }));
-    await admin.create(healthCheck(watched, 'unwilling'));
-    await admin.create(healthCheck(watched, 'unlabelled', { labels: { app: 'other' } }));
-    await admin.create(healthCheck(unwatched, 'elsewhere'));
-    const story = storyOf(view, await newNamespace());
-    const selector = { ...SELECTS_HEALTH.healthCheckSelector, namespaceSelector: { matchLabels: { team } } };
-    await story.create({ bakeTime: '1s', healthCheckSelector: selector });
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', 'Deploying');
-    await story.conditionIs('HealthChecksLeftOut', {
-      status: 'True',
-      reason: 'NotAllowed',
-      message: expect.stringContaining('1 HealthCheck of another namespace is selected but not watched'),
-    });
-    await staysTrue(
-      async () => {
-        expect(await story.head()).toMatchObject({ bakeStatus: 'Deploying' });
-        return true;
-      },
-      'Deploying',
-      1000,
-    );
-    await story.report('Healthy', { name: 'seen', namespace: watched });
-    await story.headIs('1.0.0', 'Succeeded');
-    for (const [namespace, name] of [
-      [watched, 'seen'],
-      [watched, 'unwilling'],
-      [watched, 'unlabelled'],
-      [unwatched, 'elsewhere'],
-    ] as const)
-      expect((await admin.get(ref('healthCheck', namespace, name))).status?.message).toBeUndefined();
-    await nextSecond();
-    await story.spec({ bakeTime: '1h' });
-    await story.publish('1.1.0');
-    // The check is Healthy still, and nobody resets it for this Rollout.
-    await story.headIs('1.1.0', 'InProgress');
-    await nextSecond();
-    await story.report('Unhealthy', { name: 'seen', namespace: watched, message: 'down' });
-    const { failedHealthChecks } = await story.headIs('1.1.0', 'Failed');
-    expect(failedHealthChecks).toEqual([{ name: 'seen', namespace: watched, message: 'down' }]);
   });
 });

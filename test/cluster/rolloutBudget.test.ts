@@ -76,45 +76,6 @@ describe('a RolloutBudget', () => {
     await budgetSays(ns, { underWay: 0, waiting: 0, versions: [{ version: '1.0.0', wave: 'done' }] });
     await bakes([], '1.0.0');
   });
-
-  it('holds a version that has failed, in its wave and after it, until somebody continues', async () => {
-    const ring = (name: string) => ({ ring: name.split('-')[0]! });
-    const { ns, create, bakes, end } = await fleet(['canary', 'eu-a', 'eu-b', 'us'], ring);
-    const order = { label: 'ring', values: ['canary', 'eu'] };
-    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 0, maxFailures: 1, order }));
-    await create();
-    await budgetSays(ns, { waiting: 4 });
-    await sre.mergePatch(ref('rolloutBudget', ns, 'fleet'), { spec: { maxConcurrent: 1 } });
-    await bakes(['canary'], '1.0.0');
-    await budgetSays(ns, { versions: [{ version: '1.0.0', wave: 'canary 0/1' }] });
-    await end('canary', 'Succeeded');
-    await bakes(['eu-a'], '1.0.0');
-    await end('eu-a', 'Failed');
-    await budgetSays(ns, {
-      failed: 1,
-      versions: [{ version: '1.0.0', wave: 'eu 0/2', held: true, failures: [{ namespace: ns, name: 'eu-a' }] }],
-      conditions: [{ type: 'Ready', status: 'False', reason: 'VersionHeld' }],
-    });
-    await waitFor(async () => {
-      const condition = conditionOf(await admin.get(ref('rollout', ns, 'eu-b')), 'WaitingForBudget');
-      return condition?.reason === 'NoSlot' || condition?.reason === 'VersionHeld';
-    }, 'eu-b to say that it waits');
-    await staysTrue(async () => (await budgetOf(ns)).status.slots === undefined, 'no slot for anybody', 1000);
-    await sre.mergePatch(ref('rolloutBudget', ns, 'fleet'), {
-      metadata: { annotations: { 'rollout.kuberik.com/continue': '1.0.0' } },
-    });
-    await bakes(['eu-b'], '1.0.0');
-    await budgetSays(ns, { versions: [{ continuedBy: 'sre', failuresExcused: 1 }] });
-    await waitFor(async () => {
-      const { annotations = {} } = (await budgetOf(ns)).metadata;
-      return annotations['rollout.kuberik.com/continue'] === undefined;
-    }, 'the request to be taken off');
-    await end('eu-b', 'Succeeded');
-    await bakes(['us'], '1.0.0');
-    await budgetSays(ns, {
-      versions: [{ wave: 'rest 0/1', waves: [{}, { value: 'eu', done: 1, failed: 1, excused: 1 }, {}] }],
-    });
-  });
 });
 
 describe('a write of a ClusterRolloutBudget', () => {

@@ -15,7 +15,6 @@ async function deployed(namespace?: string): Promise<Story> {
 }
 
 describe('a schedule', () => {
-  const weekend = { name: 'never', dateRange: { start: '2001-01-01', end: '2001-01-02' } };
   const always = { name: 'always', timeRange: { start: '00:00', end: '00:00' } };
   const schedule = (namespace: string | undefined, name: string, spec: object): AnyObject => ({
     apiVersion: 'kuberik.com/v1alpha1',
@@ -42,14 +41,6 @@ describe('a schedule', () => {
     await release();
     await story.headIs('1.1.0', 'Succeeded');
   }
-
-  it('that allows at other times only holds a release until it is changed', async () => {
-    const story = await deployed();
-    const object = schedule(story.ns, 'window', { action: 'Allow', rules: [weekend] });
-    const { apiVersion, kind } = object;
-    const which = { apiVersion, kind, metadata: { name: 'window', namespace: story.ns } };
-    await holds(story, object, () => admin.mergePatch(which, { spec: { action: 'Deny' } }));
-  });
 
   it('of the cluster holds the Rollouts of the namespaces it selects', async () => {
     const team = `team-${Math.random().toString(36).slice(2)}`;

@@ -3,12 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holdingProxy } from '../server/registry/proxies.ts';
 import { type RealRegistry, startRealRegistry } from '../server/registry/realRegistry.ts';
-import { type AnyObject, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { type CopyingStory, copyingStory, pushTo, targetOf } from './support/copyingStory.ts';
-import { conditionOf } from './support/versions.ts';
+import { sharedCluster, waitFor } from './support/cluster.ts';
+import { type CopyingStory, copyingStory, targetOf } from './support/copyingStory.ts';
 
 const view = sharedCluster();
-const { admin } = view;
 
 let source: RealRegistry;
 let target: RealRegistry;
@@ -44,28 +42,6 @@ describe('BeforeDeployment', () => {
     expect((await story.statusOf()).copy).toMatchObject({ tag: '1.0.0', digest });
     await isTold(story, { type: 'Normal', reason: 'ReleaseCopied', message: expect.stringContaining(digest) });
   });
-
-  it('waits while it cannot be copied, says why, and goes on when it can', async () => {
-    const story = await copyingStory(view, { source, target });
-    const other = await pushTo(target, `${story.ns}/prod`, '1.0.0', 'other');
-    const digest = await story.release('1.0.0');
-    await story.create(targetOf(story, { source, target }));
-    await waitFor(async () => {
-      const conditions = await story.statusOf();
-      const blocked = conditionOf({ status: conditions } as AnyObject, 'DeploymentBlocked');
-      expect(blocked).toMatchObject({ status: 'True', reason: 'WaitingForCopy' });
-      expect(await story.copied()).toMatchObject({ status: 'False', reason: 'CopyFailed' });
-      expect((await story.copied())!.message).toContain(
-        `has 1.0.0 already, as ${other}, and it would become ${digest}`,
-      );
-      return true;
-    }, 'the conflict to be said');
-    await staysTrue(async () => (await story.statusOf()).history === undefined, 'nothing deployed', 1000);
-    await isTold(story, { type: 'Warning', reason: 'CopyFailed', message: expect.stringContaining(other) });
-    await admin.mergePatch(story.app, { spec: { targetRepository: { overwrite: true } } });
-    await story.headIs('1.0.0', 'Succeeded');
-    expect(await story.inTarget('1.0.0')).toBe(digest);
-  });
 });
 
 describe('a copy whose process is killed', () => {
@@ -95,23 +71,4 @@ describe('a copy whose process is killed', () => {
     const [line] = all.filter((each) => each.includes(`--target=oci://${target.host}/${namespace}/`));
     return Number.parseInt(line ?? '', 10);
   }
-});
-
-describe('AfterBake', () => {
-  it('only what has baked is copied', async () => {
-    const story = await copyingStory(view, { source, target });
-    const digest = await story.release('1.0.0');
-    await story.bind();
-    await story.create({ ...targetOf(story, { source, target }, { when: 'AfterBake' }), bakeTime: '1s' });
-    await story.headIs('1.0.0', 'Deploying');
-    await staysTrue(async () => (await story.jobs()).length === 0, 'no copy of what has not baked', 1000);
-    expect(await story.inTarget('1.0.0')).toBeUndefined();
-    await story.arrive('1.0.0');
-    await story.headIs('1.0.0', 'Succeeded');
-    await waitFor(async () => {
-      expect((await story.statusOf()).copy).toMatchObject({ tag: '1.0.0', digest });
-      return true;
-    }, 'the copy');
-    expect(await story.inTarget('1.0.0')).toBe(digest);
-  });
 });

@@ -10,10 +10,9 @@ import {
   ref,
   rollout,
   sharedCluster,
-  staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { conditionOf, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
+import { tagArrives, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, flux, newNamespace, publish } = sharedCluster();
 const stand: FluxStandIn = fluxStandIn({ flux });
@@ -50,28 +49,6 @@ async function onItsWay(): Promise<App> {
   await waitFor(async () => (await app.get()).spec.suspend === true, 'the suspension');
   return app;
 }
-
-const artifactOf = ({ metadata }: AnyObject) => metadata.annotations?.['rollout.kuberik.com/artifact'];
-
-describe('a Kustomization whose source the same Rollout manages', () => {
-  it('stands still while its source fetches, and gets variable and resumption in one write', async () => {
-    const { ns, get } = await onItsWay();
-    await staysTrue(async () => (await substitutes(admin, ns, 'app')).VERSION === '1.0.0', 'the old variable', 1000);
-    const binding = await admin.get(ref('fluxBinding', ns, 'kustomization-app'));
-    expect(conditionOf(binding, 'Ready')).toMatchObject({
-      status: 'Unknown',
-      message: 'waiting for OCIRepository app, suspended until it has fetched app 2.0.0 (2)',
-    });
-    const before = (await get()).metadata.generation;
-    await stand.fetch(ns, 'app');
-    await variablesArrive(admin, ns, 'app', { VERSION: '2.0.0' });
-    const after = await get();
-    expect(after.spec.suspend).toBeUndefined();
-    expect(after.metadata.generation).toBe((before ?? 0) + 1);
-    expect(artifactOf(after)).toBe('2.0.0');
-    expect(Object.keys(after.metadata.annotations ?? {})).not.toContain('rollout.kuberik.com/awaits-artifact');
-  });
-});
 
 describe('the API server', () => {
   let app: App;

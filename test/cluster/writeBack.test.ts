@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import {
   gate,
-  imagePolicy,
   kustomization,
   ociRepository,
   ref,
@@ -14,7 +13,7 @@ import {
 } from './support/cluster.ts';
 import { ask } from './support/gates.ts';
 import { storyOf } from './support/rolloutStory.ts';
-import { conditionOf, imageTag, substitutes } from './support/versions.ts';
+import { imageTag, substitutes } from './support/versions.ts';
 
 const view = sharedCluster();
 const { admin, developer, flux, sre, newNamespace } = view;
@@ -85,26 +84,6 @@ describe('with spec.writeBack', () => {
     await app.story.headIs('1.1.0', 'Succeeded');
   });
 
-  it('another version in Git is left as it is, and the binding says what is awaited', async () => {
-    const app = await writingBack();
-    await app.story.publish('1.1.0');
-    await app.story.headIs('1.1.0', 'Deploying');
-    const { warnings, failed } = await app.commit('9.9.9');
-    expect({ warnings, failed }).toEqual({ warnings: [], failed: undefined });
-    await developer.mergePatch(ref('ociRepository', app.ns, 'app'), { spec: { ref: { tag: '9.9.8' } } });
-    await app.run();
-    await waitFor(async () => {
-      const bindings = await admin.list('kuberik.com/v1alpha1', 'FluxBinding', app.ns);
-      expect(bindings.map((binding) => conditionOf(binding, 'Ready')?.message)).toEqual([
-        expect.stringContaining("ImagePolicy 'app-deployed' selects it"),
-        expect.stringContaining("ImagePolicy 'app-deployed' selects it"),
-      ]);
-      return true;
-    }, 'both bindings to say what they wait for');
-    await app.story.headIs('1.1.0', 'Deploying');
-    await app.selects('1.1.0');
-  });
-
   it('what somebody makes of the derived ImagePolicy is put right; it goes with the wish for it', async () => {
     const app = await writingBack();
     await developer.mergePatch(app.derived, { spec: { filterTags: { pattern: '.*' } } });
@@ -112,22 +91,6 @@ describe('with spec.writeBack', () => {
     await app.story.spec({ writeBack: null });
     await waitFor(async () => !(await admin.find(app.derived)), 'the ImagePolicy to go');
     await app.carries('1.0.0');
-  });
-
-  it('an ImagePolicy of that name which is not its own is left alone, and nothing is deployed', async () => {
-    const story = storyOf(view, await newNamespace());
-    await developer.create(imagePolicy(story.ns, 'app-deployed'));
-    await story.publish('1.0.0');
-    await story.create(WRITE_BACK);
-    await story.conditionIs('Ready', {
-      status: 'False',
-      message: expect.stringContaining("ImagePolicy 'app-deployed' exists but does not belong to this Rollout"),
-    });
-    const taken = ref('imagePolicy', story.ns, 'app-deployed');
-    expect((await admin.get(taken)).spec).not.toHaveProperty('filterTags');
-    expect(await story.statusOf()).not.toHaveProperty('history');
-    await developer.remove(taken);
-    await story.headIs('1.0.0', 'Succeeded');
   });
 
   it('the ImagePolicy of the releases is refused as the derived one', async () => {

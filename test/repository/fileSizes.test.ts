@@ -10,7 +10,6 @@ const MOST_LINES = 400;
 /** Why a file may be longer. */
 const REASONS: Record<string, string> = {
   'test/cluster/around/attempts.yaml': 'a list of ways around a closed gate, each a few lines of data',
-  'test/core/policy/semver-cases.json': 'what dev/tools/semver asks the Go library',
   'test/core/policy/semver-table.json': 'what the Go library answers, made by dev/tools/semver',
   'test/scenario/rollout/gaps.yaml': 'a list of scenarios, each a few lines of data',
   'test/scenario/rollout/original-others.yaml': 'cases of the Go controller, in their order',

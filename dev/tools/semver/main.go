@@ -1,11 +1,13 @@
-// Command semver answers what Flux's library makes of ranges and versions, for the table that our own answers are held to:
+// Command semver answers what Flux's library makes of ranges and versions, for the table that our own answers are held to.
+// It reads the table and writes it again with fresh answers; new ranges and versions go into it by hand, with any answer:
 //
-//	cd dev/tools/semver && go run . < ../../../test/core/policy/semver-cases.json > ../../../test/core/policy/semver-table.json
+//	cd dev/tools/semver && go run . ../../../test/core/policy/semver-table.json
 //
 // A tag counts as a version where Flux counts it as one: strictly, after one leading "v" (fluxcd/pkg/version, ParseVersion).
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"log"
 	"os"
@@ -15,22 +17,12 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-type cases struct {
-	Ranges   []string `json:"ranges"`
-	Versions []string `json:"versions"`
-}
-
-type row struct {
-	Range string `json:"range"`
-	// With blanks between; absent where the range does not parse.
-	Selects *string `json:"selects,omitempty"`
-}
-
 type table struct {
-	// Oldest first; a group of equal ones is one list.
-	Order      [][]string `json:"order"`
-	NoVersions []string   `json:"noVersions"`
-	Ranges     []row      `json:"ranges"`
+	// Oldest first; equal ones are one entry, with blanks between.
+	Order      []string `json:"order"`
+	NoVersions []string `json:"noVersions"`
+	// What each range selects, oldest first, with blanks between; null where the range does not parse.
+	Ranges map[string]*string `json:"ranges"`
 }
 
 func parse(tag string) (*semver.Version, error) {
@@ -41,46 +33,55 @@ func parse(tag string) (*semver.Version, error) {
 }
 
 func main() {
-	var in cases
-	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
+	file := os.Args[1]
+	text, err := os.ReadFile(file)
+	if err != nil {
 		log.Fatal(err)
 	}
-	out := table{NoVersions: []string{}}
+	var in table
+	if err := json.Unmarshal(text, &in); err != nil {
+		log.Fatal(err)
+	}
+	out := table{NoVersions: []string{}, Ranges: map[string]*string{}}
 	var versions []*semver.Version
-	for _, tag := range in.Versions {
+	for _, tag := range append(strings.Fields(strings.Join(in.Order, " ")), in.NoVersions...) {
 		if v, err := parse(tag); err != nil {
 			out.NoVersions = append(out.NoVersions, tag)
 		} else {
 			versions = append(versions, v)
 		}
 	}
-	for _, text := range in.Ranges {
-		r := row{Range: text}
-		if constraint, err := semver.NewConstraint(text); err == nil {
-			selects := []string{}
-			for _, v := range versions {
-				if constraint.Check(v) {
-					selects = append(selects, v.Original())
-				}
-			}
-			text := strings.Join(selects, " ")
-			r.Selects = &text
-		}
-		out.Ranges = append(out.Ranges, r)
-	}
 	sort.SliceStable(versions, func(i, j int) bool { return versions[i].LessThan(versions[j]) })
 	for i, v := range versions {
-		if i > 0 && versions[i-1].Equal(v) {
-			last := len(out.Order) - 1
-			out.Order[last] = append(out.Order[last], v.Original())
+		if last := len(out.Order) - 1; i > 0 && versions[i-1].Equal(v) {
+			out.Order[last] += " " + v.Original()
 		} else {
-			out.Order = append(out.Order, []string{v.Original()})
+			out.Order = append(out.Order, v.Original())
 		}
 	}
-	encoder := json.NewEncoder(os.Stdout)
+	for text := range in.Ranges {
+		constraint, err := semver.NewConstraint(text)
+		if err != nil {
+			out.Ranges[text] = nil
+			continue
+		}
+		selects := []string{}
+		for _, v := range versions {
+			if constraint.Check(v) {
+				selects = append(selects, v.Original())
+			}
+		}
+		joined := strings.Join(selects, " ")
+		out.Ranges[text] = &joined
+	}
+	var made bytes.Buffer
+	encoder := json.NewEncoder(&made)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", " ")
+	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(out); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(file, made.Bytes(), 0o644); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -1,0 +1,133 @@
+/** What a command answers instead of a write, and after one that it doesn't wait for: the text, the exit code, and nothing written. */
+import { describe, expect, it } from 'vitest';
+import { objectOf } from '../support/objects.ts';
+import { typed } from './objectServer.ts';
+
+const rollout = (name: string, spec: object = {}, status: object = {}) =>
+  objectOf('Rollout', {
+    metadata: { namespace: 'shop', name, resourceVersion: '7' },
+    spec,
+    status: {
+      history: ['1.1.0', '1.0.0'].map((tag, i) => ({
+        id: 2 - i,
+        version: { tag },
+        timestamp: '',
+        bakeStatus: 'Succeeded',
+      })),
+      availableReleases: [{ tag: '1.0.0' }, { tag: '1.1.0' }, { tag: '1.2.0' }],
+      ...status,
+    },
+  } as never);
+const rolloutGate = (name: string, spec: object, of = 'web') =>
+  objectOf('RolloutGate', {
+    metadata: { namespace: 'shop', name },
+    spec: { rolloutRef: { name: of }, ...spec },
+  } as never);
+const gate = (name: string, ...holds: string[]) => {
+  const heldObjects = holds.map((each) => ({ kind: 'Rollout', namespace: 'shop', name: each }));
+  const status = { held: holds.length, heldObjects };
+  return objectOf('Gate', { metadata: { namespace: 'shop', name }, spec: { default: 'closed' }, status } as never);
+};
+
+const WEB = rollout('web', {}, { pendingVersion: '1.2.0' });
+const QA = rolloutGate('qa', { passing: true, allowedVersions: [] });
+const OPS = rolloutGate('ops', { passing: false });
+const YEAR_END = gate('year-end');
+const behind = ['eu', 'us'].map((name) =>
+  rollout(name, { gates: [{ name: 'year-end' }] }, { pendingVersion: '1.2.0', namedGates: [] }),
+);
+
+describe('nothing is written, and the answer says what to do', () => {
+  it.each<[line: string, objects: object[], code: number, answer: string]>([
+    [
+      'approve web 1.2.0',
+      [WEB, OPS, QA],
+      1,
+      `More than one gate blocks 1.2.0. It could be one of 2:
+  kubectl rollouts approve rolloutgate/ops 1.2.0 -n shop   # RolloutGate ops lets 1.2.0 through
+  kubectl rollouts approve rolloutgate/qa 1.2.0 -n shop   # RolloutGate qa lets 1.2.0 through
+`,
+    ],
+    [
+      'approve web 1.2.0',
+      [WEB, rolloutGate('qa', { passing: true })],
+      0,
+      'Rollout shop/web does not wait for an approval of 1.2.0: its RolloutGates let it through already.\n',
+    ],
+    [
+      'reject web 1.3.0',
+      [WEB, OPS, QA],
+      1,
+      `web has more than one RolloutGate. It could be one of 2:
+  kubectl rollouts reject rolloutgate/ops 1.3.0 -n shop   # RolloutGate ops
+  kubectl rollouts reject rolloutgate/qa 1.3.0 -n shop   # RolloutGate qa
+`,
+    ],
+    [
+      'deploy web 9.9.9',
+      [WEB],
+      2,
+      `9.9.9 is not a release that this Rollout knows (it has 1.2.0, 1.1.0, 1.0.0): the request would wait until it is one.
+Add --yes to go on: there is no terminal to ask on.
+`,
+    ],
+    ['retry web', [WEB], 1, 'Rollout shop/web: 1.1.0 has succeeded, so there is nothing to retry.\n'],
+    ['bypass web 1.2.0', [WEB], 2, 'A bypass takes a reason, which is recorded: --reason "<why>".\n'],
+    [
+      'open nothing',
+      [YEAR_END, QA],
+      1,
+      "There is no Gate or RolloutGate 'nothing' in namespace 'shop'. It has year-end, qa.\n",
+    ],
+    ['thaw', [YEAR_END], 1, "No user has closed a Gate in namespace 'shop': there is nothing to open.\n"],
+  ])('%s', async (line, objects, code, answer) => {
+    const called = await typed([...line.split(' '), '-n', 'shop'], objects as never);
+    expect(called).toMatchObject({ code, out: '', err: answer, writes: [] });
+  });
+});
+
+describe('--wait has nothing to wait for', () => {
+  it.each<[line: string, objects: object[], answer: string]>([
+    [
+      'approve gate/year-end 1.2.0',
+      [gate('year-end', 'eu', 'us'), ...behind],
+      'Not waiting: 1.2.0 is waiting in more than one Rollout (shop/eu, shop/us): name one of them.\n',
+    ],
+    ['approve gate/year-end 9.0.0', [YEAR_END], 'Not waiting: this gate holds no Rollout with 9.0.0.\n'],
+    [
+      'open year-end --at 2037-01-04T00:00:00Z',
+      [YEAR_END],
+      'It takes effect later: there is nothing to wait for yet.\n',
+    ],
+    [
+      'close rolloutgate/stray',
+      [rolloutGate('stray', { passing: true }, 'nobody')],
+      'There is no Rollout shop/nobody: the gate holds nothing.\n',
+    ],
+  ])('%s', async (line, objects, answer) => {
+    const called = await typed([...line.split(' '), '--wait', '--yes', '-n', 'shop'], objects as never);
+    expect(called).toMatchObject({ code: 0, writes: [{ method: 'PATCH' }] });
+    expect(called.err).toContain(answer);
+  });
+});
+
+it('-o name prints the name alone', async () => {
+  expect(await typed(['pin', 'web', '1.1.0', '-n', 'shop', '-o', 'name'], [WEB])).toMatchObject({
+    code: 0,
+    out: 'rollout.kuberik.com/web\n',
+    err: '',
+  });
+});
+
+it('thaw without a name opens the one Gate that a user has closed', async () => {
+  const closed = objectOf('Gate', {
+    metadata: {
+      namespace: 'shop',
+      name: 'incident',
+      annotations: { 'close.gate.fluxcd.io/requestedAt': '2026-11-22T07:00:00Z' },
+    },
+    spec: { default: 'opened' },
+  } as never);
+  const called = await typed(['thaw', '--yes', '-n', 'shop'], [closed, YEAR_END]);
+  expect(called).toMatchObject({ code: 0, out: 'Opened Gate shop/incident.\n', writes: [{ method: 'PATCH' }] });
+});

@@ -1,0 +1,45 @@
+/** `calendar` on a pipe and on terminals of two widths, compared with the files beside this one. */
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { objectOf } from '../support/objects.ts';
+import { typed } from './objectServer.ts';
+
+/** A Wednesday. */
+const now = () => Date.parse('2037-11-25T10:00:00Z');
+const gate = (name: string, spec: object) =>
+  objectOf('Gate', { metadata: { namespace: 'shop', name }, spec, status: { held: 0 } } as never);
+const weekend = [{ name: 'weekend', daysOfWeek: ['Saturday', 'Sunday'] }];
+const nights = [{ name: 'nights', timeRange: { start: '22:00', end: '06:00' } }];
+const OBJECTS = [
+  gate('weekends', { default: 'opened', schedule: { action: 'Close', rules: weekend } }),
+  gate('sealed', { default: 'closed' }),
+  objectOf('RolloutSchedule', {
+    metadata: { namespace: 'shop', name: 'nights' },
+    spec: { rolloutSelector: {}, action: 'Deny', rules: nights },
+  } as never),
+];
+
+it.each([undefined, 100, 40])('on %s columns', async (columns) => {
+  const { code, out } = await typed(['calendar', '-n', 'shop'], OBJECTS, { now, ...(columns && { columns }) });
+  await expect(out).toMatchFileSnapshot(join(import.meta.dirname, `calendar-${columns ?? 'pipe'}.txt`));
+  expect(code).toBe(0);
+  for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(columns ?? 200);
+});
+
+it('-o json has every span', async () => {
+  const { out } = await typed(['calendar', '-n', 'shop', '--weeks', '1', '-o', 'json'], OBJECTS, { now });
+  const { rows } = JSON.parse(out) as { rows: { name: string; spans: object[] }[] };
+  expect(rows.find(({ name }) => name === 'weekends')?.spans).toEqual([
+    { state: 'open', from: '2037-11-25T10:00:00Z', to: '2037-11-28T00:00:00Z', why: 'open by default' },
+    { state: 'closed', from: '2037-11-28T00:00:00Z', to: '2037-11-30T00:00:00Z', why: 'closed by its schedule' },
+    { state: 'open', from: '2037-11-30T00:00:00Z', to: '2037-12-02T00:00:00Z', why: 'open by default' },
+  ]);
+});
+
+it('of a namespace without any', async () => {
+  expect(await typed(['calendar', '-n', 'shop'], [])).toMatchObject({
+    code: 0,
+    out: '',
+    err: "Nothing opens or closes in namespace 'shop': there is no Gate and no schedule.\n",
+  });
+});
