@@ -11,7 +11,7 @@ Stops at the first seed that fails, and prints a shorter story that fails in the
 
   --seeds N    how many seeds (1000)
   --seed S     the first of them (from the clock); alone it replays one seed
-  --steps N    how much happens in each: what people do, and faults (25)
+  --steps N    how much happens in each: what people do, and faults (60)
   --scenarios  plays the scenarios of test/scenario/rollout instead: each as it is, then with a crash and with a stale cache at every write
   --help       this text
 
@@ -31,7 +31,7 @@ export function parseSimOptions(args: string[], clock: () => number): Options {
     args,
     options: { seeds: text, seed: text, steps: text, scenarios: { type: 'boolean' } },
   });
-  const { seed, steps = '25' } = values;
+  const { seed, steps = '60' } = values;
   const { seeds = seed === undefined ? '1000' : '1' } = values;
   return {
     seeds: numberOf('--seeds', seeds, { least: 1, most: 1e9 }),

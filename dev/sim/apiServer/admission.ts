@@ -136,7 +136,7 @@ async function answerOf(row: WebhookRow, write: Write, ask: AskWebhook): Promise
   if (!row.conditions.every(({ holds }) => holds(scope))) return undefined;
   let response: AdmissionResponse;
   try {
-    response = await ask(row.path, requestOf(write));
+    response = await ask(row.path, scope.request);
   } catch (error) {
     if (row.ignoresFailure) return undefined;
     throw new Refusal(
@@ -152,7 +152,7 @@ async function answerOf(row: WebhookRow, write: Write, ask: AskWebhook): Promise
 
 function enforce(policy: Policy, write: Write): void {
   if (!isMeant(policy.rules, write)) return;
-  const scope = scopeOf(write);
+  const scope: Scope = { ...scopeOf(write) };
   if (!policy.conditions.every(({ holds }) => holds(scope))) return;
   const variables = {};
   for (const { name, holds } of policy.variables) {
@@ -186,7 +186,16 @@ function isMeant(rules: readonly Rule[], { group, resource, subresource, operati
   );
 }
 
-function scopeOf(write: Write): Scope {
+/** What expressions about a write see; its request is also what webhooks are sent. */
+const scopes = new WeakMap<Write, Scope & { request: AdmissionRequest }>();
+
+function scopeOf(write: Write): Scope & { request: AdmissionRequest } {
+  const known = scopes.get(write) ?? newScope(write);
+  scopes.set(write, known);
+  return known;
+}
+
+function newScope(write: Write): Scope & { request: AdmissionRequest } {
   const { object, oldObject, user, group } = write;
   const full = write.subresource ? `${write.resource}/${write.subresource}` : write.resource;
   const checkAt = (of: { group: string; resource: string }) => ({

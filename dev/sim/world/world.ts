@@ -109,7 +109,7 @@ export class World {
   }
 
   user(name: UserName): User {
-    const connection = connect(this.#network, new Process(name, this.time), userOf(name), true);
+    const connection = connect(this.#network, new Process(name, this.time), userOf(name));
     return new User({ url: this.#url, ca: '', connection });
   }
 
@@ -119,7 +119,7 @@ export class World {
     return new User({
       url: this.#url,
       ca: '',
-      connection: connect(this.#network, new Process(name, this.time), info, true),
+      connection: connect(this.#network, new Process(name, this.time), info),
     });
   }
 
