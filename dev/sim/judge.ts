@@ -11,7 +11,7 @@ const BEHIND_MS = 30_000;
 /** The same where events are held back or processes are down, which is over some time after it. */
 const BEHIND_WHILE_FAULTY_MS = 120_000;
 
-export function judged(world: World): Findings {
+export function judged(world: World, rules: { clocksAreRight: boolean } = { clocksAreRight: true }): Findings {
   const byKey = new Map<string, Write[]>();
   const byRevision = new Map<string, Write>();
   for (const answered of world.writes) {
@@ -47,7 +47,7 @@ export function judged(world: World): Findings {
     shownAt: (revision) => revision,
   };
   const wasFaulty = (ms: number) => world.faults.some(([at]) => at > ms - BEHIND_WHILE_FAULTY_MS && at <= ms + 1000);
-  const judge = new Judge(audit, (ms) => ms - (wasFaulty(ms) ? BEHIND_WHILE_FAULTY_MS : BEHIND_MS));
+  const judge = new Judge(audit, (ms) => ms - (wasFaulty(ms) ? BEHIND_WHILE_FAULTY_MS : BEHIND_MS), rules);
   for (const { resource, object, type, revision, at } of world.server.storage.events) {
     const stored = type === 'DELETED' ? undefined : object;
     judge.take({ key: etcdKey(resource, object), revision, object: stored, seenMs: at });

@@ -1,5 +1,6 @@
 /** What the documents promise and dev/chaos does not judge: a bypass lets past what it names, and an opening waits for the applier. */
 import type { AnyObject } from '../client/send.ts';
+import { targetOf } from './apiServer/requests.ts';
 import { keyOf } from './apiServer/storage.ts';
 import type { World } from './world/world.ts';
 
@@ -40,9 +41,19 @@ function bypassesOfOthers({ server, writes }: World): string[] {
   return [...problems.values()];
 }
 
-/** After a closing, an object that Git applies is resumed by that apply, or by a person: not by hooks, but for an applier that will not come. */
+/**
+ * After a closing, an object that Git applies is resumed by that apply, or by a person: not by hooks, but for an applier that will not come, and for an
+ * object that has been applied since and waits for its artifact.
+ */
 function resumedTooEarly({ server, writes }: World): string[] {
   const writerAt = new Map(writes.map(({ user, object }) => [object?.metadata.resourceVersion, user]));
+  const applied = new Map<string, number[]>();
+  for (const { request, code, object, receivedMs } of writes) {
+    if (code >= 300 || !object || !request.headers['content-type']?.startsWith('application/apply-patch')) continue;
+    const { kind } = targetOf(request.path)!;
+    const key = `${kind.group}/${kind.resource} ${keyOf(object)}`;
+    if (!request.path.includes('dryRun=All')) applied.set(key, [...(applied.get(key) ?? []), receivedMs]);
+  }
   const closedSince = new Map<string, number>();
   const problems: string[] = [];
   for (const { at, revision, object, before, resource } of server.storage.events) {
@@ -55,7 +66,8 @@ function resumedTooEarly({ server, writes }: World): string[] {
     if (!isResumed || !/^(closed|opening)/.test(was) || state !== 'open' || opened === undefined) continue;
     const isKept = object.metadata.labels?.[APPLIER] !== undefined && before.metadata.annotations?.[SUSPENDED];
     if (!isKept || writerAt.get(object.metadata.resourceVersion) !== METACONTROLLER) continue;
-    if (at - opened < PATIENCE_MS)
+    const isApplied = applied.get(key)?.some((ms) => ms >= opened && ms < at) === true;
+    if (at - opened < PATIENCE_MS && !isApplied)
       problems.push(
         `${key} at ${revision}, by hooks: is resumed ${at - opened} ms after its Gates opened, before Git has applied it`,
       );

@@ -1,6 +1,6 @@
 /**
  * The deployments that each bound object has shown as arrived: docs/rollouts.md "Arrival", a second time and as plainly as possible, for
- * OCIRepositories and for Kustomizations whose source the same Rollout sets.
+ * OCIRepositories and for Kustomizations whose source is Git, or an OCIRepository that the same Rollout sets.
  */
 import type { AnyObject } from '../../client/send.ts';
 
@@ -77,5 +77,6 @@ function hasArrived({ kind, metadata, spec, status }: AnyObject, version: string
   if (kind === 'OCIRepository') return isCurrent && status?.artifact?.revision?.startsWith(begin) === true;
   const ready = status?.conditions?.find(({ type }: AnyObject) => type === 'Ready');
   const isReady = ready?.status === 'True' && ready.observedGeneration === metadata.generation;
-  return isCurrent && isReady && status?.lastAppliedRevision?.startsWith(begin) === true;
+  const isOfGit = spec?.sourceRef?.kind === 'GitRepository' && status?.lastAppliedRevision !== undefined;
+  return isCurrent && isReady && (isOfGit || status?.lastAppliedRevision?.startsWith(begin) === true);
 }

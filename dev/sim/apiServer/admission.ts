@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
 import type { AnyObject } from '../../client/send.ts';
+import { jsonEqual } from '../../engine/json/json.ts';
 import { patched } from '../../fakes/jsonPatch.ts';
 import { readManifests } from '../../local/install/manifests.ts';
 import { REPOSITORY } from '../../repository.ts';
@@ -103,6 +104,7 @@ export async function mutate(
   write: Write,
   ask: AskWebhook,
   shape: (object: AnyObject) => AnyObject,
+  other: (object: AnyObject) => AnyObject = (object) => object,
 ): Promise<AnyObject | null> {
   let current = write;
   const asked = new Set<WebhookRow>();
@@ -116,7 +118,12 @@ export async function mutate(
       const operations = JSON.parse(Buffer.from(response.patch, 'base64').toString());
       if (operations.length === 0) continue;
       current = { ...current, object: shape(patched(current.object, operations)) };
-      for (const other of asked) if (other !== row) changedAfter.add(other);
+      for (const each of asked) if (each !== row) changedAfter.add(each);
+    }
+    const changed = current.object && shape(other(current.object));
+    if (!jsonEqual(changed, current.object)) {
+      current = { ...current, object: changed };
+      for (const row of asked) changedAfter.add(row);
     }
     if (changedAfter.size === 0) break;
   }
