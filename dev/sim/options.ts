@@ -5,7 +5,7 @@ export const HELP = `Usage: npm run sim -- [--seeds N] [--seed S] [--steps N] | 
 
 Runs hooks, admission, a driver with Metacontroller's semantics and an API server in this process, on virtual time. A seed decides everything: what
 people, Git syncs, pipelines and Flux do, how long each message takes, which events come late, and when hook servers, driver and API server die.
-Judges all that was stored by the rules of dev/chaos: nobody passes a closed Gate, histories only grow, budgets and approvals are kept, outcomes of
+Judges all that was stored by the rules of dev/judges: nobody passes a closed Gate, histories only grow, budgets and approvals are kept, outcomes of
 bakes are true. In the end every Gate opens, everything must have its newest version, and then nothing may be written any more.
 Stops at the first seed that fails, and prints a shorter story that fails in the same way.
 

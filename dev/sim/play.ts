@@ -6,8 +6,6 @@ import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from '../chaos
 import { ApiError } from '../client/send.ts';
 import { judged } from './judge.ts';
 import type { Fault, Moment, Plan, Step, TeamStep } from './plan.ts';
-import { unkept } from './promises.ts';
-import { unlikeReference } from './reference.ts';
 import { World } from './world/world.ts';
 
 export interface Outcome {
@@ -116,12 +114,7 @@ class Run {
     const restMs = world.time.now;
     if (violations.length === 0 && this.#plan.isLong) violations.push(...(await this.#silence()));
     const findings = judged(world, { clocksAreRight: !this.#plan.hasWrongClocks });
-    violations.push(
-      ...findings.violations,
-      ...(this.#plan.hasWrongClocks ? [] : [...unkept(world), ...unlikeReference(world)]),
-      ...world.crashes,
-      ...this.#broken,
-    );
+    violations.push(...findings.violations, ...world.crashes, ...this.#broken);
     const virtualMs = world.time.now - begin;
     return { violations, deployments: findings.deployments, virtualMs, world, begin, restMs };
   }

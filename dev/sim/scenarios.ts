@@ -13,7 +13,6 @@ import { type AnyObject, ApiError } from '../client/send.ts';
 import { REPOSITORY } from '../repository.ts';
 import { targetOf } from './apiServer/requests.ts';
 import { judged } from './judge.ts';
-import { unkept } from './promises.ts';
 import { World } from './world/world.ts';
 
 const GATE_SAMPLES = join(REPOSITORY, 'test/scenario/gate/rfc-samples.yaml');
@@ -149,7 +148,7 @@ class Scene {
     const history = (app?.status?.history ?? []).map(
       ({ version, bakeStatus }: AnyObject) => `${version.tag} ${bakeStatus}`,
     );
-    const violations = [...judged(world).violations, ...unkept(world), ...world.crashes];
+    const violations = [...judged(world).violations, ...world.crashes];
     return { violations, writes: this.#writes, history, virtualMs: world.time.now - begin };
   }
 
