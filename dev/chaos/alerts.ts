@@ -1,8 +1,8 @@
 /** Whether each alert that fired was true, by what was stored and done; and whether what should have fired did. */
 import type { AnyObject } from '../client/send.ts';
+import type { SeenVersion } from '../judges/writes.ts';
 import type { Series } from '../local/monitoring/prometheus.ts';
 import type { Fault } from './faults.ts';
-import type { SeenVersion } from './store.ts';
 
 /** An alert that has fired. */
 export interface Firing {

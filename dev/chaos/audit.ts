@@ -1,4 +1,5 @@
 /** What the API server logged: every write of the kinds that matter, when it was received and how it was answered. */
+import type { Write, Writes } from '../judges/writes.ts';
 import { linesOf } from '../local/process/lines.ts';
 
 /** Of the kinds that matter. */
@@ -20,31 +21,8 @@ export const AUDIT_RULES = [
   { level: 'None' },
 ];
 
-/** Places are line numbers: the API server writes its log in the order in which things happen to it. */
-export interface Write {
-  user: string;
-  verb: string;
-  code: number;
-  /** Where it says that it has received it; its clock at that moment. */
-  receivedAt: number;
-  receivedMs: number;
-  answeredAt: number;
-  answeredMs: number;
-  /** The resourceVersion that it answered. */
-  revision?: number;
-  /** The reason with which somebody bypassed a Gate. */
-  bypass?: string;
-}
-
-export interface AuditTrail {
-  /** Answered writes of an object, in the order of the answers. */
-  of(key: string): readonly Write[];
-  /** The write that stored a revision of an object; none where the API server died before it answered. */
-  writerOf(key: string, revision: number): Write | undefined;
-  /** Places where writes of the object were received that were never answered. */
-  unanswered(key: string): readonly number[];
-  /** The first place that shows the revision or a later one: what is received after it came after that revision was stored. */
-  shownAt(revision: number): number;
+/** Its places are line numbers. */
+export interface AuditTrail extends Writes {
   /** Whatever was asked by Metacontroller and the hook server from then on, dry runs and refusals too: `verb key`. */
   oursSince(ms: number): string[];
   writes: number;
@@ -67,6 +45,7 @@ interface Event {
   user: { username: string };
   objectRef?: Record<string, string>;
   responseStatus?: { code?: number };
+  requestObject?: { metadata?: { annotations?: Record<string, string | null> } };
   responseObject?: { metadata?: { name?: string; resourceVersion?: string } };
   requestReceivedTimestamp: string;
   stageTimestamp: string;
@@ -116,6 +95,9 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
       answeredMs: Date.parse(event.stageTimestamp),
       ...(revision && { revision }),
       ...(bypass && { bypass }),
+      // Of the patches only an apply names its field manager in the query, and whether it is forced.
+      ...(/[?&]force=/.test(event.requestURI) && { isApply: true }),
+      ...(event.requestObject?.metadata?.annotations && { annotations: event.requestObject.metadata.annotations }),
     };
     listAt(answered, key).push(write);
     // A write that changes nothing is answered with the revision of an earlier write, after that one.

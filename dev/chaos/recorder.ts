@@ -4,15 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyObject } from '../client/send.ts';
-
-export interface StoredVersion {
-  /** `/registry/GROUP/PLURAL/NAMESPACE/NAME` */
-  key: string;
-  /** The resourceVersion; that of a deletion is on no object. */
-  revision: number;
-  /** undefined: deleted. */
-  object: AnyObject | undefined;
-}
+import type { StoredVersion } from '../judges/writes.ts';
 
 /** A line of etcd's JSON gateway for Watch; numbers are texts and bytes base64. */
 interface Line {

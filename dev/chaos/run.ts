@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { randomFrom } from '../actors/random.ts';
+import { type Findings, Judge } from '../judges/judge.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { ControlPlaneProcess } from '../local/controlPlane/controlPlane.ts';
 import type { Log } from '../local/process/log.ts';
@@ -9,7 +10,6 @@ import { Problem } from '../local/process/problem.ts';
 import { spanRecorder } from './alerts.ts';
 import { type AuditTrail, readAudit } from './audit.ts';
 import { type FaultSchedule, type Faults, startFaults, type Target } from './faults.ts';
-import { type Findings, Judge } from './judge.ts';
 import { type Monitoring, type MonitoringResult, startMonitoring } from './monitoring.ts';
 import { REPLICAS, type Replicas } from './replicas.ts';
 import { readStored, recordInto, type Store } from './store.ts';
@@ -58,6 +58,8 @@ const PROGRESS_MS = 10_000;
 const SILENCE_MS = 15_000;
 const LONGEST_RETRY_MS = 60_000;
 const BEHIND_MS = 15_000;
+/** Driver and hook server may each be paused between the live reads of a decision and its write, and the recorder sees it later. */
+const DECIDED_MS = 60_000;
 /** A Gate counts what it holds every minute and a half at the latest. */
 const SILENCE_PATIENCE_MS = 180_000;
 
@@ -111,7 +113,7 @@ async function run(
 
   log('Judging what was stored');
   const audit = await readAudit(join(cluster.dir, 'audit.log'));
-  const judge = new Judge(audit, (ms) => freshSince(faults.startedBefore(driver, ms), ms));
+  const judge = new Judge(audit, (ms) => freshSince(faults.startedBefore(driver, ms), ms), { decidedMs: DECIDED_MS });
   const spans = spanRecorder();
   for await (const version of readStored(stored)) {
     judge.take(version);

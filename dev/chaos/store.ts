@@ -1,13 +1,9 @@
 /** Everything stored of the kinds in the audit log, as a file: what is recorded while processes die is judged when they are at rest. */
 import { createWriteStream } from 'node:fs';
+import type { SeenVersion } from '../judges/writes.ts';
 import { linesOf } from '../local/process/lines.ts';
 import { GROUPS } from './audit.ts';
-import { recordStored, type StoredVersion } from './recorder.ts';
-
-/** A version and when it was seen, by the clock of this machine: it was stored then or earlier. */
-export interface SeenVersion extends StoredVersion {
-  seenMs: number;
-}
+import { recordStored } from './recorder.ts';
 
 export interface Store {
   /** So far. */

@@ -62,6 +62,8 @@ export function withOwners(
   const gone = [...before.values()].filter((path) => !stays.has(JSON.stringify(path)));
   const isMine = (entry: ManagedFieldsEntry) => entry.manager === manager && entry.operation === operation;
   const entries = oldObject?.metadata.managedFields ?? [];
+  if (operation === 'Update' && changed.length === 0 && gone.length === 0)
+    return { ...object, metadata: { ...object.metadata, managedFields: entries } };
   const mine =
     operation === 'Apply'
       ? [...owned(said).values()].filter((path) => !OURS.test(path.at(-1)!) && stays.has(JSON.stringify(path)))

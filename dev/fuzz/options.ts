@@ -5,7 +5,7 @@ import { FAMILIES, type Family } from './cases.ts';
 export const HELP = `Usage: npm run fuzz -- [--runs N] [--seed S] [--only KIND] [--replay PATH]
 
 Sends generated inputs to the hooks, to admission and to the receiver, in this process, and checks the answers against a second, naive
-implementation of the rules of docs/ (dev/fuzz/naive). Looks for crashes, hangs, writes that should have been refused, and memory that grows.
+implementation of the rules of docs/ (dev/reference). Looks for crashes, hangs, writes that should have been refused, and memory that grows.
 Of bakes: a deployment Succeeds only while every selected HealthCheck is Healthy, has reported so since the deployment was applied, and bakeTime
 is over; an error that was known at the commit never fails it, a new one always does; clocks of reporters that are wrong by up to an hour change
 nothing; without bake settings it Succeeds once everything bound has applied it, not before.

@@ -1,17 +1,19 @@
-/** Hands what a run has stored to the judge of chaos. Here it is known exactly when each write was received, and what was stored by then. */
-import type { AuditTrail, Write } from '../chaos/audit.ts';
-import { type Findings, Judge } from '../chaos/judge.ts';
+/** Hands what a run has stored to the judges. Here it is known exactly when each write was received, and what was stored by then. */
 import type { AnyObject } from '../client/send.ts';
-import { targetOf } from './apiServer/requests.ts';
+import { type Findings, Judge } from '../judges/judge.ts';
+import type { Write, Writes } from '../judges/writes.ts';
+import { bodyOf, targetOf } from './apiServer/requests.ts';
 import { keyOf } from './apiServer/storage.ts';
 import type { World } from './world/world.ts';
 
+/** A hook answers within its timeout, and the driver's write takes a while. */
+const DECIDED_MS = 15_000;
 /** How long a decision may be behind what was stored: the delay of a report, a driver that waits and tries again. */
 const BEHIND_MS = 30_000;
 /** The same where events are held back or processes are down, which is over some time after it. */
 const BEHIND_WHILE_FAULTY_MS = 120_000;
 
-export function judged(world: World): Findings {
+export function judged(world: World, rules: { clocksAreRight: boolean } = { clocksAreRight: true }): Findings {
   const byKey = new Map<string, Write[]>();
   const byRevision = new Map<string, Write>();
   for (const answered of world.writes) {
@@ -32,22 +34,23 @@ export function judged(world: World): Findings {
       answeredMs,
       ...(revision !== undefined && { revision }),
       ...(past !== undefined && { bypass: past }),
+      isApply: request.headers['content-type']?.startsWith('application/apply-patch') === true,
+      annotations: bodyOf(request).metadata?.annotations ?? {},
     };
     byKey.set(key, [...(byKey.get(key) ?? []), write]);
     if (revision !== undefined && !byRevision.has(`${key}@${revision}`)) byRevision.set(`${key}@${revision}`, write);
   }
-  const audit: AuditTrail = {
-    writes: world.writes.length,
-    denials: world.writes.filter(({ code }) => code === 403).length,
-    dryRuns: 0,
-    oursSince: () => [],
+  const writes: Writes = {
     of: (key) => byKey.get(key) ?? [],
     writerOf: (key, revision) => byRevision.get(`${key}@${revision}`),
     unanswered: () => [],
     shownAt: (revision) => revision,
   };
   const wasFaulty = (ms: number) => world.faults.some(([at]) => at > ms - BEHIND_WHILE_FAULTY_MS && at <= ms + 1000);
-  const judge = new Judge(audit, (ms) => ms - (wasFaulty(ms) ? BEHIND_WHILE_FAULTY_MS : BEHIND_MS));
+  const judge = new Judge(writes, (ms) => ms - (wasFaulty(ms) ? BEHIND_WHILE_FAULTY_MS : BEHIND_MS), {
+    decidedMs: DECIDED_MS,
+    ...rules,
+  });
   for (const { resource, object, type, revision, at } of world.server.storage.events) {
     const stored = type === 'DELETED' ? undefined : object;
     judge.take({ key: etcdKey(resource, object), revision, object: stored, seenMs: at });

@@ -5,13 +5,13 @@ export const HELP = `Usage: npm run sim -- [--seeds N] [--seed S] [--steps N] | 
 
 Runs hooks, admission, a driver with Metacontroller's semantics and an API server in this process, on virtual time. A seed decides everything: what
 people, Git syncs, pipelines and Flux do, how long each message takes, which events come late, and when hook servers, driver and API server die.
-Judges all that was stored by the rules of dev/chaos: nobody passes a closed Gate, histories only grow, budgets and approvals are kept, outcomes of
+Judges all that was stored by the rules of dev/judges: nobody passes a closed Gate, histories only grow, budgets and approvals are kept, outcomes of
 bakes are true. In the end every Gate opens, everything must have its newest version, and then nothing may be written any more.
 Stops at the first seed that fails, and prints a shorter story that fails in the same way.
 
   --seeds N    how many seeds (1000)
   --seed S     the first of them (from the clock); alone it replays one seed
-  --steps N    how much happens in each: what people do, and faults (25)
+  --steps N    how much happens in each: what people do, and faults (60)
   --scenarios  plays the scenarios of test/scenario/rollout instead: each as it is, then with a crash and with a stale cache at every write
   --help       this text
 
@@ -31,7 +31,7 @@ export function parseSimOptions(args: string[], clock: () => number): Options {
     args,
     options: { seeds: text, seed: text, steps: text, scenarios: { type: 'boolean' } },
   });
-  const { seed, steps = '25' } = values;
+  const { seed, steps = '60' } = values;
   const { seeds = seed === undefined ? '1000' : '1' } = values;
   return {
     seeds: numberOf('--seeds', seeds, { least: 1, most: 1e9 }),

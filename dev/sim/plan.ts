@@ -20,6 +20,8 @@ const FAULTS = {
   delayEvents: 4,
   dropWatches: 2,
   leap: 1,
+  /** The clock of a hook server is wrong by hours for a while: only where a plan says so. */
+  setClock: 0,
 } as const;
 export type Fault = keyof typeof FAULTS;
 
@@ -42,6 +44,8 @@ const DEEDS = {
   hotfix: 3,
   /** Somebody writes other people's approvals into a Gate's record. */
   forge: 2,
+  /** Several versions come one after the other, each is applied and healthy, and the last one may fail. */
+  deliver: 2,
 } as const;
 export type Moment = keyof typeof MOMENTS | keyof typeof DEEDS;
 
@@ -63,6 +67,10 @@ export interface Plan {
   isLong: boolean;
   slowOfThousand: number;
   slowMs: number;
+  /** What compares times is not judged. */
+  hasWrongClocks: boolean;
+  /** Another mutating webhook of the cluster writes into Flux objects after ours. */
+  hasOtherWebhook: boolean;
   steps: Step[];
 }
 
@@ -74,17 +82,25 @@ export function planOf(seed: number, length: number): Plan {
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   const teams = random.next() < 0.75 ? [random.integer(1, 4)] : [random.integer(1, 2), random.integer(3, 4)];
   const faulty = any([0, 0.15, 0.3]);
+  const hasWrongClocks = random.next() < 0.1;
+  const hasOtherWebhook = random.next() < 0.3;
   const steps: Step[] = [];
   let at = 0;
   while (steps.length < length) {
     at += random.next() * 2 * any(GAPS);
-    steps.push({ at, what: stepOf(random, faulty), team: any(teams), seed: random.integer(0, 2 ** 31 - 1) });
+    steps.push({
+      at,
+      what: stepOf(random, faulty, hasWrongClocks),
+      team: any(teams),
+      seed: random.integer(0, 2 ** 31 - 1),
+    });
   }
   const slow = { slowOfThousand: any([0, 10, 50]), slowMs: any([200, 3000]) };
-  return { seed, teams, isLong: random.next() < 0.2, ...slow, steps };
+  return { seed, teams, isLong: random.next() < 0.2, ...slow, hasWrongClocks, hasOtherWebhook, steps };
 }
 
-function stepOf(random: Random, faulty: number): Step['what'] {
-  if (random.next() < faulty) return random.weighted<Fault | Moment>({ ...FAULTS, ...MOMENTS });
+function stepOf(random: Random, faulty: number, hasWrongClocks: boolean): Step['what'] {
+  const setClock = hasWrongClocks ? 8 : 0;
+  if (random.next() < faulty) return random.weighted<Fault | Moment>({ ...FAULTS, ...MOMENTS, setClock });
   return random.next() < 0.05 ? 'turnEmergency' : random.weighted<TeamStep | Moment>({ ...TEAM_STEPS, ...DEEDS });
 }

@@ -6,8 +6,6 @@ import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from '../chaos
 import { ApiError } from '../client/send.ts';
 import { judged } from './judge.ts';
 import type { Fault, Moment, Plan, Step, TeamStep } from './plan.ts';
-import { unkept } from './promises.ts';
-import { unlikeReference } from './reference.ts';
 import { World } from './world/world.ts';
 
 export interface Outcome {
@@ -25,6 +23,9 @@ const EMERGENCY = 'emergency';
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+const WRONGEST_HOURS = 8;
+/** A version is applied and has baked by then, if nothing holds it. */
+const DELIVERY_MS = 9 * SECOND;
 /** Until everything is in the caches, and the judges know what has been there for long. */
 const START_MS = 150 * SECOND;
 const SETTLE_MS = 45 * 60 * SECOND;
@@ -69,7 +70,7 @@ class Run {
 
   constructor(plan: Plan) {
     this.#plan = plan;
-    this.world = new World(plan.seed);
+    this.world = new World(plan.seed, plan);
     const as = (name: Parameters<World['user']>[0]) => this.world.user(name);
     this.#people = {
       admin: as('admin'),
@@ -107,17 +108,13 @@ class Run {
     do await world.time.runUntil(world.time.now + SECOND);
     while (this.#busy.size > 0 && world.time.now < patience);
     world.heal();
+    // What was written by a clock ahead of time is over by then.
+    if (this.#plan.hasWrongClocks) world.leap(WRONGEST_HOURS * HOUR);
     const violations = await this.#settle();
     const restMs = world.time.now;
     if (violations.length === 0 && this.#plan.isLong) violations.push(...(await this.#silence()));
-    const findings = judged(world);
-    violations.push(
-      ...findings.violations,
-      ...unkept(world),
-      ...unlikeReference(world),
-      ...world.crashes,
-      ...this.#broken,
-    );
+    const findings = judged(world, { clocksAreRight: !this.#plan.hasWrongClocks });
+    violations.push(...findings.violations, ...world.crashes, ...this.#broken);
     const virtualMs = world.time.now - begin;
     return { violations, deployments: findings.deployments, virtualMs, world, begin, restMs };
   }
@@ -159,7 +156,7 @@ class Run {
   readonly #faults: Record<Fault, () => void> = {
     killHooks: () => {
       const { world } = this;
-      const name = world.replicas[this.#dice.integer(0, world.replicas.length - 1)]!;
+      const name = this.#replica();
       world.killReplica(name);
       world.time.after(this.#downMs(), () => world.startReplica(name));
     },
@@ -174,12 +171,19 @@ class Run {
     delayEvents: () => this.world.hold(this.#resource(), this.#dice.integer(1, 30) * SECOND),
     dropWatches: () => this.world.dropWatches(this.#resource()),
     leap: () => this.world.leap(this.#dice.integer(1, 8) * HOUR),
+    setClock: () => {
+      const { world } = this;
+      const name = this.#replica();
+      const ms = this.#any([-1, 1]) * this.#dice.integer(1, WRONGEST_HOURS) * HOUR;
+      world.setClock(name, ms);
+      world.time.after(this.#dice.integer(5, 30) * SECOND, () => world.setClock(name, 0));
+    },
   };
 
   readonly #moments: Record<Moment, (team: Team) => void> = {
     crashAfterWrite: () => {
       const { world } = this;
-      const name = world.replicas[this.#dice.integer(0, world.replicas.length - 1)]!;
+      const name = this.#replica();
       const [kill, start] = this.#any([
         [() => world.killReplica(name), () => world.startReplica(name)],
         [() => world.killDriver(), () => world.startDriver()],
@@ -225,6 +229,26 @@ class Run {
       }
     },
     forge: (team) => this.#attempt(`forge ${team.namespace}`, () => this.#forge(team)),
+    deliver: (team) => {
+      const versions = this.#dice.integer(2, 3);
+      const fails = this.#dice.next() < 0.7;
+      const end = versions * DELIVERY_MS;
+      for (let ms = 0; ms < end; ms += DELIVERY_MS) {
+        this.#later(ms, () =>
+          this.#attempt(`release ${team.namespace}`, async () => {
+            await team.open();
+            await team.release();
+          }),
+        );
+      }
+      for (let ms = SECOND; ms < end; ms += SECOND) {
+        this.#later(ms, () => this.#attempt(`reconcile ${team.namespace}`, () => team.reconcile()));
+        const isLast = ms > end - DELIVERY_MS + SECOND;
+        this.#later(ms, () =>
+          this.#attempt(`report ${team.namespace}`, () => (isLast && fails ? team.fail() : team.recover())),
+        );
+      }
+    },
     hotfix: (team) => {
       const { developer, sre } = this.#people;
       const app = ref('rollout', team.namespace, 'app');
@@ -277,6 +301,10 @@ class Run {
 
   #any<T>(list: readonly T[]): T {
     return list[this.#dice.integer(0, list.length - 1)]!;
+  }
+
+  #replica(): string {
+    return this.#any(this.world.replicas);
   }
 
   #downMs(): number {

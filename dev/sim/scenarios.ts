@@ -1,20 +1,21 @@
 /**
- * The scenarios of test/scenario/rollout, played in the simulation: as they are, then with a crash right after each write of the driver, then with each
+ * The scenarios of test/scenario/rollout, the Gates of test/scenario/gate and the stories of gates.yaml, played in the simulation: as they are, then with a crash right after each write of the driver, then with each
  * such write hidden from the caches for a while. What they expect is not looked at: the judges are those of every run, and the history is to be the same.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { fluxStandIn } from '../actors/fluxStandIn.ts';
+import { gitSync } from '../actors/gitSync.ts';
 import { gate, imagePolicy, kustomization, ref, rollout, rolloutGate } from '../actors/objects.ts';
 import type { User } from '../actors/user.ts';
 import { type AnyObject, ApiError } from '../client/send.ts';
 import { REPOSITORY } from '../repository.ts';
 import { targetOf } from './apiServer/requests.ts';
 import { judged } from './judge.ts';
-import { unkept } from './promises.ts';
 import { World } from './world/world.ts';
 
+const GATE_SAMPLES = join(REPOSITORY, 'test/scenario/gate/rfc-samples.yaml');
 const FOLDER = join(REPOSITORY, 'test/scenario/rollout');
 const NAMESPACE = 'team-a';
 const APP = ref('rollout', NAMESPACE, 'test-resource');
@@ -55,9 +56,39 @@ export interface Replay {
 
 /** Those of which every step is something that people, Flux or the clock can do. */
 export function playable(): Scenario[] {
+  const read = (file: string) => parse(readFileSync(file, 'utf8'));
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml'));
-  const all = files.flatMap((file) => parse(readFileSync(join(FOLDER, file), 'utf8')) as Scenario[]);
+  const all: Scenario[] = [
+    ...files.flatMap((file) => read(join(FOLDER, file))),
+    ...read(join(import.meta.dirname, 'gates.yaml')),
+    ...read(GATE_SAMPLES).map(heldBy),
+  ];
   return all.filter(({ steps }) => steps.every((step) => nameOf(step) === 'expect' || nameOf(step) in STEPS));
+}
+
+/** The story of a Gate, with an object that it holds and that somebody edits at each of its steps. */
+function heldBy({ name: id, gate: of, steps }: Data): Scenario {
+  const { name } = of.metadata;
+  const start = Date.parse(steps[0].at);
+  const relative = (time: string) => `T0+${(Date.parse(time) - start) / SECOND}s`;
+  const timed = (annotations: Data = {}) =>
+    Object.fromEntries(
+      Object.entries<string>(annotations).map(([key, value]) => [key, Date.parse(value) ? relative(value) : value]),
+    );
+  const held = { name: 'web', gates: [{ namespace: NAMESPACE, gate: name }] };
+  return {
+    id,
+    steps: [
+      { gate: { name, ...of.spec } },
+      { bind: held },
+      ...steps.flatMap(({ at, annotate }: Data, i: number) => [
+        { until: relative(at) },
+        ...(annotate ? [{ onGate: { gate: name, ...timed(annotate) } }] : []),
+        { edit: { name: held.name, path: `./edit-${i}` } },
+        'settle',
+      ]),
+    ],
+  };
 }
 
 /** Every fault of a scenario that makes so many writes. */
@@ -80,6 +111,8 @@ class Scene {
   readonly #admin = this.world.user('admin');
   readonly flux = this.world.user('flux');
   readonly #people = new Map<string, User>();
+  /** What `T0` means. */
+  readonly #begin = this.world.time.now;
   #writes = 0;
 
   constructor(fault: Fault | undefined) {
@@ -115,7 +148,7 @@ class Scene {
     const history = (app?.status?.history ?? []).map(
       ({ version, bakeStatus }: AnyObject) => `${version.tag} ${bakeStatus}`,
     );
-    const violations = [...judged(world).violations, ...unkept(world), ...world.crashes];
+    const violations = [...judged(world).violations, ...world.crashes];
     return { violations, writes: this.#writes, history, virtualMs: world.time.now - begin };
   }
 
@@ -164,16 +197,38 @@ class Scene {
 
   /** An object that a Git branch brings, with variables of the Rollout. */
   async bind({ name, gates = [] }: Data): Promise<void> {
-    const named = gates.map(({ namespace, gate: of }: Data) => `${namespace}/${of}`).join();
-    await this.exists({
-      ...GIT,
-      metadata: { namespace: NAMESPACE, name },
-      spec: { interval: '1h', url: 'https://git.example.com/a' },
-    });
-    const annotations: Record<string, string> = named ? { 'gate.fluxcd.io/gates': named } : {};
-    const spec = { sourceRef: { kind: 'GitRepository', name } };
-    await this.exists(kustomization(NAMESPACE, name, { variables: { VERSION: 'test-resource' }, annotations, spec }));
+    const named = gates.map(({ namespace, gate: of }: Data) => `${namespace}/${of}`);
+    await this.exists(await this.#bound(name, named, {}));
     await fluxStandIn({ flux: this.flux }).reconcile(NAMESPACE);
+  }
+
+  /** A sync of Git, whose Kustomization applies the object. */
+  async git({ name, path, gates = [] }: Data): Promise<void> {
+    const applier = { namespace: 'flux-system', name: 'apps' };
+    if (!(await this.#admin.find(ref('kustomization', applier.namespace, applier.name)))) {
+      await this.exists({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: applier.namespace } });
+      await this.exists(kustomization(applier.namespace, applier.name));
+    }
+    await gitSync(this.flux, applier)([await this.#bound(name, gates, { path })]);
+  }
+
+  async #bound(name: string, gates: string[], spec: Data): Promise<AnyObject> {
+    const source = { interval: '1h', url: 'https://git.example.com/a' };
+    await this.exists({ ...GIT, metadata: { namespace: NAMESPACE, name }, spec: source });
+    const annotations: Record<string, string> = gates.length > 0 ? { 'gate.fluxcd.io/gates': gates.join() } : {};
+    return kustomization(NAMESPACE, name, {
+      variables: { VERSION: 'test-resource' },
+      annotations,
+      spec: { sourceRef: { kind: 'GitRepository', name }, ...spec },
+    });
+  }
+
+  async edit({ as, name, path }: Data): Promise<void> {
+    await this.person(as).mergePatch(ref('kustomization', NAMESPACE, name), { spec: { path } });
+  }
+
+  async until(time: string): Promise<void> {
+    await this.pass(Math.max(0, Date.parse(time) - this.world.time.now));
   }
 
   async remove(kind: string, namespace: string, name: string): Promise<void> {
@@ -189,7 +244,7 @@ class Scene {
     const [, base, sign = '+', offset = '0s'] =
       (typeof data === 'string' && /^(now|T0)(?:([+-])(\w+))?$/.exec(data)) || [];
     if (!base) return data;
-    const ms = this.world.time.now + durationMs(offset) * (sign === '-' ? -1 : 1);
+    const ms = (base === 'T0' ? this.#begin : this.world.time.now) + durationMs(offset) * (sign === '-' ? -1 : 1);
     return `${new Date(ms).toISOString().slice(0, 19)}Z`;
   }
 
@@ -256,6 +311,9 @@ const STEPS: Record<string, (scene: Scene, data: any) => unknown> = {
   namespace: (scene, metadata: Data) =>
     scene.exists({ apiVersion: 'v1', kind: 'Namespace', metadata: { ...metadata } as never }),
   bind: (scene, data: Data) => scene.bind(data),
+  git: (scene, data: Data) => scene.git(data),
+  edit: (scene, data: Data) => scene.edit(data),
+  until: (scene, time: string) => scene.until(time),
   apply: (scene) => fluxStandIn({ flux: scene.flux }).reconcile(NAMESPACE),
   delete: (scene, [kind, name, namespace = NAMESPACE]: string[]) => scene.remove(kind!, namespace, name!),
 };

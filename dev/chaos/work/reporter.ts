@@ -22,6 +22,8 @@ export interface Reporter {
   act(): Promise<void>;
   /** Both exist, and report Healthy where they do not yet. */
   recover(): Promise<void>;
+  /** The first one reports an error. */
+  fail(): Promise<void>;
 }
 
 export function reporterOf(namespace: string, user: User, random: Random): Reporter {
@@ -63,5 +65,6 @@ export function reporterOf(namespace: string, user: User, random: Random): Repor
         await report(name, 'Healthy');
       }
     },
+    fail: () => report(NAMES[0], 'Unhealthy'),
   };
 }

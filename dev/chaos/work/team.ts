@@ -90,6 +90,11 @@ export interface Team {
   act(): Promise<void>;
   /** Health is reported: at random, and Healthy once nobody wants anything any more. */
   report(): Promise<void>;
+  /** Every Gate opens that holds its versions. */
+  open(): Promise<void>;
+  /** Its application works, or does not. */
+  recover(): Promise<void>;
+  fail(): Promise<void>;
   /** Nobody wants anything any more: no pins, no bypass, and every Gate open. */
   calm(): Promise<void>;
   /** People retry what has failed, and deploy the newest version again where it was rolled back. */
@@ -110,6 +115,8 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
   /** What some deploy takes the word of two people, while others do not: those have more to do meanwhile. */
   const takesApprovals = index % 4 === 3;
   const signed = ref('gate', namespace, 'signed');
+  /** What another source brings takes the version too: only Flux's report of it shows that it was applied. */
+  const bindsGit = index % 4 < 2;
   const bakes = index % 2 === 1;
   const health = bakes ? reporterOf(namespace, reporter, random) : undefined;
   let isCalm = false;
@@ -129,6 +136,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       spec: { path: `./git-${commits.app}` },
     }),
     kustomization(namespace, 'web', {
+      ...(bindsGit && { variables: { APP_VERSION: 'app' } }),
       annotations: { 'gate.fluxcd.io/gates': 'freeze' },
       spec: { path: `./git-${commits.web}`, sourceRef: { kind: 'GitRepository', name: 'web' } },
     }),
@@ -149,6 +157,8 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     ref('ociRepository', namespace, 'app'),
     ...['app', 'web', 'side'].map((name) => ref('kustomization', namespace, name)),
   ];
+  const isBound = ({ kind, metadata: { name } }: AnyObject) =>
+    kind !== 'GitRepository' && (name === 'app' || (name === 'web' && bindsGit));
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   const someVersion = () => tag(random.integer(1, Math.max(1, newest)));
   /** One that the Rollout has never seen would be waited for. */
@@ -236,7 +246,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     },
   };
 
-  return {
+  const self: Team = {
     namespace,
     releases: () => newest,
     create: async () => {
@@ -285,15 +295,20 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     report: async () => {
       await (isCalm ? health?.recover() : health?.act());
     },
+    recover: async () => health?.recover(),
+    fail: async () => health?.fail(),
+    open: async () => {
+      await sre.mergePatch(qa, { spec: { passing: true } });
+      for (const name of ['freeze', 'approval']) await ask(sre, namespace, name, 'open');
+      if (takesApprovals) await approveAll();
+    },
     calm: async () => {
       isCalm = true;
       if (!(await developer.find(held.at(-1)!))) await developer.create(byHand());
       // What a bypass asks for goes before all else, and would wait for approvals that nobody gives any more.
       await developer.mergePatch(app, { ...request({ 'bypass-gates': null }), spec: { wantedVersion: null } });
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
-      await sre.mergePatch(qa, { spec: { passing: true } });
-      for (const name of ['freeze', 'approval']) await ask(sre, namespace, name, 'open');
-      if (takesApprovals) await approveAll();
+      await self.open();
     },
     mend: async () => {
       const { status, metadata } = await admin.get(app);
@@ -318,7 +333,6 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       ].map((text) => `${namespace}: ${text}`);
     },
   };
-
   async function differences(wanted: AnyObject): Promise<string[]> {
     const { kind, metadata } = wanted;
     const live = await admin.find(wanted as never);
@@ -331,9 +345,10 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       ...wrong.map(([field, value]) => `${name} has ${field} ${JSON.stringify(live.spec[field])}, not ${value}`),
       ...(live.spec.suspend ? [`${name} is suspended`] : []),
       ...(live.metadata.annotations?.[SUSPENDED] === undefined ? [] : [`${name} remembers a suspension`]),
-      ...(metadata.name !== 'app' || value === tag(newest) ? [] : [`${name} has ${value}, not ${tag(newest)}`]),
+      ...(!isBound(wanted) || value === tag(newest) ? [] : [`${name} has ${value}, not ${tag(newest)}`]),
     ];
   }
+  return self;
 }
 
 function openRequests({ annotations }: AnyObject['metadata']): string[] {

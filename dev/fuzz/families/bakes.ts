@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import type { HealthCheck, HistoryEntry, Rollout, RolloutStatus } from '../../../api/types.ts';
 import { jobTemplateOf, runName } from '../../../core/health/job/checkJob.ts';
-import { NaiveBake, type NaiveCheck } from '../naive/bake.ts';
-import { beginning } from '../naive/rollout.ts';
+import { NaiveBake, type NaiveCheck } from '../../reference/bake.ts';
+import { beginning } from '../../reference/rollout.ts';
 import { type AnyObject, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';

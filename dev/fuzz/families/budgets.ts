@@ -1,6 +1,6 @@
 /** A fleet under a RolloutBudget, from one look of its hook to the next, until everybody has the newest version. */
 import fc from 'fast-check';
-import { type Amount, type BudgetSpec, type Fleeting, NaiveBudget } from '../naive/budget.ts';
+import { type Amount, type BudgetSpec, type Fleeting, NaiveBudget } from '../../reference/budget.ts';
 import { type AnyObject, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';

@@ -1,6 +1,6 @@
 /** RolloutSchedules: the RolloutGates they make, against what a wall clock shows. */
 import fc from 'fast-check';
-import { type Calendar, isActive, nextChange } from '../naive/calendar.ts';
+import { type Calendar, isActive, nextChange } from '../../reference/calendar.ts';
 import { admit, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';

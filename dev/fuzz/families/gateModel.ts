@@ -1,7 +1,7 @@
 /** A Gate as stored, and beside it what the naive rules make of every write of it. */
 
-import type { Selects } from '../naive/flux.ts';
-import { type GateSpec, NaiveGate, type Request } from '../naive/gate.ts';
+import type { Selects } from '../../reference/flux.ts';
+import { type GateSpec, NaiveGate, type Request } from '../../reference/gate.ts';
 import { type AnyObject, admit, ROUTES } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';

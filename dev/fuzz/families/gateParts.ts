@@ -1,6 +1,6 @@
 /** Generated Gates, and the requests that are made of them. */
 import fc from 'fast-check';
-import type { GateSpec } from '../naive/gate.ts';
+import type { GateSpec } from '../../reference/gate.ts';
 
 const time = fc
   .integer({ min: 0, max: 47 })

@@ -9,7 +9,7 @@ import { flaggerAnswer } from '../../../core/receiver/flagger.ts';
 import { webhookPath } from '../../../core/receiver/webhookPath.ts';
 import { createReceiver } from '../../../receiver/index.ts';
 import { fakeCluster, fakeMetrics } from '../../fakes/ports.ts';
-import { type Call, NaiveReceiver, signatureOf } from '../naive/receiver.ts';
+import { type Call, NaiveReceiver, signatureOf } from '../../reference/receiver.ts';
 import { type AnyObject, admit, serve } from '../world/apiServer.ts';
 import { expectThat } from '../world/finding.ts';
 import { rfc3339 } from './gateModel.ts';

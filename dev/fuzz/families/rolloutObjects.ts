@@ -1,5 +1,5 @@
 /** What a generated case of dev/fuzz/families/rollouts.ts is about, and the objects that it makes of it. */
-import type { RolloutGateSpec, Stage } from '../naive/rollout.ts';
+import type { RolloutGateSpec, Stage } from '../../reference/rollout.ts';
 import type { AnyObject } from '../world/apiServer.ts';
 import { rfc3339 } from './gateModel.ts';
 

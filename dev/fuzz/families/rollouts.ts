@@ -1,7 +1,7 @@
 /** One sync of a Rollout in any state, seen through a cache that may be older than the cluster. */
 import fc from 'fast-check';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { beginning, objections, runs, type Stage } from '../naive/rollout.ts';
+import { beginning, objections, runs, type Stage } from '../../reference/rollout.ts';
 import { type AnyObject, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { withOwners } from '../../fakes/fieldOwners.ts';
-import { isSelected, managedFieldsOf, managedValue, names, thawed } from '../naive/flux.ts';
-import type { GateSpec } from '../naive/gate.ts';
+import { isSelected, managedFieldsOf, managedValue, names, thawed } from '../../reference/flux.ts';
+import type { GateSpec } from '../../reference/gate.ts';
 import { type AnyObject, admit, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
 import type { AnyObject } from '../../client/send.ts';
+import { jsonEqual } from '../../engine/json/json.ts';
 import { patched } from '../../fakes/jsonPatch.ts';
 import { readManifests } from '../../local/install/manifests.ts';
 import { REPOSITORY } from '../../repository.ts';
@@ -103,6 +104,7 @@ export async function mutate(
   write: Write,
   ask: AskWebhook,
   shape: (object: AnyObject) => AnyObject,
+  other: (object: AnyObject) => AnyObject = (object) => object,
 ): Promise<AnyObject | null> {
   let current = write;
   const asked = new Set<WebhookRow>();
@@ -116,7 +118,12 @@ export async function mutate(
       const operations = JSON.parse(Buffer.from(response.patch, 'base64').toString());
       if (operations.length === 0) continue;
       current = { ...current, object: shape(patched(current.object, operations)) };
-      for (const other of asked) if (other !== row) changedAfter.add(other);
+      for (const each of asked) if (each !== row) changedAfter.add(each);
+    }
+    const changed = current.object && shape(other(current.object));
+    if (!jsonEqual(changed, current.object)) {
+      current = { ...current, object: changed };
+      for (const row of asked) changedAfter.add(row);
     }
     if (changedAfter.size === 0) break;
   }
@@ -136,7 +143,7 @@ async function answerOf(row: WebhookRow, write: Write, ask: AskWebhook): Promise
   if (!row.conditions.every(({ holds }) => holds(scope))) return undefined;
   let response: AdmissionResponse;
   try {
-    response = await ask(row.path, requestOf(write));
+    response = await ask(row.path, scope.request);
   } catch (error) {
     if (row.ignoresFailure) return undefined;
     throw new Refusal(
@@ -152,7 +159,7 @@ async function answerOf(row: WebhookRow, write: Write, ask: AskWebhook): Promise
 
 function enforce(policy: Policy, write: Write): void {
   if (!isMeant(policy.rules, write)) return;
-  const scope = scopeOf(write);
+  const scope: Scope = { ...scopeOf(write) };
   if (!policy.conditions.every(({ holds }) => holds(scope))) return;
   const variables = {};
   for (const { name, holds } of policy.variables) {
@@ -186,7 +193,16 @@ function isMeant(rules: readonly Rule[], { group, resource, subresource, operati
   );
 }
 
-function scopeOf(write: Write): Scope {
+/** What expressions about a write see; its request is also what webhooks are sent. */
+const scopes = new WeakMap<Write, Scope & { request: AdmissionRequest }>();
+
+function scopeOf(write: Write): Scope & { request: AdmissionRequest } {
+  const known = scopes.get(write) ?? newScope(write);
+  scopes.set(write, known);
+  return known;
+}
+
+function newScope(write: Write): Scope & { request: AdmissionRequest } {
   const { object, oldObject, user, group } = write;
   const full = write.subresource ? `${write.resource}/${write.subresource}` : write.resource;
   const checkAt = (of: { group: string; resource: string }) => ({

@@ -17,6 +17,8 @@ import { settled, sharing } from './values.ts';
 export interface RelatedObjects {
   now(): number;
   askWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse>;
+  /** What a mutating webhook of somebody else makes of an object, after ours. */
+  otherWebhook?(object: AnyObject): AnyObject;
   /** A write is answered, or refused. */
   answered?(write: AnsweredWrite): void;
 }
@@ -184,7 +186,7 @@ export class ApiServer {
         options: { fieldManager: manager },
       };
       const ask = this.#asking(record);
-      const mutated = (await mutate(write, ask, shape))!;
+      const mutated = (await mutate(write, ask, shape, subresource ? undefined : this.#around.otherWebhook))!;
       const next = settled(withGeneration(mutated, old, subresource));
       const problems = kind.schema?.problems(next, old) ?? [];
       if (problems.length > 0)

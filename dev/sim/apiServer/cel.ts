@@ -330,8 +330,13 @@ const MACROS: Record<string, (items: any[], body: (item: any) => any) => unknown
   map: (items, body) => items.map(body),
 };
 
-const sizeOf = (of: any): number =>
-  typeof of === 'string' ? [...of].length : (of.length ?? Object.keys(of as object).length);
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** Of a text in code points. */
+function sizeOf(of: any): number {
+  if (typeof of === 'string') return SURROGATE.test(of) ? [...of].length : of.length;
+  return of.length ?? Object.keys(of as object).length;
+}
 
 const METHODS: Record<string, (of: any, ...given: any[]) => unknown> = {
   size: sizeOf,

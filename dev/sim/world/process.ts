@@ -54,8 +54,8 @@ export interface Network {
 /** Where the one who would go on has ended. */
 const never = <T>() => new Promise<T>(() => {});
 
-/** `ownsAnswers`: whoever gets an answer may change it. */
-export function connect(network: Network, process: Process, user: UserInfo, ownsAnswers = false): Connection {
+/** The objects of answers are frozen, and shared with everybody. */
+export function connect(network: Network, process: Process, user: UserInfo): Connection {
   const { time, server } = network;
   const travel = async () => {
     await time.pause(network.latency());
@@ -72,7 +72,7 @@ export function connect(network: Network, process: Process, user: UserInfo, owns
         throw error;
       });
       await travel();
-      return { statusCode: code, headers: {}, body: ownsAnswers ? structuredClone(body) : settled(body) };
+      return { statusCode: code, headers: {}, body };
     },
     async *watch(path: string, signal: AbortSignal) {
       await travel();

@@ -87,8 +87,8 @@ export class ProcessClock implements Clock {
   }
 }
 
-/** Promises run before the event loop turns. */
-const idle = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** Every promise that is ready runs first: Node empties its queue of microtasks before the next tick. */
+const idle = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 const isBefore = (a: Planned, b: Planned) => a.at < b.at || (a.at === b.at && a.order < b.order);
 

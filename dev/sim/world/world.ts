@@ -65,19 +65,22 @@ export class World {
   readonly #network: Network;
   weather: Weather = CALM;
   readonly #replicas = new Map<string, Replica>();
+  /** By how much the clock of a replica is wrong. */
+  readonly #wrongBy = new Map<string, number>();
   readonly #held = new Map<string, number>();
   readonly #atRequest = new Map<string, () => void>();
   readonly #drops = new Map<string, Set<() => void>>();
   #apiServer: Process;
   #driver: Process | undefined;
 
-  constructor(seed: number) {
+  constructor(seed: number, { hasOtherWebhook = false } = {}) {
     this.random = randomFrom(seed);
     this.time = new VirtualTime(START, () => this.random.next());
     this.#apiServer = new Process('kube-apiserver', this.time);
     this.server = new ApiServer({
       now: () => this.time.now,
       askWebhook: (path, request) => this.#askWebhook(path, request),
+      ...(hasOtherWebhook && { otherWebhook: annotated }),
       answered: (write) => {
         this.writes.push(write);
         this.afterWrite(write);
@@ -109,7 +112,7 @@ export class World {
   }
 
   user(name: UserName): User {
-    const connection = connect(this.#network, new Process(name, this.time), userOf(name), true);
+    const connection = connect(this.#network, new Process(name, this.time), userOf(name));
     return new User({ url: this.#url, ca: '', connection });
   }
 
@@ -119,7 +122,7 @@ export class World {
     return new User({
       url: this.#url,
       ca: '',
-      connection: connect(this.#network, new Process(name, this.time), info, true),
+      connection: connect(this.#network, new Process(name, this.time), info),
     });
   }
 
@@ -130,7 +133,7 @@ export class World {
   startReplica(name: string): void {
     if (this.#replicas.get(name)?.process.isAlive) return;
     this.#note(`${name} starts`);
-    const process = new Process(name, this.time);
+    const process = new Process(name, this.time, () => this.#wrongBy.get(name) ?? 0);
     const server = hookServer({
       clock: process.clock,
       connection: connect(this.#network, process, userOf('hooks')),
@@ -197,6 +200,11 @@ export class World {
     this.time.leap(ms);
   }
 
+  setClock(replica: string, ms: number): void {
+    this.#note(`the clock of ${replica} is ${ms === 0 ? 'right' : `wrong by ${(ms / 3_600_000).toFixed(1)} h`}`);
+    this.#wrongBy.set(replica, ms);
+  }
+
   dropWatches(resource: string): void {
     this.#note(`watches of ${resource} break`);
     for (const drop of [...(this.#drops.get(resource) ?? [])]) drop();
@@ -208,6 +216,7 @@ export class World {
     for (const name of REPLICAS) this.startReplica(name);
     this.startDriver();
     this.#held.clear();
+    this.#wrongBy.clear();
     this.weather = CALM;
   }
 
@@ -261,6 +270,14 @@ function within<T>(time: VirtualTime, ms: number, answer: Promise<T>): Promise<T
     const cancel = time.after(ms, () => reject(new Error('no answer in time')));
     answer.then(resolve, reject).finally(cancel);
   });
+}
+
+/** What another webhook makes of a Flux object: it says on it what it has seen. */
+function annotated(object: AnyObject): AnyObject {
+  if (!/^(kustomize|source)\.toolkit\.fluxcd\.io\//.test(object.apiVersion)) return object;
+  const seen = JSON.stringify([object.spec?.path ?? object.spec?.url, object.spec?.suspend]);
+  const annotations = { ...object.metadata.annotations, 'policy.example.com/seen': seen };
+  return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
 const resourceOf = ({ kind }: AnyObject) => `metacontroller.k8s.io/${kind.toLowerCase()}s`;

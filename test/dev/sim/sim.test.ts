@@ -32,6 +32,15 @@ describe('the simulation', { timeout: 240_000 }, () => {
       expect(await replay(scenario, fault), JSON.stringify(fault)).toMatchObject({ violations: [], history });
   });
 
+  it.each(['approval-withdrawn', 'story 1, a gate that closes an hour after it was opened'])(
+    'plays the Gate story %s',
+    async (id) => {
+      const story = playable().find((each) => each.id === id)!;
+      const { writes, violations } = await replay(story);
+      expect({ isPlayed: writes > 5, violations }).toEqual({ isPlayed: true, violations: [] });
+    },
+  );
+
   it('tells what happened in plain words', async () => {
     const { world, begin, restMs } = await play(planOf(7, STEPS));
     const lines = story(world, begin, restMs);

@@ -1,12 +1,11 @@
 /**
  * The deployments that each bound object has shown as arrived: docs/rollouts.md "Arrival", a second time and as plainly as possible, for
- * OCIRepositories and for Kustomizations whose source the same Rollout sets.
+ * OCIRepositories and for Kustomizations whose source is Git, or an OCIRepository that the same Rollout sets.
  */
-import type { AnyObject } from '../../client/send.ts';
+import type { AnyObject } from '../client/send.ts';
+import { managedFieldsOf, type Thing } from '../reference/flux.ts';
 
 const DEPLOYED = 'rollout.kuberik.com/deployed';
-const SETS_TAG = 'rollout.kuberik.com/rollout';
-const SETS_VARIABLE = /^rollout\.kuberik\.com\/substitute\..+\.from$/;
 
 export interface CarriedDeployment {
   /** The entry of the annotation. */
@@ -47,7 +46,12 @@ export class Arrivals {
     }
     const known = this.objects.get(key);
     const isSame = known?.object.metadata.uid === object.metadata.uid;
-    const since = new Map(rolloutsOf(object).map((name) => [name, (isSame && known?.since.get(name)) || seenMs]));
+    const since = new Map(
+      [...managedFieldsOf(object as Thing).values()].map((name) => [
+        name,
+        (isSame && known?.since.get(name)) || seenMs,
+      ]),
+    );
     const arrived = deploymentsOn(object).filter(({ version }) => hasArrived(object, version));
     const shown = new Set([...(isSame && known ? known.shown : []), ...arrived.map(({ uid, id }) => `${uid}/${id}`)]);
     this.objects.set(key, { object, since, shown });
@@ -66,16 +70,12 @@ export class Arrivals {
   }
 }
 
-function rolloutsOf({ metadata }: AnyObject): string[] {
-  const marks = Object.entries<string>(metadata.annotations ?? {});
-  return marks.filter(([key]) => key === SETS_TAG || SETS_VARIABLE.test(key)).map(([, rollout]) => rollout);
-}
-
 function hasArrived({ kind, metadata, spec, status }: AnyObject, version: string): boolean {
   const isCurrent = spec?.suspend !== true && status?.observedGeneration === metadata.generation;
   const begin = `${version}@`;
   if (kind === 'OCIRepository') return isCurrent && status?.artifact?.revision?.startsWith(begin) === true;
   const ready = status?.conditions?.find(({ type }: AnyObject) => type === 'Ready');
   const isReady = ready?.status === 'True' && ready.observedGeneration === metadata.generation;
-  return isCurrent && isReady && status?.lastAppliedRevision?.startsWith(begin) === true;
+  const isOfGit = spec?.sourceRef?.kind === 'GitRepository' && status?.lastAppliedRevision !== undefined;
+  return isCurrent && isReady && (isOfGit || status?.lastAppliedRevision?.startsWith(begin) === true);
 }

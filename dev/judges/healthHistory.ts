@@ -1,5 +1,5 @@
 /** The versions of HealthChecks in the order in which etcd stored them, and those that a cache may hold. */
-import type { AnyObject } from '../../client/send.ts';
+import type { AnyObject } from '../client/send.ts';
 
 export interface HealthVersion {
   /** It was stored at this time or earlier: when the recorder saw it. */

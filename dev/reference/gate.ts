@@ -28,7 +28,7 @@ export class NaiveGate {
   }
 
   /** "The request that arrived last; both in one write: the later timestamp; equal: close." */
-  arrive(requests: Request[], now: number): void {
+  arrive(requests: readonly Request[], now: number): void {
     this.settle(now);
     const inOrder = [...requests].sort((a, b) => a.at - b.at || (a.action === 'close' ? 1 : -1));
     for (const request of inOrder) {
@@ -51,13 +51,25 @@ export class NaiveGate {
 
   /** @param version the tag that a Rollout is about to deploy */
   isOpen(now: number, version?: string): boolean {
-    this.settle(now);
-    const request = this.current;
+    const request = this.planned && this.planned.at <= now ? this.planned : this.current;
     if (request && now < this.endOf(request)) {
       const reaches = request.for === undefined || request.for === version;
       return request.action === 'open' && reaches;
     }
     return this.standing(now);
+  }
+
+  /** The Gate is deleted, and its requests with it. */
+  forget(): void {
+    this.current = undefined;
+    this.planned = undefined;
+  }
+
+  /** When the requests so far begin or end by themselves, in order. */
+  changes(): number[] {
+    const ends = [this.current, this.planned].flatMap((request) => (request ? [this.endOf(request)] : []));
+    const times = [...ends, ...(this.planned ? [this.planned.at] : [])];
+    return times.filter(Number.isFinite).sort((a, b) => a - b);
   }
 
   private settle(now: number): void {

@@ -32,7 +32,7 @@ export function names(annotation: string | undefined, namespace: string): string
   return parts.filter((part) => part !== '').map((part) => (part.includes('/') ? part : `${namespace}/${part}`));
 }
 
-function matches(selector: Selector | undefined, labels: Record<string, string> = {}): boolean {
+export function matches(selector: Selector | undefined, labels: Record<string, string> = {}): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
   const has = (key: string) => Object.hasOwn(labels, key);
   if (!Object.entries(matchLabels).every(([key, value]) => has(key) && labels[key] === value)) return false;

@@ -1,6 +1,6 @@
 /** What the judge finds of budgets, each with the faultless history beside it. */
 import { describe, expect, it } from 'vitest';
-import { BudgetJudge } from '../../../dev/chaos/budgetJudge.ts';
+import { BudgetJudge } from '../../../dev/judges/budgets.ts';
 
 const KEY = '/registry/kuberik.com/clusterrolloutbudgets/fleet';
 

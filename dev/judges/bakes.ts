@@ -5,7 +5,8 @@
  * A decision is made from a cache. A HealthCheck counts as Healthy if any version of it was that the cache may have held: one that was
  * current after `freshSince(bakeEndTime)`. In the same way an object that was bound later than `freshSince` need not have been known.
  */
-import type { AnyObject } from '../../client/send.ts';
+import type { AnyObject } from '../client/send.ts';
+import { durationMs } from '../reference/values.ts';
 import { Arrivals } from './arrivals.ts';
 import { HealthHistory, type HealthVersion } from './healthHistory.ts';
 
@@ -142,14 +143,8 @@ function isInRecovery(rollout: AnyObject | undefined): boolean {
   return conditions.some(({ type, status }) => type === 'BakeFailureDisabled' && String(status) === 'True');
 }
 
-/** Of a duration in whole seconds. */
-function durationMs(text: string | undefined): number | undefined {
-  const seconds = /^(\d+)s$/.exec(text ?? '')?.[1];
-  return seconds === undefined ? undefined : Number(seconds) * SECOND_MS;
-}
-
 function tooEarly({ spec }: AnyObject, { bakeStartTime, bakeEndTime }: Entry): string[] {
-  const bakeTime = durationMs(spec?.bakeTime);
+  const bakeTime = durationMs(spec?.bakeTime ?? '');
   if (bakeTime === undefined) return [];
   if (bakeStartTime === undefined) return ['succeeded without a bake'];
   const took = Date.parse(bakeEndTime) - Date.parse(bakeStartTime);
@@ -158,12 +153,12 @@ function tooEarly({ spec }: AnyObject, { bakeStartTime, bakeEndTime }: Entry): s
 
 /** Whether its deployTimeout had passed, before the bake or after it. Stored times have whole seconds. */
 function isOverdue({ spec }: AnyObject, entry: Entry): boolean {
-  const timeout = durationMs(spec?.deployTimeout);
+  const timeout = durationMs(spec?.deployTimeout ?? '');
   if (timeout === undefined) return false;
   const began =
     entry.bakeStartTime === undefined
       ? begunAt(entry) + (entry.waitedSeconds ?? 0) * SECOND_MS
-      : Date.parse(entry.bakeStartTime) + (durationMs(spec.bakeTime) ?? 0);
+      : Date.parse(entry.bakeStartTime) + (durationMs(spec.bakeTime ?? '') ?? 0);
   return Date.parse(entry.bakeEndTime) + SECOND_MS > began + timeout;
 }
 

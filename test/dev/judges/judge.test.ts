@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../../dev/chaos/audit.ts';
-import { Judge } from '../../../dev/chaos/judge.ts';
+import { Judge } from '../../../dev/judges/judge.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'judge-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -53,6 +53,7 @@ async function judge(steps: Step[]) {
     if (!('stored' in step)) continue;
     const { namespace, name } = step.stored;
     const object = step.object && {
+      ...(step.stored === APP && { kind: 'Kustomization' }),
       ...step.object,
       metadata: { namespace, name, uid: `uid-${name}`, ...(step.object as any).metadata },
     };
@@ -217,10 +218,10 @@ describe('of a Rollout it finds', () => {
     [
       'an arrival that no object has shown',
       [
-        ...write('a1', APP, 5, { spec: {}, metadata: { annotations: { 'rollout.kuberik.com/rollout': 'app' } } }),
+        ...write('a1', APP, 5, app({}, { 'rollout.kuberik.com/substitute.V.from': 'app' })),
         ...write('r2', ROLLOUT, 11, rollout(2, entry(1, '1.0.0', { appliedTime: '2026-11-21T13:00:00Z' }))),
       ],
-      'deployment 1 (1.0.0) counts as applied, and undefined app never showed it',
+      'deployment 1 (1.0.0) counts as applied, and Kustomization app never showed it',
     ],
     [
       'a success without health',

@@ -1,5 +1,6 @@
 /** Whether budgets were kept: nobody begins by itself without a slot, and never are more on their way than a budget allows. */
 import type { AnyObject } from '../client/send.ts';
+import { matches } from '../reference/flux.ts';
 
 const BUDGET = /^\/registry\/kuberik\.com\/(?:rolloutbudgets\/([^/]+)|clusterrolloutbudgets)\/[^/]+$/;
 const ON_ITS_WAY = ['Deploying', 'InProgress'];
@@ -66,9 +67,5 @@ function isAutomatic(head: AnyObject | undefined): boolean {
 
 function selects(key: string, { spec }: AnyObject, { metadata }: AnyObject): boolean {
   const namespace = BUDGET.exec(key)?.[1];
-  const labels = Object.entries(spec.selector.matchLabels ?? {});
-  return (
-    (namespace === undefined || namespace === metadata.namespace) &&
-    labels.every(([label, value]) => metadata.labels?.[label] === value)
-  );
+  return (namespace === undefined || namespace === metadata.namespace) && matches(spec.selector, metadata.labels);
 }

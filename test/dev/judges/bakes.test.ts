@@ -1,6 +1,6 @@
 /** What the judge finds of outcomes, each with the faultless history beside it. */
 import { describe, expect, it } from 'vitest';
-import { BakeJudge } from '../../../../dev/chaos/bakes/bakeJudge.ts';
+import { BakeJudge } from '../../../dev/judges/bakes.ts';
 
 /** A cache is never older than that. */
 const STALE_S = 15;

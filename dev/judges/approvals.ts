@@ -1,6 +1,6 @@
 /** Whether approvals were kept: each was written by whose it is, and nothing is deployed behind a Gate that asks for more than it has. */
 import type { AnyObject } from '../client/send.ts';
-import type { Write } from './audit.ts';
+import type { Write } from './writes.ts';
 
 const RECORD = 'gate.fluxcd.io/approvals';
 

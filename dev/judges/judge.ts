@@ -7,14 +7,16 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyObject } from '../client/send.ts';
-import { ApprovalJudge } from './approvalJudge.ts';
-import type { AuditTrail, Write } from './audit.ts';
-import { deploymentsOn } from './bakes/arrivals.ts';
-import { BakeJudge } from './bakes/bakeJudge.ts';
-import { BudgetJudge } from './budgetJudge.ts';
+import { managedFieldsOf, managedValue, names, type Thing } from '../reference/flux.ts';
+import { ApprovalJudge } from './approvals.ts';
+import { deploymentsOn } from './arrivals.ts';
+import { BakeJudge } from './bakes.ts';
+import { BudgetJudge } from './budgets.ts';
+import { bypassesOfOthers, DeploymentJudge } from './deployments.ts';
 import { type Closing, GateHistory } from './gateHistory.ts';
-import { rolloutChecker } from './invariants.ts';
-import type { SeenVersion } from './store.ts';
+import { rolloutChecker } from './histories.ts';
+import { OpeningJudge } from './openings.ts';
+import type { SeenVersion, Write, Writes } from './writes.ts';
 
 const GATES = 'gate.fluxcd.io/gates';
 const SELECTED_BY = 'gate.fluxcd.io/selected-by';
@@ -55,7 +57,7 @@ interface RolloutSeen {
 
 export class Judge {
   readonly findings: Findings;
-  private readonly audit: AuditTrail;
+  private readonly audit: Writes;
   private readonly seen = new Map<string, Seen>();
   private readonly gates = new Map<string, GateHistory>();
   /** RolloutGates that are not passing, and the revision since which. */
@@ -64,11 +66,24 @@ export class Judge {
   private readonly rollouts = new Map<string, RolloutSeen>();
   private readonly budgets = new BudgetJudge();
   private readonly approvals = new ApprovalJudge();
+  private readonly openings = new OpeningJudge();
   private readonly bakes: BakeJudge;
+  private readonly deployments: DeploymentJudge | undefined;
+  private readonly clocksAreRight: boolean;
 
-  /** @param freshSince for the time of a decision: whatever was stored before the answer was in the caches by then */
-  constructor(audit: AuditTrail, freshSince: (ms: number) => number) {
+  /**
+   * @param freshSince for the time of a decision: whatever was stored before the answer was in the caches by then
+   * @param rules.decidedMs how long before it is stored a deployment may have been decided; without it none is compared with the reference
+   * @param rules.clocksAreRight else what compares times is left out: closings, openings, bakes, slots and the reference
+   */
+  constructor(
+    audit: Writes,
+    freshSince: (ms: number) => number,
+    { decidedMs, clocksAreRight = true }: { decidedMs?: number; clocksAreRight?: boolean } = {},
+  ) {
     this.audit = audit;
+    this.clocksAreRight = clocksAreRight;
+    this.deployments = decidedMs === undefined ? undefined : new DeploymentJudge(decidedMs);
     this.bakes = new BakeJudge(freshSince);
     this.findings = {
       violations: [],
@@ -87,22 +102,30 @@ export class Judge {
     this.findings.versions++;
     const writer = object ? this.audit.writerOf(key, revision) : this.remover(key, revision);
     if (!writer) this.findings.unanswered++;
-    if (key.startsWith(GATE_PREFIX)) this.takeGate(key, object, revision, writer);
+    if (key.startsWith(GATE_PREFIX)) this.takeGate(key, object, revision, writer, seenMs);
     else if (this.budgets.isBudget(key)) this.accuseAll(key, revision, writer, this.budgets.takeBudget(key, object));
     else if (this.bakes.isHealthCheck(key)) this.bakes.takeHealth(key, object, seenMs);
     else if (FLUX_PREFIX.test(key)) this.takeFlux({ key, before, object, revision, writer }, seenMs);
     else if (key.startsWith(ROLLOUTGATE_PREFIX)) this.takeRolloutGate(key, object, revision);
     else if (key.startsWith(ROLLOUT_PREFIX) && object) this.takeRollout(key, before, object, revision);
+    const unlike = this.deployments?.take(key, object, seenMs) ?? [];
+    if (this.clocksAreRight) this.accuseAll(key, revision, writer, unlike);
     if (object) this.seen.set(key, { object, revision });
     else this.seen.delete(key);
   }
 
-  private takeGate(key: string, gate: AnyObject | undefined, revision: number, writer: Write | undefined): void {
+  private takeGate(
+    key: string,
+    gate: AnyObject | undefined,
+    revision: number,
+    writer: Write | undefined,
+    seenMs: number,
+  ): void {
     const name = key.slice(GATE_PREFIX.length);
     this.accuseAll(key, revision, writer, this.approvals.takeGate(name, gate, writer));
     const history = this.gateHistory(name);
     const wasClosed = history.isClosedByWrite();
-    history.take(gate, revision);
+    history.take(gate, revision, Math.min(seenMs, writer?.answeredMs ?? seenMs));
     if (!wasClosed && history.isClosedByWrite()) this.findings.closings++;
   }
 
@@ -117,12 +140,17 @@ export class Judge {
   private takeFlux(change: FluxChange, seenMs: number): void {
     const { key, before, object, revision, writer } = change;
     this.bakes.takeFlux(key, object, seenMs);
+    if (object) {
+      const change = { before: before?.object, object, writer };
+      const early = this.openings.take(key, change, seenMs, this.audit.of(key));
+      if (this.clocksAreRight) this.accuseAll(key, revision, writer, early);
+    }
     const wrong = whatIsWrong(change);
     const required = before ? requiredGates(before.object) : namedGates(object);
     const lost = before && object ? required.filter((gate) => !requiredGates(object).includes(gate)) : [];
     for (const gate of required) {
       const what = wrong ?? (lost.includes(gate) ? 'takes the gate off' : undefined);
-      if (what === undefined || isBypass(change)) continue;
+      if (what === undefined || isBypass(change) || !this.clocksAreRight) continue;
       const closing = this.closingOf(gate, writer);
       if (!closing) continue;
       if (this.wasUnderWay(key, writer, before?.revision ?? 0, closing)) this.findings.underWay++;
@@ -149,8 +177,12 @@ export class Judge {
     const rollout = this.rolloutSeen(object);
     const writer = this.audit.writerOf(key, revision);
     this.accuseAll(key, revision, writer, rollout.check(object));
-    this.accuseAll(key, revision, writer, this.budgets.takeRollout(before?.object, object));
-    this.accuseAll(key, revision, writer, this.bakes.takeRollout(before?.object, object));
+    this.accuseAll(key, revision, writer, bypassesOfOthers(before?.object, object, this.audit.of(key)));
+    const timed = [
+      ...this.budgets.takeRollout(before?.object, object),
+      ...this.bakes.takeRollout(before?.object, object),
+    ];
+    if (this.clocksAreRight) this.accuseAll(key, revision, writer, timed);
     const head = object.status?.history?.[0];
     const isNew = head && !rollout.tags.has(head.id);
     if (isNew && before) this.checkHead(key, before.object, object, rollout.statusChanged, revision);
@@ -177,7 +209,7 @@ export class Judge {
       const writer = this.audit.writerOf(key, revision);
       this.accuse(key, revision, writer, `deploys ${head.version.tag} (${head.id}) with ${what}`);
     }
-    for (const [gateKey, closing] of this.inTheWay(before, head)) {
+    for (const [gateKey, closing] of this.clocksAreRight ? this.inTheWay(before, head) : []) {
       const closedMs = 'ms' in closing ? closing.ms : this.audit.writerOf(gateKey, closing.revision)?.answeredMs;
       const isLate = 'revision' in closing && statusChanged > closing.revision;
       // Stored times have whole seconds.
@@ -212,8 +244,10 @@ export class Judge {
     for (const { text, rollout, uid, id, version } of deploymentsOn(object)) {
       const tag = this.rollouts.get(uid)?.tags.get(id);
       if (tag !== version) this.accuse(key, revision, writer, `says ${text}, and that deployment is ${tag}`);
-      for (const value of valuesManagedBy(object, rollout)) {
-        if (value !== version) this.accuse(key, revision, writer, `says ${text}, and carries ${value}`);
+      for (const [field, owner] of managedFieldsOf(object as Thing)) {
+        const value = managedValue(object as Thing, field);
+        if (owner === rollout && value !== version)
+          this.accuse(key, revision, writer, `says ${text}, and carries ${value}`);
       }
     }
   }
@@ -288,8 +322,8 @@ function letPast(text: string | undefined, { id, version }: AnyObject): string[]
 /** The Gates that a Rollout names and this deployment was not let past. */
 function requiredBy({ metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>, head: AnyObject): string[] {
   const bypassed = letPast(metadata.annotations?.[BYPASSED_GATES], head);
-  const names = (spec.gates ?? []).map((gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`);
-  return names.filter((name: string) => !bypassed.includes(name));
+  const named = (spec.gates ?? []).map((gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`);
+  return named.filter((name: string) => !bypassed.includes(name));
 }
 
 function namedGates(object: AnyObject | undefined): string[] {
@@ -302,24 +336,7 @@ function requiredGates(object: AnyObject): string[] {
 }
 
 function refs(object: AnyObject | undefined, annotation: string): string[] {
-  return (object?.metadata.annotations?.[annotation] ?? '')
-    .split(',')
-    .map((text: string) => text.trim())
-    .filter(Boolean)
-    .map((text: string) => (text.includes('/') ? text : `${object?.metadata.namespace}/${text}`));
-}
-
-/** The values that a Rollout owns in the object. */
-function valuesManagedBy({ metadata, spec }: AnyObject, rollout: string): string[] {
-  const annotations = metadata.annotations ?? {};
-  const variables = Object.entries(annotations).flatMap(([key, name]) => {
-    const variable = /^rollout\.kuberik\.com\/substitute\.(.+)\.from$/.exec(key)?.[1];
-    return variable && name === rollout ? [variable] : [];
-  });
-  return [
-    ...variables.map((variable) => spec.postBuild?.substitute?.[variable]),
-    ...(annotations['rollout.kuberik.com/rollout'] === rollout ? [spec.ref?.tag] : []),
-  ];
+  return names(object?.metadata.annotations?.[annotation], object?.metadata.namespace ?? '');
 }
 
 const closingText = (closing: Closing) =>

@@ -1,6 +1,6 @@
 /** What the judge finds of approvals, each with the faultless history beside it. */
 import { describe, expect, it } from 'vitest';
-import { ApprovalJudge } from '../../../dev/chaos/approvalJudge.ts';
+import { ApprovalJudge } from '../../../dev/judges/approvals.ts';
 
 const NAME = 'apps/signed';
 const gate = (...people: string[]): any => {
