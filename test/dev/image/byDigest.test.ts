@@ -50,6 +50,7 @@ it('names no image but that of the release, by its digest', async () => {
   );
   expect(changed).toEqual([
     'app/deployment.yaml',
+    'components/audit/deployment.yaml',
     'components/release-copies/kustomization.yaml',
     'components/ui/deployment.yaml',
   ]);
