@@ -5,26 +5,33 @@ import { KINDS, type KindName } from '../../../api/kinds.ts';
 import type { LocalCluster } from '../../../dev/local/cluster.ts';
 import { type AnyObject, type ClusterView, waitFor } from '../../cluster/support/cluster.ts';
 
+const readObjects = (file: string): AnyObject[] =>
+  readFileSync(join(import.meta.dirname, file), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
 /**
  * What commit 65e3110 left, driven by Metacontroller 4.17: five Rollouts with their histories, and a freeze.
  * Their story is told by `upgrade.test.ts`.
  */
-export const LEFT: AnyObject[] = readFileSync(join(import.meta.dirname, 'left-by-65e3110.jsonl'), 'utf8')
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line));
+export const LEFT = readObjects('left-by-65e3110.jsonl');
+
+/** What commit 51625b35 left: a Gate and a RolloutGate of namespace `board`, each with one of two approvals of 1.0.0, and the Rollouts that wait for them. */
+const APPROVED_ONCE = readObjects('left-by-51625b35.jsonl');
 
 export const leftBehind = (kind: KindName, name: string): AnyObject =>
   LEFT.find((object) => object.kind === kind && object.metadata.name === name)!;
 
 /** Puts them into the cluster's etcd, beneath the API server; resolves when the API server answers them. */
 export async function restore({ etcdUrl }: LocalCluster, { admin }: ClusterView): Promise<void> {
-  for (const namespace of new Set(LEFT.map(({ metadata }) => metadata.namespace!))) {
+  const all = [...LEFT, ...APPROVED_ONCE];
+  for (const namespace of new Set(all.map(({ metadata }) => metadata.namespace!))) {
     const metadata = { name: namespace, labels: { team: namespace } };
     await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata });
   }
   // Owners first: the garbage collector takes what has none.
-  for (const object of LEFT.toSorted((a, b) => ownersOf(a) - ownersOf(b))) {
+  for (const object of all.toSorted((a, b) => ownersOf(a) - ownersOf(b))) {
     const { group, resource } = KINDS[object.kind as KindName];
     const { namespace, name } = object.metadata;
     const key = `/registry/${group}/${resource}/${namespace}/${name}`;
@@ -33,7 +40,7 @@ export async function restore({ etcdUrl }: LocalCluster, { admin }: ClusterView)
     if (!ok) throw new Error(`etcd answers ${status} to ${key}`);
   }
   await waitFor(async () => {
-    for (const object of LEFT) {
+    for (const object of all) {
       const { metadata } = await admin.get(object as never);
       if (metadata.uid !== object.metadata.uid)
         throw new Error(`${object.kind} ${metadata.name} has uid ${metadata.uid}`);

@@ -166,3 +166,41 @@ describe('an installation of 65e3110', () => {
     await headIs('waiting', '1.1.0', { id: 2, bakeStatus: 'Succeeded' });
   });
 });
+
+describe('open approvals of 51625b35', () => {
+  const BOARD = 'board';
+  const group = 'rbac.authorization.k8s.io';
+  beforeAll(() =>
+    Promise.all(
+      ['gate-approver', 'rolloutgate-approver'].map((name) =>
+        view.admin.create({
+          apiVersion: `${group}/v1`,
+          kind: 'RoleBinding',
+          metadata: { namespace: BOARD, name },
+          roleRef: { apiGroup: group, kind: 'ClusterRole', name },
+          subjects: [{ apiGroup: group, kind: 'User', name: 'bob' }],
+        }),
+      ),
+    ),
+  );
+
+  it.each([
+    ['gate', 'prod', 'gated', 'approve.gate.fluxcd.io/for'],
+    ['rolloutGate', 'qa', 'app', 'rollout.kuberik.com/approve'],
+  ] as const)('of a %s count on: the second person lets the version through', async (kind, gate, name, annotation) => {
+    const rollout = ref('rollout', BOARD, name);
+    await waitFor(
+      async () => conditionOf(await view.admin.get(rollout), 'DeploymentBlocked')?.message.includes('1 of 2 approvals'),
+      `${name} to wait for one more`,
+    );
+    const patch = { metadata: { annotations: { [annotation]: '1.0.0' } } };
+    // The authorizer of the API server may not know the binding yet.
+    await waitFor(
+      async () =>
+        (await view.admin.mergePatch(ref(kind, BOARD, gate), patch, { headers: { 'Impersonate-User': 'bob' } })).object,
+      'the right to approve',
+    );
+    const head = await waitFor(async () => (await view.admin.get(rollout)).status?.history?.[0], 'the deployment');
+    expect(head).toMatchObject({ version: { tag: '1.0.0' }, approvals: [{ by: 'alice' }, { by: 'bob' }] });
+  });
+});
