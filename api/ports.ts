@@ -203,11 +203,6 @@ export interface RequiringObjects extends Requiring {
   objects: readonly KubeObject[];
 }
 
-/** Read together, and not for each Gate that asks: what is at most `maxAgeMs` old will do. */
-export interface GateRequirers {
-  read(now: EpochMs, maxAgeMs: number): Promise<RequiringObjects>;
-}
-
 /** Answers that many ask for at about the same time. A failure is not remembered. */
 export interface Recent {
   /** The answer of this key that was asked for at most `maxAgeMs` ago, or a new one. */
@@ -261,7 +256,6 @@ export interface HookCall extends Call {
   events: EventSink;
   metadata: ReleaseMetadataCache;
   measurements: Measurements;
-  requirers: GateRequirers;
   recent: Recent;
   /** `cluster` over connections of its own, for what reads much: inventories. */
   healthCluster: ClusterReader;

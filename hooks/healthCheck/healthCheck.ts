@@ -3,7 +3,7 @@
  * health of the classes kustomization and prometheus, and runs the Jobs of class job.
  */
 import type { Kustomization } from '../../api/flux.ts';
-import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
@@ -36,6 +36,7 @@ import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts'
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
+import { namespaceLabels } from '../../live/objectReads.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
 
@@ -66,10 +67,11 @@ export const healthCheckHook: DecoratorHook = {
   async sync(request, call) {
     if (request.finalizing || request.object.metadata.deletionTimestamp) return { attachments: [] };
     const healthCheck = request.object as HealthCheck;
+    const { namespace = '' } = healthCheck.metadata;
     const rollouts = objectsOf<Rollout>(request.related, KINDS.Rollout);
-    const own = rollouts.filter(({ metadata }) => metadata.namespace === healthCheck.metadata.namespace);
+    const own = rollouts.filter(({ metadata }) => metadata.namespace === namespace);
     const needsLabels = needsNamespaceLabels(own);
-    const labels = needsLabels ? await namespaceLabels(healthCheck, call) : undefined;
+    const labels = needsLabels ? await namespaceLabels(namespace, call.cluster) : undefined;
     const concerned = associatedRollouts(own, healthCheck, labels);
     const cutoffs = cutoffsOf(concerned, call.now);
     const before = healthCheck.status;
@@ -106,13 +108,6 @@ export const healthCheckHook: DecoratorHook = {
 function rolloutsBeside(namespace: string, { cluster, recent }: HookCall) {
   const list = () => cluster.listMetadata({ ...ROLLOUTS, namespace });
   return recent.within(ROLLOUTS_MS, `rollouts ${namespace}`, list);
-}
-
-async function namespaceLabels(
-  { metadata }: HealthCheck,
-  { cluster }: HookCall,
-): Promise<Record<string, string> | undefined> {
-  return (await cluster.get({ ...NAMESPACES, name: metadata.namespace ?? '' }))?.metadata.labels;
 }
 
 function isSelecting(rollout: Rollout, healthCheck: HealthCheck, labels: Record<string, string> | undefined): boolean {

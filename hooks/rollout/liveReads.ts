@@ -1,38 +1,20 @@
 /** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be taken back. */
-import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
-import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
-import {
-  apiVersionOf,
-  BOUND_KINDS,
-  FLUX_BINDINGS,
-  GATES,
-  KINDS,
-  NAMESPACES,
-  PINNABLE_KINDS,
-  ROLLOUT_GATES,
-  ROLLOUTS,
-  resourceOf,
-} from '../../api/kinds.ts';
+import type { ImagePolicy } from '../../api/flux.ts';
+import { GATES, KINDS, PINNABLE_KINDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
-import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { isTooMany } from '../../core/gate/gateRefs.ts';
-import { isTruncated, reachesBeyond, selectingGateLists } from '../../core/gate/gateSelection.ts';
-import { boundLabel, identityOf, refKey } from '../../core/kube/names.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { isForeign, releaseConfigMap } from '../../core/rollout/child.ts';
 import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adoptDeployment.ts';
-import { boundObjects, currentBindings, type GateSelectors } from '../../core/rollout/evaluation/gatesToPass.ts';
-import {
-  consenting,
-  namespacesToAsk,
-  orderProblem,
-  unreadUpstream,
-  upstreamRefs,
-} from '../../core/rollout/upstream/dependencies.ts';
+import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
+import { listBindable, withCurrentGates } from '../../live/gateReads.ts';
+import { objectsOfKinds, type Reads, readUpstream } from '../../live/objectReads.ts';
 import { imagePolicyVersion } from './relatedRules.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
@@ -49,14 +31,6 @@ export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Prom
   return cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
 }
 
-export function liveRolloutGates({ metadata }: Rollout, cluster: ClusterReader): Promise<RolloutGate[]> {
-  return cluster.list<RolloutGate>({
-    ...ROLLOUT_GATES,
-    ...(metadata.namespace && { namespace: metadata.namespace }),
-    fieldSelector: `spec.rolloutRef.name=${metadata.name}`,
-  });
-}
-
 /** The Gates that exist. */
 export async function liveGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Gate[]> {
   const requested = refs.filter((ref) => !isTooMany(ref));
@@ -64,21 +38,6 @@ export async function liveGates(refs: readonly NamespacedName[], cluster: Cluste
     requested.map(({ namespace, name }) => cluster.get<Gate>({ ...GATES, namespace, name })),
   );
   return found.filter((gate) => gate !== undefined);
-}
-
-/** The Gates that may select the Rollout, or Flux objects of its namespace; its Namespace is read where that matters. */
-export async function liveSelectors(
-  { metadata }: Rollout,
-  cluster: ClusterReader,
-  label: Parameters<typeof selectingGateLists>[1] = SELECTS_ROLLOUTS_LABEL,
-): Promise<GateSelectors> {
-  const { namespace = '' } = metadata;
-  const lists = await Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
-  const gates = lists.flat();
-  const home = gates.some(({ spec }) => reachesBeyond(spec?.selects))
-    ? await cluster.get({ ...NAMESPACES, name: namespace })
-    : undefined;
-  return { gates, namespaceLabels: home?.metadata.labels ?? {}, truncated: isTruncated(lists) };
 }
 
 /** Children are ours only: one that is wanted and not among them has not been created yet, or its name is taken. */
@@ -104,86 +63,40 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
  */
 const SHARED_MS = 1000;
 
-export async function liveBindings({ metadata }: Rollout, { cluster }: HookCall): Promise<FluxBinding[]> {
-  const { namespace = '', name = '' } = metadata;
-  return cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) });
-}
-
-/**
- * One for each object bound to the Rollout, also where it has none or an old one, with the Gates that the object requires now.
- * Gates are listed only where a binding does not vouch for its object's.
- */
+/** One binding for each object bound to the Rollout, with the Gates that the object requires now. */
 export async function withLiveGates(
   rollout: Rollout,
   bindings: readonly FluxBinding[],
-  { cluster, settings, recent }: HookCall,
+  call: HookCall,
 ): Promise<FluxBinding[]> {
   const { namespace = '' } = rollout.metadata;
-  const rules = { ownNamespaceOnly: settings.noCrossNamespaceRefs };
-  const objects = await recent.within(SHARED_MS, `bound in ${namespace}`, () =>
-    objectsOfKinds(BOUND_KINDS, namespace, cluster),
-  );
-  const bound = boundObjects(rollout, objects, bindings, rules);
-  const selecting = bound.every(({ isVouched }) => isVouched)
-    ? { gates: [], namespaceLabels: {} }
-    : await liveSelectors(rollout, cluster, SELECTS_LABEL);
-  return currentBindings(rollout, bindings, bound, selecting, rules);
+  const list = () => listBindable(namespace, call.cluster);
+  const objects = await call.recent.within(SHARED_MS, `bound in ${namespace}`, list);
+  const [current = []] = await withCurrentGates([rollout], [bindings], objects, call);
+  return current;
 }
 
-/** Their metadata. */
-async function objectsOfKinds(
-  kinds: typeof BOUND_KINDS,
-  namespace: string,
-  cluster: ClusterReader,
-): Promise<FluxObject[]> {
-  const lists = await Promise.all(
-    kinds.map(async (row) => {
-      if (!(await cluster.serves(resourceOf(row)))) return [];
-      const objects = await cluster.listMetadata({ ...resourceOf(row), namespace });
-      return objects.map(({ metadata }) => ({ apiVersion: apiVersionOf(row), kind: row.kind, metadata }));
-    }),
-  );
-  return lists.flat();
-}
-
-// What there is of the upstream Rollouts of a Rollout, `spec.after`: as the cache has them, or live before a deployment.
-
-type Reads = Pick<HookCall, 'cluster' | 'settings'>;
-
-/** `cached`: related Rollouts. Their own upstream Rollouts are not related, and are read live: a change of them is to wake nobody. */
+/**
+ * The upstream Rollouts of a Rollout, `spec.after`: as the cache has them (`cached`: related Rollouts), or live before a deployment. Their own upstream
+ * Rollouts are not related, and are read live: a change of them is to wake nobody.
+ */
 export async function upstreamOf(
   rollout: Rollout,
-  cached: readonly Rollout[],
   call: Reads,
+  cached?: readonly Rollout[],
 ): Promise<UpstreamRollouts | undefined> {
   const refs = upstreamRefs(rollout);
   if (refs.length === 0) return undefined;
+  if (!cached) return readUpstream(rollout, call);
   const byKey = new Map(cached.map((each) => [refKey(identityOf(each)), each]));
-  return readUpstream(rollout, new Map(refs.map((ref) => [refKey(ref), byKey.get(refKey(ref))])), call);
-}
-
-export function liveUpstream(rollout: Rollout, call: Reads): Promise<UpstreamRollouts | undefined> {
-  return upstreamRefs(rollout).length === 0 ? Promise.resolve(undefined) : readUpstream(rollout, new Map(), call);
+  return readUpstream(
+    rollout,
+    call,
+    refs.map((ref) => [refKey(ref), byKey.get(refKey(ref))] as const),
+  );
 }
 
 /** Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, wakes nobody. */
 export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
   return problem !== undefined || upstreamRefs(rollout).length > found.length;
-}
-
-async function readUpstream(
-  rollout: Rollout,
-  read: Map<string, Rollout | undefined>,
-  { cluster, settings }: Reads,
-): Promise<UpstreamRollouts> {
-  for (let next = unreadUpstream(rollout, read); next.length > 0; next = unreadUpstream(rollout, read)) {
-    const found = await Promise.all(next.map((ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref })));
-    next.forEach((ref, index) => void read.set(refKey(ref), found[index]));
-  }
-  const problem = orderProblem(rollout, read);
-  const found = upstreamRefs(rollout).flatMap((ref) => read.get(refKey(ref)) ?? []);
-  const requested = settings.watchWithoutConsent ? [] : namespacesToAsk(rollout, found);
-  const namespaces = await Promise.all(requested.map((name) => cluster.get({ ...NAMESPACES, name })));
-  const seen = settings.watchWithoutConsent ? found : consenting(rollout, found, namespaces);
-  return { found: seen, ...(problem && { problem }) };
 }

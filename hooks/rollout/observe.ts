@@ -47,7 +47,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
   const namespaceLabels = await homeLabels(rollout.metadata.namespace ?? '', related, gates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
-  const upstream = await upstreamOf(reached, objectsOf<Rollout>(related, KINDS.Rollout), call);
+  const upstream = await upstreamOf(reached, call, objectsOf<Rollout>(related, KINDS.Rollout));
   // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
   const keepsConfigMaps = request.children?.['ConfigMap.v1'] !== undefined;
   const copying = await copyingOf(request, imagePolicy, call);

@@ -1,8 +1,8 @@
 /** What the writer of a Rollout should know although it is allowed. */
 import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
-import { HEALTH_CHECKS, ROLLOUT_GATES } from '../../api/kinds.ts';
+import { HEALTH_CHECKS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
+import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
 import { bypassWarning } from '../../core/admission/gateTexts.ts';
 import { closingsPassed } from '../../core/admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
@@ -13,6 +13,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { approvalEvaluator, isApproved } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { listRolloutGates } from '../../live/objectReads.ts';
 import { readClosed, readClosedOfAll } from '../closedGates.ts';
 
 /** Gates, and RolloutGates, that the warnings of one write name. */
@@ -124,11 +125,7 @@ async function lacksApprovals(rollout: Rollout, before: Rollout | undefined, cal
   const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
   const { history, releaseAuthors = [] } = rollout.status ?? {};
   if (!requested || requested === history?.[0]?.version.tag) return [];
-  const gates = await call.cluster.list<RolloutGate>({
-    ...ROLLOUT_GATES,
-    namespace: rollout.metadata.namespace ?? '',
-    fieldSelector: `spec.rolloutRef.name=${rollout.metadata.name}`,
-  });
+  const gates = await listRolloutGates(rollout, call.cluster);
   const missing = approvalEvaluator(rollout, gates, releaseAuthors, call.now)
     .of(requested)
     .filter((each) => !isApproved([each]));
