@@ -130,8 +130,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const events = [...retry.events, ...progress.events, ...decision.events];
   const changes = changeEvents(decision.evaluation, state.conditions, rollout.status);
   const requeues = [releases, progress, decision, decision.evaluation].flatMap(({ requeueAt }) => requeueAt);
-  const isOurs = !observed.configMapIsForeign && !observed.configMapUnsupported;
-  const configMap = isOurs ? releaseConfigMap(rollout) : undefined;
+  const configMap = observed.configMapProblem === undefined ? releaseConfigMap(rollout) : undefined;
   const policy = observed.writeBackProblem === undefined ? derivedPolicy(observed) : undefined;
   const { copy } = decision.evaluation;
   return {

@@ -9,7 +9,6 @@ import {
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
-import { configMapChild, foreignMessage, notInstalledMessage } from './child.ts';
 import { isBaking } from './deployment/bake.ts';
 import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { isUnwatched } from './deployment/unwatched.ts';
@@ -55,7 +54,7 @@ export function readyNow(
 }
 
 function otherProblems(
-  { rollout, configMapIsForeign, configMapUnsupported }: Observed,
+  { configMapProblem }: Observed,
   available: RolloutState['available'],
   { bypassGates }: Requests,
 ): string[] {
@@ -63,8 +62,7 @@ function otherProblems(
   const isUnknown = bypassGates !== undefined && !available.some(({ tag }) => tag === bypassGates);
   return [
     ...(isUnknown ? [`bypass gates version ${bypassGates} is not in available releases`] : []),
-    ...(configMapIsForeign ? [foreignMessage(configMapChild(rollout))] : []),
-    ...(configMapUnsupported ? [notInstalledMessage(configMapChild(rollout))] : []),
+    ...(configMapProblem ? [configMapProblem] : []),
   ];
 }
 

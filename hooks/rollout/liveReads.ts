@@ -7,9 +7,8 @@ import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { isTooMany } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { isForeign, releaseConfigMap } from '../../core/rollout/child.ts';
+import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
 import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adoptDeployment.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
@@ -40,15 +39,25 @@ export async function liveGates(refs: readonly NamespacedName[], cluster: Cluste
   return found.filter((gate) => gate !== undefined);
 }
 
-/** Children are ours only: one that is wanted and not among them has not been created yet, or its name is taken. */
-export async function configMapIsForeign(request: CompositeRequest, cluster: ClusterReader): Promise<boolean> {
-  const rollout = request.parent as unknown as Rollout;
-  const wanted = rollout.metadata.deletionTimestamp ? undefined : releaseConfigMap(rollout)?.metadata;
-  if (!wanted?.name || objectAt(request.children, { group: '', kind: 'ConfigMap' }, wanted.namespace, wanted.name))
-    return false;
-  const { namespace = '', name } = wanted;
-  const found = await cluster.get({ apiVersion: 'v1', resource: 'configmaps', namespace, name });
-  return found !== undefined && isForeign(found, rollout);
+/**
+ * Why a child cannot be written: the installation lacks its kind, or its name is taken. Children are ours only: one that is not among them has not been
+ * created yet, or another object has its name.
+ */
+export async function childProblem(
+  child: Child | undefined,
+  { parent, children }: CompositeRequest,
+  cluster: ClusterReader,
+): Promise<string | undefined> {
+  const rollout = parent as unknown as Rollout;
+  if (!child || rollout.metadata.deletionTimestamp) return undefined;
+  const { kind, apiVersion, resource, name } = child;
+  const { namespace = '' } = rollout.metadata;
+  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
+  const ours = children?.[`${kind}.${apiVersion}`];
+  if (!ours) return notInstalledMessage(child);
+  if (ours[`${namespace}/${name}`]) return undefined;
+  const found = await cluster.get({ apiVersion, resource, namespace, name });
+  return found && isForeign(found, rollout) ? foreignMessage(child) : undefined;
 }
 
 /** Which deployments of the Rollout the Flux objects of its namespace carry. */

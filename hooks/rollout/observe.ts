@@ -1,7 +1,7 @@
 /** What a Rollout's plan is made from, as Metacontroller's caches have it. */
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
-import { HEALTH_CHECKS, KINDS, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import { HEALTH_CHECKS, KINDS, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
@@ -15,7 +15,7 @@ import { LIMITS } from '../../core/limits.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
-import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
+import { configMapChild, policyChild } from '../../core/rollout/child.ts';
 import { gatesToPass } from '../../core/rollout/evaluation/gatesToPass.ts';
 import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
 import { foreignRefs, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/rolloutConfig.ts';
@@ -24,7 +24,7 @@ import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
-import { configMapIsForeign, liveImagePolicy, upstreamOf } from './liveReads.ts';
+import { childProblem, liveImagePolicy, upstreamOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
 /** The Rollout as far as this installation follows what it names. */
@@ -35,6 +35,7 @@ export function followed(rollout: Rollout, { noCrossNamespaceRefs }: Settings): 
 export async function observe(request: CompositeRequest, call: HookCall): Promise<Observed> {
   const rollout = request.parent as unknown as Rollout;
   const { related } = request;
+  const { namespace = '' } = rollout.metadata;
   const reached = followed(rollout, call.settings);
   const ref = policyRef(reached);
   const imagePolicy = ref
@@ -45,19 +46,23 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
   const untrusted = call.settings.trustPublishers ? [] : untrustedMatches(rollout);
   const gates = objectsOf<Gate>(related, KINDS.Gate);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
-  const namespaceLabels = await homeLabels(rollout.metadata.namespace ?? '', related, gates, call.cluster);
+  const namespaceLabels = await homeLabels(namespace, related, gates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
   const upstream = await upstreamOf(reached, call, objectsOf<Rollout>(related, KINDS.Rollout));
-  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
-  const keepsConfigMaps = request.children?.['ConfigMap.v1'] !== undefined;
   const copying = await copyingOf(request, imagePolicy, call);
-  const writeBack = await writeBackOf(request, call.cluster);
-  const { writeBackProblem } = writeBack;
+  const derivedPolicy = objectAt<ImagePolicy>(
+    request.children,
+    KINDS.ImagePolicy,
+    namespace,
+    writeBackName(rollout) ?? '',
+  );
+  const writeBackProblem = await childProblem(policyChild(rollout), request, call.cluster);
   return {
     rollout,
     imagePolicy,
     ...(copying && { copying }),
-    ...writeBack,
+    derivedPolicy,
+    writeBackProblem,
     rolloutGates,
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
@@ -67,8 +72,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     gates,
     ...(upstream && { upstream }),
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
-    configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
-    configMapUnsupported: !keepsConfigMaps && Boolean(rollout.spec?.releaseConfigMap?.name),
+    configMapProblem: await childProblem(configMapChild(rollout), request, call.cluster),
     onFailure: call.settings.onFailure,
     likeKuberik: call.settings.likeKuberik,
   };
@@ -290,29 +294,4 @@ function consenting({ metadata: { name = '', namespace, annotations } }: Pick<Ku
       annotations: watchedFrom === undefined ? {} : { [WATCHED_FROM]: watchedFrom },
     },
   };
-}
-
-// What spec.writeBack has come to: the derived ImagePolicy, and why it cannot be written.
-
-const COMPONENT = 'write-back';
-
-async function writeBackOf(
-  request: CompositeRequest,
-  cluster: ClusterReader,
-): Promise<Pick<Observed, 'derivedPolicy' | 'writeBackProblem'>> {
-  const rollout = request.parent as unknown as Rollout;
-  const name = writeBackName(rollout);
-  if (name === undefined || rollout.metadata.deletionTimestamp) return {};
-  const { kind } = KINDS.ImagePolicy;
-  const child: Child = { kind, name, field: 'spec.writeBack.imagePolicy', component: COMPONENT };
-  const { apiVersion, resource } = resourceOf(KINDS.ImagePolicy);
-  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
-  if (request.children?.[`${kind}.${apiVersion}`] === undefined)
-    return { writeBackProblem: notInstalledMessage(child) };
-  const { namespace = '' } = rollout.metadata;
-  const derivedPolicy = objectAt<ImagePolicy>(request.children, KINDS.ImagePolicy, namespace, name);
-  if (derivedPolicy) return { derivedPolicy };
-  // Not created yet, or the name is taken.
-  const found = await cluster.get({ apiVersion, resource, namespace, name });
-  return found && isForeign(found, rollout) ? { writeBackProblem: foreignMessage(child) } : {};
 }

@@ -54,7 +54,7 @@ export const rolloutHook: CompositeHook = {
       plan.resyncAfterSeconds,
       requeueAfterSeconds,
       observed.imagePolicy ? undefined : POLICY_REQUEUE_S,
-      observed.configMapIsForeign || observed.writeBackProblem ? FOREIGN_REQUEUE_S : undefined,
+      observed.configMapProblem || observed.writeBackProblem ? FOREIGN_REQUEUE_S : undefined,
       observed.upstream && mayChangeUnseen(observed.rollout, observed.upstream) ? UPSTREAM_REQUEUE_S : undefined,
     ];
     return answer(plan, requeues);

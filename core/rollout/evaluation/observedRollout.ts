@@ -37,13 +37,11 @@ export interface Observed {
   awaited?: readonly string[];
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
   carried?: readonly CarriedDeployment[];
-  /** The name of spec.releaseConfigMap is taken by a ConfigMap that is not this Rollout's. */
-  configMapIsForeign?: boolean;
-  /** This installation manages no ConfigMaps. */
-  configMapUnsupported?: boolean;
+  /** Why the ConfigMap of spec.releaseConfigMap cannot be written. */
+  configMapProblem?: string | undefined;
   /** The ImagePolicy of spec.writeBack as it is, where this Rollout has made it. */
   derivedPolicy?: ImagePolicy | undefined;
-  /** Why there can be none. */
+  /** Why it cannot be written. */
   writeBackProblem?: string | undefined;
   onFailure: Settings['onFailure'];
   likeKuberik?: boolean | undefined;
