@@ -61,10 +61,6 @@ export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   return ready('True', ...goingOn(outcome));
 }
 
-export function invalid(problems: readonly string[]): NewCondition {
-  return ready('False', 'InvalidBudget', `${problems.join('; ')}: no slot is granted until it is corrected`);
-}
-
 function goingOn({
   config,
   selected,

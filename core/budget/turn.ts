@@ -140,7 +140,7 @@ function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const held = status?.versions?.find((known) => known.held && isIt(known));
   if (held) return { reason: 'VersionHeld', message: `it has failed in ${rolloutCount(held.failed)}` };
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  const isClosed = ready?.status === 'False' && ['InvalidBudget', 'TooManyRollouts', 'Closed'].includes(ready.reason);
+  const isClosed = ready?.status === 'False' && ['TooManyRollouts', 'Closed'].includes(ready.reason);
   return isClosed ? { reason: 'BudgetClosed', message: ready.message } : undefined;
 }
 

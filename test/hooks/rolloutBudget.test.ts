@@ -59,7 +59,6 @@ describe('a budget relates the Rollouts it selects', () => {
       cluster({ namespaceSelector: { matchLabels } }),
       [{ ...ROLLOUTS, labelSelector: {}, namespaceSelector: { matchLabels } }],
     ],
-    ['none while it does not parse', budget({ selector: { matchLabels: { 'a b': 'c' } } }), []],
   ])('%s', async (_, of, expected) => {
     expect(await rulesOf(of)).toEqual(expected);
   });
