@@ -12,7 +12,7 @@ import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { knownHealth } from '../health/known.ts';
-import type { NewCondition } from '../kube/conditions.ts';
+import { trueCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
@@ -225,16 +225,12 @@ function adopt({ carried = [] }: Observed, { onFailure }: RolloutConfig, state: 
   const head = adopted(carried, state.available, now)!;
   const circumstances = { previous: undefined, manual: false, unblocked: false, unhealthy: false, onFailure };
   const message = `${head.message}: version ${head.version.tag}`;
-  const conditions = [bakeFailureDisabled(circumstances), succeeded(message)];
+  const conditions = [bakeFailureDisabled(circumstances), trueCondition(READY, 'RolloutSucceeded', message)];
   return {
     state: { ...state, history: [head], conditions: setConditions(state.conditions, conditions, now) },
     used: [],
     events: [deploymentEvent(head, 'Normal', 'DeploymentAdopted', message)],
   };
-}
-
-function succeeded(message: string): NewCondition {
-  return { type: READY, status: 'True', reason: 'RolloutSucceeded', message };
 }
 
 /** Before a deployment is committed budgets are read live: without them there is nothing to wait for yet. */
@@ -312,7 +308,7 @@ function deployNext(
       onFailure: config.onFailure,
       unhealthy: unhealthy.length > 0,
     }),
-    succeeded(readyMessage(kind, history[0]!, rollout)),
+    trueCondition(READY, 'RolloutSucceeded', readyMessage(kind, history[0]!, rollout)),
   ];
   const retention = { days: config.retentionDays, minCount: config.minReleases };
   return {
