@@ -21,7 +21,7 @@ import { CONFLICT_RETRY_S, type CompositeHook, type DecoratorHook, resyncAfter }
 /** A label that changes on a Namespace triggers no sync, and neither does a holder that is selected no longer. */
 const UNSEEN_REQUEUE_S = 60;
 
-const budgetHook: CompositeHook = {
+export const budgetHook: CompositeHook = {
   async customize({ parent }) {
     return { relatedResources: [rolloutRule(parent as unknown as Budget)] };
   },
@@ -42,9 +42,6 @@ const budgetHook: CompositeHook = {
     return { status: plan.status, children: [], ...resyncAfter(requeues) };
   },
 };
-
-export const rolloutBudgetHook = budgetHook;
-export const clusterRolloutBudgetHook = budgetHook;
 
 export const budgetSlotsHook: DecoratorHook = {
   async sync({ object }) {

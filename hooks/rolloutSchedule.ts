@@ -23,7 +23,7 @@ const LISTED_MS = 2000;
 /** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
 const LONGEST_REQUEUE_S = 3600;
 
-const scheduleHook: CompositeHook = {
+export const scheduleHook: CompositeHook = {
   // Nothing is related. Installed controllers ask all the same.
   async customize() {
     return { relatedResources: [] };
@@ -43,9 +43,6 @@ const scheduleHook: CompositeHook = {
     };
   },
 };
-
-export const rolloutScheduleHook = scheduleHook;
-export const clusterRolloutScheduleHook = scheduleHook;
 
 /**
  * Listed and not related: related Rollouts are sent in full, and whoever may write some of them could make the request too large

@@ -4,7 +4,7 @@
  */
 import type { Kustomization } from '../../api/flux.ts';
 import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
@@ -38,6 +38,7 @@ import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
+import { podsOfJob } from '../jobPods.ts';
 import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
 
 /** A label that changes on a Namespace wakes nobody. */
@@ -209,21 +210,9 @@ async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, n
 }
 
 /** The cause that a Job's Pods show, where they may be read. A Job that has completed needs no cause. */
-async function causeBehind({ metadata, status }: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
-  if (status?.succeeded > 0) return undefined;
-  const { namespace = '', name, uid } = metadata;
-  try {
-    const pods = await cluster.list<KubeObject<any, any>>({
-      apiVersion: 'v1',
-      resource: 'pods',
-      namespace,
-      labelSelector: `batch.kubernetes.io/job-name=${name}`,
-      atMost: PODS_OF_WORKLOAD,
-    });
-    return causeOf(pods.filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid)));
-  } catch {
-    return undefined;
-  }
+async function causeBehind(job: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
+  if (job.status?.succeeded > 0) return undefined;
+  return podsOfJob(job, PODS_OF_WORKLOAD, cluster).then(causeOf, () => undefined);
 }
 
 // One look at a HealthCheck of class prometheus: it is measured when that is due, and its status has every measurement.

@@ -24,6 +24,7 @@ import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
+import { podsOfJob } from '../jobPods.ts';
 import { childProblem, liveImagePolicy, upstreamOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
@@ -160,19 +161,9 @@ async function sourceOf(
 }
 
 /** Oldest first. */
-async function podsOf({ metadata }: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> {
-  const { namespace = '', name, uid } = metadata;
-  const labelSelector = `batch.kubernetes.io/job-name=${name}`;
-  const pods = await cluster.list<CopyJob>({
-    apiVersion: 'v1',
-    resource: 'pods',
-    namespace,
-    labelSelector,
-    atMost: MAX_PODS,
-  });
-  const own = pods.filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid));
+async function podsOf(job: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> {
   const madeAt = ({ metadata }: CopyJob) => metadata.creationTimestamp ?? '';
-  return own.sort((a, b) => (madeAt(a) < madeAt(b) ? -1 : 1));
+  return (await podsOfJob(job, MAX_PODS, cluster)).sort((a, b) => (madeAt(a) < madeAt(b) ? -1 : 1));
 }
 
 // Which HealthChecks a Rollout watches: those of its namespace, and of other namespaces those that consent.

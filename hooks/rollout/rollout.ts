@@ -50,14 +50,13 @@ export const rolloutHook: CompositeHook = {
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
     for (const took of durationsOf(events, observed.rollout.status, plan.status)) call.metrics.observe(took);
-    const requeues = [
+    return answer(plan, [
       plan.resyncAfterSeconds,
       requeueAfterSeconds,
       observed.imagePolicy ? undefined : POLICY_REQUEUE_S,
       observed.configMapProblem || observed.writeBackProblem ? FOREIGN_REQUEUE_S : undefined,
       observed.upstream && mayChangeUnseen(observed.rollout, observed.upstream) ? UPSTREAM_REQUEUE_S : undefined,
-    ];
-    return answer(plan, requeues);
+    ]);
   },
 };
 
