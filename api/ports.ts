@@ -63,7 +63,7 @@ export interface EventRecord {
   /** The version it is about, where it is about one deployment. */
   version?: string;
   /** For those who look at Events: nobody has to be told. */
-  quiet?: true;
+  quiet?: boolean;
   /** What Alerts of Flux can select in the place of an object of ours: Flux objects, and Rollouts for the objects bound to them. */
   standIns?: readonly ObjectName[];
   /** What stand-ins in other namespaces than its own say, whose readers may not read it; without it nothing. */

@@ -23,18 +23,11 @@ export interface NewEvent {
 
 /** @param otherwise is used where the event does not say what it is about */
 export function eventRecord(
-  { type, reason, message, commands, about, order, version, quiet, forOthers }: NewEvent,
+  { about, commands, ...event }: NewEvent,
   regarding: KubeObject<any, any>,
   at: EpochMs,
   otherwise = '',
 ): EventRecord {
-  const key = [regarding.metadata.uid, reason, about ?? otherwise].join('/');
-  return {
-    ...{ regarding, type, reason, message, key, at },
-    ...(commands?.length && { commands }),
-    ...(order && { order }),
-    ...(version && { version }),
-    ...(quiet && { quiet }),
-    ...(forOthers && { forOthers }),
-  };
+  const key = [regarding.metadata.uid, event.reason, about ?? otherwise].join('/');
+  return { ...event, ...(commands?.length && { commands }), regarding, key, at };
 }
