@@ -1,6 +1,6 @@
 /** CompositeController `gates`: a Gate's status, and when to compute it again. No children. */
 import { FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS } from '../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { NamespacedName, Secret } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall, RequiringObjects } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { unheldOf, unresumedOf } from '../core/admission/unheld.ts';
@@ -22,8 +22,6 @@ const RECEIVER_RETRY_SECONDS = 10;
 /** How old a count may be: of any Gate, and of one that has just changed. */
 const COUNT_MS = 30_000;
 const NEW_COUNT_MS = 3000;
-
-type Secret = KubeObject<never, never> & { data?: Record<string, string> };
 
 export const gateHook: CompositeHook = {
   async sync({ parent }, call) {

@@ -1,8 +1,6 @@
 /** The Pods of a Job, read live. */
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { AnyObject } from '../api/kubernetes.ts';
 import type { ClusterReader } from '../api/ports.ts';
-
-type AnyObject = KubeObject<any, any>;
 
 /** Those that the Job has made: whoever may make Pods may give them its label. */
 export async function podsOfJob({ metadata }: AnyObject, atMost: number, cluster: ClusterReader): Promise<AnyObject[]> {

@@ -2,7 +2,7 @@
 import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, BYPASSED_BY, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
 import { GATES, GOVERNED_KINDS, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { AnyObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, GateStatus, Rollout } from '../api/types.ts';
 import { type Refusal, refusalText } from '../core/admission/gateTexts.ts';
@@ -109,8 +109,6 @@ export async function reviewBypass(
   if (refused.length === 0) return { granted: true, gates, reason };
   return { granted: false, refused: `${username} lacks the verb bypass on ${refused.join(', ')}` };
 }
-
-type AnyObject = KubeObject<any, any>;
 
 /**
  * Admits a writer who may bypass the gates, and denies any other with `refusal`. Where the Namespace is deleted with all that is in it, nothing

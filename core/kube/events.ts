@@ -1,5 +1,5 @@
 /** Kubernetes Events that a sync asks for. Asking again, in a repeated sync, records nothing twice. */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import type { CommandLine } from '../text/commands.ts';
 
@@ -24,7 +24,7 @@ export interface NewEvent {
 /** @param otherwise is used where the event does not say what it is about */
 export function eventRecord(
   { about, commands, ...event }: NewEvent,
-  regarding: KubeObject<any, any>,
+  regarding: AnyObject,
   at: EpochMs,
   otherwise = '',
 ): EventRecord {

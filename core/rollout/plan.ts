@@ -4,7 +4,7 @@
  */
 
 import { READY } from '../../api/conditions.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
 import { MAX_REASON } from '../approval/record.ts';
 import { takeTurn, type Waiting } from '../budget/turn.ts';
@@ -63,7 +63,7 @@ interface Planned {
    * From the history as stored, the ConfigMap of spec.releaseConfigMap and the ImagePolicy of spec.writeBack; the Job of
    * spec.targetRepository, until the copy is stored in the status.
    */
-  children: KubeObject<any, any>[];
+  children: AnyObject[];
 }
 
 /** A plan that may be carried out as it was made from a cache: the next one puts right what the cache did not know. */

@@ -1,6 +1,6 @@
 /** What a Rollout's plan is made from, as Metacontroller's caches have it. */
 import { WATCHED_FROM } from '../../api/annotations.ts';
-import type { ImagePolicy } from '../../api/flux.ts';
+import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
 import { HEALTH_CHECKS, KINDS, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
@@ -106,13 +106,6 @@ export function metadataOf(
 
 /** More than a Job starts; whoever may make Pods may label as many as they like. */
 const MAX_PODS = 20;
-
-type ImageRepository = KubeObject<{
-  image?: string;
-  insecure?: boolean;
-  secretRef?: { name?: string };
-  certSecretRef?: { name?: string };
-}>;
 
 /** undefined where the Rollout has no spec.targetRepository. */
 async function copyingOf(
