@@ -133,6 +133,16 @@ function relatedKustomization(
 
 const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
+/** The status where it changes, and when to sync again. */
+function statusWritten(
+  { status: before }: HealthCheck,
+  after: HealthStatus | undefined,
+  ...seconds: (number | undefined)[]
+): Pick<DecoratorResponse<HealthStatus>, 'status' | 'resyncAfterSeconds'> {
+  const changed = after !== undefined && !sameStatus(before, after);
+  return changed ? { status: after, ...resyncAfter([CONFLICT_RETRY_S, ...seconds]) } : resyncAfter(seconds);
+}
+
 /** @param requeueAfterMs when it is to be looked at again */
 function answer(
   healthCheck: HealthCheck,
@@ -141,14 +151,9 @@ function answer(
   { now }: HookCall,
   requeueAfterMs?: number,
 ): DecoratorResponse<HealthStatus> {
-  const changed = after !== undefined && !sameStatus(healthCheck.status, after);
   const { ahead } = cutoffs;
   const cutoffIn = ahead === undefined ? undefined : Math.min(Math.max((ahead - now) / 1000, 1), LONGEST_WAIT_SECONDS);
-  return {
-    attachments: [],
-    ...(changed && { status: after }),
-    ...resyncAfter([changed ? CONFLICT_RETRY_S : undefined, secondsOf(requeueAfterMs), cutoffIn]),
-  };
+  return { attachments: [], ...statusWritten(healthCheck, after, secondsOf(requeueAfterMs), cutoffIn) };
 }
 
 // HealthChecks of class job: what is known of their Jobs, is decided, and is answered.
@@ -179,12 +184,7 @@ async function runJob(
     if (progress.isBaking) requeueMs = requeueAfterMs(check, target.head, found, call.now);
   }
   const { jobs: wanted, status } = jobPlan(context, target, progress, call.now);
-  const changed = !sameStatus(check.status, status);
-  return {
-    attachments: wanted,
-    ...(changed && { status }),
-    ...resyncAfter([changed ? CONFLICT_RETRY_S : undefined, secondsOf(requeueMs)]),
-  };
+  return { attachments: wanted, ...statusWritten(check, status, secondsOf(requeueMs)) };
 }
 
 /** Nobody tells of a Pod that does not start, nor of a Rollout that no object is bound to. */

@@ -14,12 +14,12 @@ import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { listBindable, withCurrentGates } from '../../live/gateReads.ts';
 import { objectsOfKinds, type Reads, readUpstream } from '../../live/objectReads.ts';
-import { imagePolicyVersion } from './relatedRules.ts';
+import { servedVersion } from './relatedRules.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
 export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {
   const ref = policyRef(rollout);
-  const apiVersion = ref && (await imagePolicyVersion(cluster));
+  const apiVersion = ref && (await servedVersion('ImagePolicy', cluster));
   if (!apiVersion) return undefined;
   return cluster.get<ImagePolicy>({ apiVersion, resource: KINDS.ImagePolicy.resource, ...ref });
 }

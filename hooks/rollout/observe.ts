@@ -137,7 +137,7 @@ async function sourceOf(
   cluster: ClusterReader,
 ): Promise<CopySource | undefined> {
   const ref = repositoryRef(policy);
-  const apiVersion = ref && (await servedVersion(KINDS.ImageRepository, cluster));
+  const apiVersion = ref && (await servedVersion('ImageRepository', cluster));
   if (!apiVersion) return undefined;
   const { resource } = KINDS.ImageRepository;
   const { image, insecure, secretRef, certSecretRef } =
