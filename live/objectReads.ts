@@ -1,6 +1,7 @@
 /** Live reads that hooks and webhooks share. */
 import type { FluxObject } from '../api/flux.ts';
 import { apiVersionOf, type BOUND_KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { refKey } from '../core/kube/names.ts';
@@ -29,6 +30,22 @@ export async function objectsOfKinds(
     }),
   );
   return lists.flat();
+}
+
+/** The part of each object's metadata that `keep` returns, for `most` objects: users can create as many as they like. */
+export async function listAtMost<Kept>(
+  ref: Parameters<ClusterReader['pages']>[0],
+  most: number,
+  keep: (object: KubeObject) => Kept,
+  cluster: ClusterReader,
+): Promise<{ listed: Kept[]; isTruncated: boolean }> {
+  const listed: Kept[] = [];
+  for await (const page of cluster.pages({ ...ref, metadataOnly: true })) {
+    const room = most - listed.length;
+    listed.push(...page.slice(0, room).map(keep));
+    if (page.length > room) return { listed, isTruncated: true };
+  }
+  return { listed, isTruncated: false };
 }
 
 export async function namespaceLabels(name: string, cluster: ClusterReader): Promise<Record<string, string>> {

@@ -22,6 +22,7 @@ import { foreignRefs, specProblems, withoutForeignRefs } from '../../core/rollou
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
+import { listAtMost } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
 import { podsOfJob } from '../jobPods.ts';
@@ -174,12 +175,6 @@ interface Consenting {
   metadata: { name: string; namespace?: string; annotations: Record<string, string> };
 }
 
-interface Listed {
-  checks: Consenting[];
-  /** There are more. */
-  isTruncated: boolean;
-}
-
 /** `related`: the HealthChecks that were sent. Those of other namespaces are read live: what has not consented must not make a request too large. */
 async function watchedChecks(
   rollout: Rollout,
@@ -247,26 +242,17 @@ async function listedChecks(
   namespaces: readonly string[],
   { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
 ): Promise<Consenting[] | undefined> {
-  const list = (namespace?: string) =>
-    recent.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, () =>
-      listOf(cluster, { labelSelector, ...(namespace !== undefined && { namespace }) }),
-    );
+  const list = (namespace?: string) => {
+    const ref = { ...HEALTH_CHECKS, labelSelector, ...(namespace !== undefined && { namespace }) };
+    const read = () => listAtMost(ref, LIMITS.listedHealthChecks, consenting, cluster);
+    return recent.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, read);
+  };
   if (namespaces.length === 0) return [];
-  const { checks, isTruncated } = await list();
+  const { listed, isTruncated } = await list();
   const selected = new Set(namespaces);
-  if (!isTruncated) return checks.filter(({ metadata }) => selected.has(metadata.namespace ?? ''));
+  if (!isTruncated) return listed.filter(({ metadata }) => selected.has(metadata.namespace ?? ''));
   if (namespaces.length > LIMITS.watchedNamespaces) return undefined;
-  return (await inParallel(namespaces, AT_ONCE, list)).flatMap((each) => each.checks);
-}
-
-async function listOf(cluster: ClusterReader, where: { labelSelector: string; namespace?: string }): Promise<Listed> {
-  const checks: Consenting[] = [];
-  for await (const page of cluster.pages({ ...HEALTH_CHECKS, ...where, metadataOnly: true })) {
-    const room = LIMITS.listedHealthChecks - checks.length;
-    checks.push(...page.slice(0, room).map(consenting));
-    if (page.length > room) return { checks, isTruncated: true };
-  }
-  return { checks, isTruncated: false };
+  return (await inParallel(namespaces, AT_ONCE, list)).flatMap((each) => each.listed);
 }
 
 function consenting({ metadata: { name = '', namespace, annotations } }: Pick<KubeObject, 'metadata'>): Consenting {
