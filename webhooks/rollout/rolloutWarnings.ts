@@ -21,10 +21,12 @@ const MAX_NAMED = 3;
 
 /** Sentences of at most 120 characters: the API server cuts. `before` is absent on CREATE. */
 export async function warnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const asked = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
+  const requested = asked && asked !== rollout.status?.history?.[0]?.version.tag ? asked : undefined;
   const [absent, closed, unapproved, health] = await Promise.all([
     absentGates(rollout, before, call),
-    closedGate(rollout, before, call),
-    lacksApprovals(rollout, before, call),
+    requested === undefined ? [] : closedGate(rollout, requested, call),
+    requested === undefined ? [] : lacksApprovals(rollout, requested, call),
     noHealthChecks(rollout, before, call),
   ]);
   const automatic = [...unpinned(rollout, before), ...comesBack(rollout, before)];
@@ -108,9 +110,7 @@ async function absentGates(rollout: Rollout, before: Rollout | undefined, call: 
 }
 
 /** Gates hold manual deployments too. */
-async function closedGate(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
-  if (!requested || requested === rollout.status?.history?.[0]?.version.tag) return [];
+async function closedGate(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
   const passes = closingsPassed(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedOfAll([rollout], call);
   const [first, ...others] = closed.filter((gate) => !passes.has(closingKey(gate)));
@@ -121,10 +121,8 @@ async function closedGate(rollout: Rollout, before: Rollout | undefined, call: W
 }
 
 /** RolloutGates hold manual deployments that lack approvals. */
-async function lacksApprovals(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
-  const { history, releaseAuthors = [] } = rollout.status ?? {};
-  if (!requested || requested === history?.[0]?.version.tag) return [];
+async function lacksApprovals(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
+  const { releaseAuthors = [] } = rollout.status ?? {};
   const gates = await listRolloutGates(rollout, call.cluster);
   const missing = approvalEvaluator(rollout, gates, releaseAuthors, call.now)
     .of(requested)

@@ -3,7 +3,7 @@
  * status that names another Job is about something else.
  */
 import { CHECK_LABEL } from '../../../api/annotations.ts';
-import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
+import type { AnyObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { conditionsOf, numberAt } from '../../kstatus/fields.ts';
 import { childOf, isDeeperThan, isMap } from '../../kube/json.ts';
@@ -150,13 +150,12 @@ export function jobVerdict(job: CheckJob, version: string, cause: string | undef
       message: `${what} runs for version ${version}${attempts(job)}${because}`,
       commands,
     };
-  const failedAt: EpochMs | undefined = parseTime(failed.lastTransitionTime);
   const why = [failed.reason, failed.message].filter((text) => text !== '').join(': ');
   return {
     health: 'Unhealthy',
     message: `${what} has failed for version ${version}: ${why.slice(0, MAX_MESSAGE)}${because}`,
     commands,
-    ...(failedAt !== undefined && { failedAt }),
+    failedAt: parseTime(failed.lastTransitionTime),
   };
 }
 

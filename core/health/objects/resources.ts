@@ -37,7 +37,7 @@ interface ResourceHealth {
   gone: string[];
   errors: string[];
   /** The latest failure; undefined when no failed object says when. */
-  failedAt?: EpochMs;
+  failedAt?: EpochMs | undefined;
 }
 
 export function resourceHealth(observed: readonly ObservedResource[], since: Since, now: EpochMs): ResourceHealth {
@@ -72,8 +72,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
       times.push(failureTime(resource.object));
     }
   }
-  const failedAt = latest(times);
-  return failedAt === undefined ? health : { ...health, failedAt };
+  return { ...health, failedAt: latest(times) };
 }
 
 /** Enough to act on; a status that lists 2,000 objects helps nobody. */
