@@ -43,6 +43,12 @@ const rulesOf = async (of: Budget) => {
   return (await budgetHook.customize!({ controller: {} as never, parent: of as never }, call)).relatedResources;
 };
 
+it('a budget whose selector its CRD should have refused fails its sync: nothing is granted', async () => {
+  const unreadable = budget({ selector: { matchLabels: { 'a b': 'c' } } });
+  await expect(sync(unreadable, [rollout()])).rejects.toMatchObject({ status: 400 });
+  expect((await sync(budget({ maxConcurrent: 'many' }), [])).status.maxConcurrent).toBe(0);
+});
+
 describe('a budget relates the Rollouts it selects', () => {
   const ROLLOUTS = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
   const matchLabels = { app: 'shop' };
