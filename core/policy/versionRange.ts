@@ -125,8 +125,7 @@ function boundsOf(operator: string, version: Version, wild: Wild): [bounds: Boun
 
 /** The least of all versions with these numbers: its prerelease 0. */
 function edge(numbers: readonly [bigint, bigint, bigint]): Version {
-  const version: Version = { numbers, prerelease: ['0'], strict: true };
-  return parseVersion(`${numbers.join('.')}-0`) ?? version;
+  return { numbers, prerelease: [0], strict: true };
 }
 
 function testOf({ bounds, not = false, exceptPrerelease }: Comparator): VersionRange {
