@@ -1,4 +1,8 @@
-/** Versions as Flux's library reads and orders them (Masterminds/semver). */
+/**
+ * Versions as Flux's library reads and orders them (Masterminds/semver). The comparing is npm's semver's; what stands here
+ * turns Flux's forms into its own.
+ */
+import { compare, SemVer } from 'semver';
 
 /** A bigint where it may be too large for a number. The two compare, but are never equal by `===`. */
 type Numeral = number | bigint;
@@ -6,16 +10,19 @@ type Numeral = number | bigint;
 export interface Version {
   /** Major, minor, patch. */
   numbers: readonly [Numeral, Numeral, Numeral];
-  /** Its parts: a number counts as a number where the library's 64 bits hold it. */
-  prerelease: readonly (string | Numeral)[];
+  prerelease: readonly string[];
   /** Whether an ImagePolicy takes it: three numbers, no leading zeros, at most one leading `v` (fluxcd/pkg/version). */
   strict: boolean;
+  /** npm's form of a version with a prerelease; absent where npm's semver cannot hold its numbers. */
+  plain?: SemVer;
 }
 
 /** The library counts in 64 bits. */
 const MAX = 2n ** 64n - 1n;
 const MAX_LENGTH = 256;
-/** Digits that a double holds exactly. */
+/** npm's semver refuses numbers beyond 2^53; from here on they are replaced by their rank. */
+const LARGE = 10n ** 15n;
+/** Digits of a number that is smaller for sure. */
 const MAX_DIGITS = 15;
 
 const NUMBER = '(\\d+)';
@@ -33,32 +40,42 @@ export function parseVersion(text: string): Version | undefined {
   const [, major, minor, patch, words] = match;
   const digits = [major!, minor ?? '0', patch ?? '0'];
   const numbers = digits.map(numeral) as [Numeral, Numeral, Numeral];
-  const parts = words?.split('.') ?? [];
-  if (numbers.some((number) => number > MAX) || parts.some(hasLeadingZero)) return undefined;
-  const prerelease = parts.map((part) => (isNumber(part) ? numeral(part) : part));
-  return { numbers, prerelease, strict: patch !== undefined && !digits.some(hasLeadingZero) };
+  const prerelease = words?.split('.') ?? [];
+  if (numbers.some((number) => number > MAX) || prerelease.some(hasLeadingZero)) return undefined;
+  const version: Version = { numbers, prerelease, strict: patch !== undefined && !digits.some(hasLeadingZero) };
+  const isSmall = [...numbers, ...prerelease.filter(isNumber).map(numeral)].every((number) => number < LARGE);
+  return isSmall ? { ...version, plain: new SemVer(npmText(version)) } : version;
 }
 
 /** Negative when a comes before b. Build metadata does not count. */
 export function compareVersions(a: Version, b: Version): number {
+  // Most versions differ here already, and thousands are sorted.
   for (let i = 0; i < 3; i++) {
     if (a.numbers[i]! < b.numbers[i]!) return -1;
     if (a.numbers[i]! > b.numbers[i]!) return 1;
   }
-  return comparePrereleases(a.prerelease, b.prerelease);
+  if (a.prerelease.length === 0 && b.prerelease.length === 0) return 0;
+  if (a.plain && b.plain) return compare(a.plain, b.plain);
+  const texts = npmTexts([a, b]);
+  return compare(texts[0]!, texts[1]!);
 }
 
-/** A release comes after its prereleases, a number before a word, and the shorter of two that begin alike before the longer. */
-function comparePrereleases(a: Version['prerelease'], b: Version['prerelease']): number {
-  if (a.length === 0 || b.length === 0) return b.length - a.length;
-  for (let i = 0; i < a.length && i < b.length; i++) {
-    const [one, other] = [a[i]!, b[i]!];
-    if (one === other) continue;
-    const isWord = typeof one === 'string';
-    if (isWord !== (typeof other === 'string')) return isWord ? 1 : -1;
-    return one < other ? -1 : 1;
-  }
-  return a.length - b.length;
+/** In npm's form; numbers that it cannot hold are replaced, in all of them alike, so that their order stays. */
+function npmTexts(versions: readonly Version[]): string[] {
+  const all = versions.flatMap(({ numbers, prerelease }) => [...numbers, ...prerelease.filter(isNumber).map(numeral)]);
+  const large = [...new Set(all.filter((number) => number >= LARGE))].sort((a, b) => (a < b ? -1 : 1));
+  const ranks = new Map<Numeral, Numeral>(large.map((number, rank) => [number, LARGE + BigInt(rank)]));
+  return versions.map((version) => npmText(version, (number) => ranks.get(number) ?? number));
+}
+
+function npmText({ numbers, prerelease }: Version, replace = (number: Numeral) => number): string {
+  const words = prerelease.map((word) => {
+    if (isNumber(word)) return String(replace(numeral(word)));
+    // Digits beyond 64 bits are a word to the library. With a hyphen, the first of all characters, they are one to npm too.
+    return /^\d+$/.test(word) ? `${word}-` : word;
+  });
+  const core = numbers.map(replace).join('.');
+  return words.length > 0 ? `${core}-${words.join('.')}` : core;
 }
 
 function numeral(digits: string): Numeral {

@@ -125,7 +125,8 @@ function boundsOf(operator: string, version: Version, wild: Wild): [bounds: Boun
 
 /** The least of all versions with these numbers: its prerelease 0. */
 function edge(numbers: readonly [bigint, bigint, bigint]): Version {
-  return { numbers, prerelease: [0], strict: true };
+  const version: Version = { numbers, prerelease: ['0'], strict: true };
+  return parseVersion(`${numbers.join('.')}-0`) ?? version;
 }
 
 function testOf({ bounds, not = false, exceptPrerelease }: Comparator): VersionRange {
