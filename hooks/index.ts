@@ -1,4 +1,6 @@
 /** The route table of the Metacontroller hooks: `/hooks/<name>/sync` and `/hooks/<name>/customize`. */
+
+import { Ajv, type ValidateFunction } from 'ajv';
 import { GOVERNED_KINDS } from '../api/kinds.ts';
 import type {
   CompositeRequest,
@@ -8,7 +10,7 @@ import type {
   DecoratorResponse,
 } from '../api/metacontroller.ts';
 import type { DecisionLog, HookCall, Route } from '../api/ports.ts';
-import { childOf, isMap } from '../core/kube/json.ts';
+import { mapProblem, shapeProblem } from '../core/kube/shape.ts';
 import { fluxBindingHook } from './flux/fluxBindingHook.ts';
 import { fluxHook } from './flux/fluxHook.ts';
 import { holdHook } from './flux/holdHook.ts';
@@ -53,16 +55,19 @@ export const HOOKS: readonly Entry[] = [
 export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog): Route[] {
   return HOOKS.flatMap((entry) => {
     const call = () => callOf(entry.name);
+    const check = envelopeCheck(entry.subject, entry.kinds);
     const { customize } = entry.hook;
     const routes: Route[] = [
       {
         path: `/hooks/${entry.name}/sync`,
         async answer(body) {
-          requireSubject(body, entry.subject, entry.kinds);
-          const answer: CompositeResponse | DecoratorResponse = boundedResync(
-            entry.subject === 'parent'
-              ? await entry.hook.sync(body as CompositeRequest, call())
-              : await entry.hook.sync(body as DecoratorRequest, call()),
+          check(body);
+          const answer = boundedResync(
+            await blaming<CompositeResponse | DecoratorResponse>(body, () =>
+              entry.subject === 'parent'
+                ? entry.hook.sync(body as CompositeRequest, call())
+                : entry.hook.sync(body as DecoratorRequest, call()),
+            ),
           );
           if (log) tell(log, { hook: entry.name, ...askedOf(body, entry.subject), answer });
           return answer;
@@ -71,12 +76,13 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
       },
     ];
     if (customize) {
+      // A customize request calls the object `parent`, for decorators too.
+      const checkParent = envelopeCheck('parent', entry.kinds);
       routes.push({
         path: `/hooks/${entry.name}/customize`,
         async answer(body) {
-          // A customize request calls the object `parent`, for decorators too.
-          requireSubject(body, 'parent', entry.kinds);
-          return customize(body as CustomizeRequest, call());
+          checkParent(body);
+          return blaming(body, () => customize(body as CustomizeRequest, call()));
         },
         ...(entry.subject === 'object' && entry.hook.unseen && { apart: true as const }),
       });
@@ -101,11 +107,72 @@ function tell(log: DecisionLog, sync: Sync): void {
   log.considered(() => syncConsideration(sync));
 }
 
-/** Refuses what Metacontroller would not send to this hook. The rest of a request is as the API server has it. @throws HookError 400 */
-function requireSubject(body: unknown, subject: 'parent' | 'object', kinds: readonly string[]): void {
-  const object = childOf(body, subject);
-  const metadata = childOf(object, 'metadata');
-  const isNamed = isMap(metadata) && typeof metadata.name === 'string' && typeof metadata.uid === 'string';
-  if (isNamed && isMap(object) && typeof object.apiVersion === 'string' && kinds.includes(String(object.kind))) return;
-  throw new HookError(400, `not a request for this hook: ${subject} is not a ${kinds.join(' or ')} with name and uid`);
+/** An unexpected error is blamed on a request that Metacontroller could not have sent; otherwise it is ours. */
+async function blaming<T>(body: unknown, answer: () => Promise<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (typeof (error as { status?: unknown }).status === 'number') throw error;
+    const { parent, object, related, children, attachments } = body as Record<string, unknown>;
+    const problem =
+      (parent === undefined ? undefined : shapeProblem(parent, '/parent')) ??
+      (object === undefined ? undefined : shapeProblem(object, '/object')) ??
+      mapProblem(related, '/related') ??
+      mapProblem(children, '/children') ??
+      mapProblem(attachments, '/attachments');
+    throw problem ? new HookError(400, `not a request for this hook: ${problem}`) : error;
+  }
+}
+
+// Whether a request is what Metacontroller would send to this hook.
+
+const ajv = new Ajv({ allErrors: false });
+
+const object = (kinds: readonly string[]) => ({
+  type: 'object',
+  required: ['apiVersion', 'kind', 'metadata'],
+  properties: {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string', enum: kinds },
+    metadata: {
+      type: 'object',
+      required: ['name', 'uid'],
+      properties: { name: { type: 'string' }, uid: { type: 'string' } },
+    },
+  },
+});
+
+const envelope = (subject: 'parent' | 'object', kinds: readonly string[]) => ({
+  type: 'object',
+  required: [subject],
+  properties: {
+    [subject]: object(kinds),
+    related: { type: ['object', 'null'] },
+    children: { type: ['object', 'null'] },
+    attachments: { type: ['object', 'null'] },
+  },
+});
+
+const validators = new Map<string, ValidateFunction>();
+
+/** Compiled at the first request: most tests and tools make routes and call few of them. */
+function validatorOf(subject: 'parent' | 'object', kinds: readonly string[]): ValidateFunction {
+  const key = `${subject} ${kinds}`;
+  const validate = validators.get(key) ?? ajv.compile(envelope(subject, kinds));
+  validators.set(key, validate);
+  return validate;
+}
+
+/** A check that throws HookError 400 naming the field that is wrong. `subject` is `parent` or `object`. */
+function envelopeCheck(subject: 'parent' | 'object', kinds: readonly string[]): (body: unknown) => void {
+  return (body) => {
+    const validate = validatorOf(subject, kinds);
+    if (validate(body)) return;
+    const [error] = validate.errors ?? [];
+    const allowed = error?.params?.allowedValues ? `: ${error.params.allowedValues.join(', ')}` : '';
+    throw new HookError(
+      400,
+      `not a request for this hook: ${error?.instancePath || 'body'} ${error?.message}${allowed}`,
+    );
+  };
 }

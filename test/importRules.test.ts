@@ -87,6 +87,7 @@ const allowed: [file: string, line: string][] = [
   ['webhooks/ok.ts', "export { readUpstream } from '../live/objectReads.ts';"],
   ['hooks/ok.ts', "export type { HookCall } from '../api/ports.ts';"],
   ['hooks/ok2.ts', "export { evaluateGate } from '../core/gate/gateState.ts';"],
+  ['webhooks/ok.ts', "export { Ajv } from 'ajv';"],
   ['core/gate/ok3.ts', "export { tokenBytes } from '../receiver/token.ts';"],
   ['receiver/ok.ts', "export { decideCall } from '../core/receiver/signedCall.ts';"],
   ['receiver/main.ts', "export { createLog } from '../server/log.ts';"],

@@ -1,7 +1,8 @@
 /** The route table of the admission webhook: `/admission/mutate/<name>` and `/admission/validate/<name>`. */
-import type { AdmissionReview } from '../api/admission.ts';
+import { Ajv } from 'ajv';
+import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { DecisionLog, Route, UnreadBody, WebhookCall } from '../api/ports.ts';
-import { childOf, isMap } from '../core/kube/json.ts';
+import { shapeProblem } from '../core/kube/shape.ts';
 import { admissionConsideration, admissionDecisions } from './admissionLog.ts';
 import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gateAdmission.ts';
@@ -30,21 +31,29 @@ export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'validate/schedule': validateSchedule,
 };
 
-const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
-
-/** Whether it is what an API server sends, which vouches for the objects in it. */
-function isReview(body: unknown): body is AdmissionReview {
-  const request = childOf(body, 'request');
-  return (
-    childOf(body, 'apiVersion') === 'admission.k8s.io/v1' &&
-    childOf(body, 'kind') === 'AdmissionReview' &&
-    isMap(request) &&
-    typeof request.uid === 'string' &&
-    isMap(request.kind) &&
-    OPERATIONS.includes(String(request.operation)) &&
-    typeof childOf(request.userInfo, 'username') === 'string'
-  );
-}
+const isReview = new Ajv().compile({
+  type: 'object',
+  required: ['apiVersion', 'kind', 'request'],
+  properties: {
+    apiVersion: { const: 'admission.k8s.io/v1' },
+    kind: { const: 'AdmissionReview' },
+    request: {
+      type: 'object',
+      required: ['uid', 'kind', 'resource', 'operation', 'userInfo'],
+      properties: {
+        uid: { type: 'string' },
+        operation: { enum: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] },
+        name: { type: 'string' },
+        namespace: { type: 'string' },
+        subResource: { type: 'string' },
+        userInfo: { type: 'object', required: ['username'], properties: { username: { type: 'string' } } },
+        options: { type: ['object', 'null'] },
+        object: { type: ['object', 'null'] },
+        oldObject: { type: ['object', 'null'] },
+      },
+    },
+  },
+});
 
 class ReviewError extends Error {
   readonly status = 400;
@@ -60,10 +69,15 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
   return Object.entries(WEBHOOKS).map(([name, handle]) => ({
     path: `/admission/${name}`,
     async answer(body) {
-      if (!isReview(body)) throw new ReviewError('not an AdmissionReview of admission.k8s.io/v1 with a request');
-      const request = body.request!;
+      if (!isReview(body)) {
+        const [error] = isReview.errors ?? [];
+        throw new ReviewError(
+          `not an AdmissionReview of admission.k8s.io/v1: ${error?.instancePath || 'body'} ${error?.message}`,
+        );
+      }
+      const request = (body as AdmissionReview).request!;
       const ports = call();
-      const decision = await handle(request, ports);
+      const decision = await blaming(request, () => handle(request, ports));
       count(decision, ports);
       for (const each of log ? admissionDecisions(name, request, decision) : []) log?.decided(each);
       log?.considered(() => admissionConsideration(name, request, decision));
@@ -89,6 +103,19 @@ function count(decision: AdmissionDecision, { metrics }: WebhookCall): void {
     metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: decision.reason } });
   } else if (decision.held) {
     metrics.count({ name: 'rollout_hooks_admission_holds_total', labels: { reason: decision.held } });
+  }
+}
+
+/** An unexpected error is blamed on a request that no API server could have sent; otherwise it is ours. */
+async function blaming<T>({ object, oldObject }: AdmissionRequest, answer: () => Promise<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (typeof (error as { status?: unknown }).status === 'number') throw error;
+    const problem =
+      (object && shapeProblem(object, '/request/object')) ??
+      (oldObject && shapeProblem(oldObject, '/request/oldObject'));
+    throw problem ? new ReviewError(`not an AdmissionReview of admission.k8s.io/v1: ${problem}`) : error;
   }
 }
 

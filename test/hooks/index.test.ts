@@ -1,10 +1,12 @@
-/** What every hook has from its route: Metacontroller is asked to come again in its arithmetic. */
+/** What every hook has from its route: a request that is not in order is refused by name, and Metacontroller is asked to come again in its arithmetic. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import type { HookCall } from '../../api/ports.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { goDurationMs } from '../../dev/engine/runtime/clock.ts';
 import { boundedResync } from '../../hooks/hook.ts';
 import { hookRoutes } from '../../hooks/index.ts';
+import { webhookRoutes } from '../../webhooks/index.ts';
 import { gate } from '../core/gate/gate.ts';
 import { objectOf } from '../support/objects.ts';
 import { healthCheck } from './healthCheck/fixture.ts';
@@ -99,10 +101,75 @@ const namedGate = (fields: object, metadata: object = {}) =>
     spec: { default: 'opened' },
     ...fields,
   });
+const sync = (parent: object, ports: Partial<HookCall> = {}) => {
+  const call = { ...fakeCall().call, ...ports };
+  const route = hookRoutes(() => call).find(({ path }) => path === '/hooks/gate/sync')!;
+  return route.answer({ controller: {}, parent, children: {}, related: {}, finalizing: false });
+};
+
+describe('a hook', () => {
+  it.each([
+    [namedGate({ spec: null }), '/parent/spec must be object'],
+    [namedGate({ spec: { default: 'opened', schedule: { rules: 5 } } }), '/parent/spec/schedule/rules must be array'],
+    [namedGate({ status: { conditions: [null] } }), '/parent/status/conditions/0 must be object'],
+    [
+      namedGate(
+        {},
+        { annotations: { 'open.gate.fluxcd.io/reason': 5, 'open.gate.fluxcd.io/requestedAt': '2026-03-01T00:00:00Z' } },
+      ),
+      '/parent/metadata/annotations/open.gate.fluxcd.io~1reason must be string',
+    ],
+  ])('names the field that is wrong: %#', async (parent, problem) => {
+    await expect(sync(parent)).rejects.toMatchObject({
+      status: 400,
+      message: `not a request for this hook: ${problem}`,
+    });
+  });
+
+  it('leaves an error that is ours as it is', async () => {
+    const broken = () => {
+      throw new TypeError('ours');
+    };
+    await expect(sync(namedGate({}), { recent: { within: broken, fresh: broken } })).rejects.toThrow(
+      new TypeError('ours'),
+    );
+  });
+});
+
 it('the log of a decorator is about its object, whatever else was sent', async () => {
   const lines: object[] = [];
   const log = { decided: () => {}, considered: (line: () => object) => void lines.push(line()) };
   const route = hookRoutes(() => fakeCall().call, log).find(({ path }) => path === '/hooks/gate-labels/sync')!;
   await route.answer({ object: namedGate({}), parent: true, attachments: {}, related: {}, finalizing: false });
   expect(lines).toMatchObject([{ kind: 'Gate', namespace: 'shop', name: 'a', hook: 'gate-labels' }]);
+});
+
+describe('a webhook', () => {
+  it('names the field that is wrong', async () => {
+    const { call } = fakeCall();
+    const routes = webhookRoutes(() => ({
+      ...call,
+      events: { recordWhen: () => {} },
+      access: { may: async () => false },
+    }));
+    const request = {
+      uid: 'u',
+      kind: {},
+      resource: {},
+      operation: 'CREATE',
+      userInfo: { username: 'a' },
+      object: namedGate({}, { annotations: [null], labels: null }),
+      oldObject: null,
+    };
+    const review = {
+      apiVersion: 'admission.k8s.io/v1',
+      kind: 'AdmissionReview',
+      request: { ...request, object: namedGate({ spec: null }) },
+    };
+    const route = routes.find(({ path }) => path === '/admission/validate/gate')!;
+    await expect(route.answer(review)).rejects.toMatchObject({
+      status: 400,
+      message: 'not an AdmissionReview of admission.k8s.io/v1: /request/object/spec must be object',
+    });
+  });
 });

@@ -86,7 +86,9 @@ describe('a line', () => {
 
   it('of a request that is refused names the object', async () => {
     expect(await sync('wrong', { related: { x: 5 } })).toBeGreaterThanOrEqual(200);
-    expect(await sync('broken', { parent: objectOf('Gate', { metadata: { name: 'broken' } } as never) })).toBe(400);
+    expect(
+      await sync('broken', { parent: objectOf('Gate', { metadata: { name: 'broken', uid: 'u' } } as never) }),
+    ).toBe(400);
     const [line] = await soon(({ name }) => name === 'broken', 'the refusal');
     expect(line).toMatchObject({ level: 'warn', route: '/hooks/gate/sync', kind: 'Gate', status: 400 });
   });

@@ -1,7 +1,6 @@
 /** Asks a route as the server would, and judges how it answers: no crash, no hang. */
 import type { Route } from '../../../api/ports.ts';
 import { expectThat, Finding } from './finding.ts';
-import { bodyProblem } from './shape.ts';
 
 /** An answer may take as long as this many parses of its own body as JSON, and a constant for what else the machine does. */
 const PARSES = 50;
@@ -37,8 +36,6 @@ async function answerOf<T>(route: Route, body: unknown): Promise<Answer<T>> {
   } catch (error) {
     const { status, message, stack } = error as Error & { status?: number };
     if (status !== undefined && status >= 400 && status < 500) return { status, error: message };
-    const problem = bodyProblem(body);
-    if (problem !== undefined) return { status: 500, error: `${message}: ${problem}` };
     throw new Finding(`${route.path} crashes: ${stack ?? message}`);
   }
 }

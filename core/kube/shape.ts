@@ -1,9 +1,9 @@
 /**
- * Whether the objects of a body have the shape in which the API server stores them. It vouches for that, so the product checks nothing: of a mangled
- * body this tells whether an exception is a finding.
+ * Whether objects have the shape in which the API server stores them. It vouches for that, so nothing is checked before a
+ * decision; but where one has failed, this tells a bad request from a bug of ours.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
-import { SCHEMAS } from '../../../api/generated/schemas.ts';
+import { SCHEMAS } from '../../api/generated/schemas.ts';
 
 const text = { type: 'string' };
 const texts = { type: 'object', additionalProperties: text };
@@ -65,20 +65,8 @@ const FLUX = {
 const ajv = new Ajv({ strict: false });
 const compiled = new Map<string, ValidateFunction>();
 
-/** A sentence naming the first field of a hook's request or an AdmissionReview that no API server could have sent; undefined where there is none. */
-export function bodyProblem(body: any): string | undefined {
-  const objects = ['parent', 'object'].map((key) => [`/${key}`, body?.[key]] as const);
-  const reviewed = ['object', 'oldObject'].map(
-    (key) => [`/request/${key}`, body?.request?.[key] ?? undefined] as const,
-  );
-  const maps = ['related', 'children', 'attachments'].map((key) => mapProblem(body?.[key], `/${key}`));
-  const problems = [...objects, ...reviewed].map(([where, object]) =>
-    object === undefined ? undefined : shapeProblem(object, where),
-  );
-  return [...problems, ...maps].find((problem) => problem !== undefined);
-}
-
-function shapeProblem(object: unknown, where: string): string | undefined {
+/** A sentence naming the field, or undefined where the object is in order. `where` is its place in the request. */
+export function shapeProblem(object: unknown, where: string): string | undefined {
   const kind = (object as { kind?: unknown } | null)?.kind;
   const own = typeof kind === 'string' && Object.hasOwn(SCHEMAS, kind) ? kind : '';
   const validate = compiled.get(own) ?? ajv.compile(schemaOf(SCHEMAS[own] ?? FLUX));
@@ -88,8 +76,8 @@ function shapeProblem(object: unknown, where: string): string | undefined {
   return `${where}${error?.instancePath ?? ''} ${error?.message}`;
 }
 
-/** As Metacontroller sends them: a map of kinds, each a map of objects. */
-function mapProblem(map: unknown, where: string): string | undefined {
+/** The shape problem of a map of kinds, each a map of objects, as Metacontroller sends them. */
+export function mapProblem(map: unknown, where: string): string | undefined {
   for (const [kind, objects] of Object.entries((map ?? {}) as Record<string, unknown>)) {
     if (typeof objects !== 'object' || objects === null) return `${where}/${kind} must be object`;
     for (const [name, object] of Object.entries(objects)) {
