@@ -40,8 +40,8 @@ export async function liveGates(refs: readonly NamespacedName[], cluster: Cluste
 }
 
 /**
- * Why a child cannot be written: the installation lacks its kind, or another object has its name. Children are only our own: one that is missing has not been created
- * yet, or another object has its name.
+ * Why a child cannot be written: the installation lacks its kind, or another object has its name. Children are only our own: a wanted child that is
+ * missing has not been created yet, or another object has its name.
  */
 export async function childProblem(
   child: Child | undefined,
