@@ -36,6 +36,7 @@ COPY api ./api
 COPY core ./core
 COPY hooks ./hooks
 COPY webhooks ./webhooks
+COPY live ./live
 COPY receiver ./receiver
 COPY copy ./copy
 COPY audit ./audit

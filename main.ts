@@ -11,7 +11,6 @@ import { tellersOf } from './core/notification/involvedObjects.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer, withRememberedAnswers } from './server/cluster/access.ts';
 import { createReader, withSharedReads } from './server/cluster/clusterReader.ts';
-import { createGateRequirers } from './server/cluster/gateRequirers.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
@@ -70,7 +69,6 @@ async function main(): Promise<void> {
   const readers = { hooks: readerOf(hooks), health: readerOf(health) };
   const recent = createRecent(() => performance.now());
   const access = withRememberedAnswers(createAccessReviewer(health), recent);
-  const requirers = createGateRequirers(readers.hooks);
   const hookCall = (hook: string): HookCall => ({
     now: Date.now(),
     cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
@@ -79,7 +77,6 @@ async function main(): Promise<void> {
     events,
     metadata,
     measurements,
-    requirers,
     recent,
     metrics,
     settings,

@@ -62,4 +62,11 @@ export interface ImagePolicy extends KubeObject {
   };
 }
 
-export type ImageRepository = KubeObject<{ image?: string }>;
+export type ImageRepository = KubeObject<{
+  image?: string;
+  insecure?: boolean;
+  provider?: string;
+  secretRef?: { name?: string };
+  certSecretRef?: { name?: string };
+  accessFrom?: { namespaceSelectors?: { matchLabels?: Record<string, string> }[] };
+}>;

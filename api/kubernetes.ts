@@ -47,6 +47,12 @@ export interface KubeObject<Spec = Record<string, unknown>, Status = Record<stri
   status?: Status;
 }
 
+/** One whose spec and status are read without a type of their own. */
+export type AnyObject = KubeObject<any, any>;
+
+/** Values in base64. */
+export type Secret = KubeObject<never, never> & { data?: Record<string, string> };
+
 export interface Condition {
   type: string;
   status: 'True' | 'False' | 'Unknown';

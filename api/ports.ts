@@ -63,7 +63,7 @@ export interface EventRecord {
   /** The version it is about, where it is about one deployment. */
   version?: string;
   /** Recorded as an Event only: no notification is sent. */
-  quiet?: true;
+  quiet?: boolean;
   /** What Alerts of Flux can select in the place of an object of ours: Flux objects, and Rollouts for the objects bound to them. */
   involvedObjects?: readonly ObjectName[];
   /** The text for involved objects in other namespaces, whose readers may not read `regarding`. Without it they get no notification. */
@@ -203,11 +203,6 @@ export interface RequiringObjects extends Requiring {
   objects: readonly KubeObject[];
 }
 
-/** Read together, and not for each Gate that asks: what is at most `maxAgeMs` old will do. */
-export interface GateRequirers {
-  read(now: EpochMs, maxAgeMs: number): Promise<RequiringObjects>;
-}
-
 /** Answers shared by callers that ask at about the same time. A failure is not cached. */
 export interface Recent {
   /** The answer of this key that was asked for at most `maxAgeMs` ago, or a new one. */
@@ -261,7 +256,6 @@ export interface HookCall extends Call {
   events: EventSink;
   metadata: ReleaseMetadataCache;
   measurements: Measurements;
-  requirers: GateRequirers;
   recent: Recent;
   /** `cluster` over separate connections, for large reads: inventories. */
   healthCluster: ClusterReader;

@@ -6,6 +6,7 @@ import type { ClusterReader, ResourceRef } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
+import { namespaceLabels } from '../live/objectReads.ts';
 
 /** A rule for it where there is such a Gate: each event of a related kind is held against every rule of every parent. ADR 2. */
 export async function homeRules(
@@ -26,10 +27,8 @@ export async function homeLabels(
   cluster: ClusterReader,
 ): Promise<Readonly<Record<string, string>>> {
   if (!gates.some(({ spec }) => reachesBeyond(spec?.selects))) return {};
-  const home =
-    objectAt(related, { group: '', kind: 'Namespace' }, undefined, namespace) ??
-    (await cluster.get({ ...NAMESPACES, name: namespace }));
-  return home?.metadata.labels ?? {};
+  const home = objectAt(related, { group: '', kind: 'Namespace' }, undefined, namespace);
+  return home ? (home.metadata.labels ?? {}) : namespaceLabels(namespace, cluster);
 }
 
 // Rules for related objects that are known by name.

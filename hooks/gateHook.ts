@@ -1,7 +1,8 @@
 /** CompositeController `gates`: a Gate's status, and when to compute it again. No children. */
-import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { HookCall, RequiringObjects } from '../api/ports.ts';
-import type { Gate } from '../api/types.ts';
+import { FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS } from '../api/kinds.ts';
+import type { NamespacedName, Secret } from '../api/kubernetes.ts';
+import type { ClusterReader, HookCall, RequiringObjects } from '../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { unheldOf, unresumedOf } from '../core/admission/unheld.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
 import { standingApprovals, withoutDeletedRollouts } from '../core/gate/approved.ts';
@@ -13,6 +14,7 @@ import { identityOf } from '../core/kube/names.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { oidcProblem } from '../core/receiver/idToken.ts';
 import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
+import { objectsOfKinds } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 
 const RECEIVER_RETRY_SECONDS = 10;
@@ -20,8 +22,6 @@ const RECEIVER_RETRY_SECONDS = 10;
 /** How old a count may be: of any Gate, and of one that has just changed. */
 const COUNT_MS = 30_000;
 const NEW_COUNT_MS = 3000;
-
-type Secret = KubeObject<never, never> & { data?: Record<string, string> };
 
 export const gateHook: CompositeHook = {
   async sync({ parent }, call) {
@@ -51,14 +51,24 @@ export const gateHook: CompositeHook = {
 /** Each Rollout checks the requesters and authors of a version. */
 const unknown = () => undefined;
 
-/** undefined when the cluster does not answer: a Gate is evaluated anyway. */
-async function readRequiring(gate: Gate, { requirers, now }: HookCall): Promise<RequiringObjects | undefined> {
-  const reading = requirers.read(now, isSettling(gate, now) ? NEW_COUNT_MS : COUNT_MS);
-  try {
-    return await reading;
-  } catch {
-    return undefined;
-  }
+/**
+ * Listed once for all Gates: as related objects they would trigger a sync of every Gate at every change of any binding. undefined when the cluster does
+ * not answer: a Gate is evaluated anyway.
+ */
+function readRequiring(gate: Gate, { cluster, recent, now }: HookCall): Promise<RequiringObjects | undefined> {
+  const maxAgeMs = isSettling(gate, now) ? NEW_COUNT_MS : COUNT_MS;
+  return recent.within(maxAgeMs, 'requiring objects', () => listRequiring(cluster)).catch(() => undefined);
+}
+
+async function listRequiring(cluster: ClusterReader): Promise<RequiringObjects> {
+  const [bindings, rollouts, namespaces, objects] = await Promise.all([
+    cluster.list<FluxBinding>(FLUX_BINDINGS),
+    cluster.list<Rollout>(ROLLOUTS),
+    cluster.listMetadata(NAMESPACES),
+    objectsOfKinds(GOVERNED_KINDS, undefined, cluster),
+  ]);
+  const labels = namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const);
+  return { bindings, rollouts, namespaces: new Map(labels), objects };
 }
 
 /** Reported, but still held: a setting must not lift a freeze. */

@@ -20,9 +20,9 @@ import { boundedResync, type CompositeHook, type DecoratorHook, HookError } from
 import { gateLabelsHook } from './labels.ts';
 import { rolloutHook } from './rollout/rollout.ts';
 import { rolloutRequestsHook } from './rollout/usedRequests.ts';
-import { budgetSlotsHook, clusterRolloutBudgetHook, rolloutBudgetHook } from './rolloutBudget.ts';
+import { budgetHook, budgetSlotsHook } from './rolloutBudget.ts';
 import { rolloutGateHook } from './rolloutGate.ts';
-import { clusterRolloutScheduleHook, rolloutScheduleHook } from './rolloutSchedule.ts';
+import { scheduleHook } from './rolloutSchedule.ts';
 import { type Sync, syncConsideration, syncDecisions } from './syncDecisions.ts';
 
 type Entry =
@@ -34,15 +34,10 @@ export const HOOKS: readonly Entry[] = [
   { name: 'rollout-requests', subject: 'object', kinds: ['Rollout'], hook: rolloutRequestsHook },
   { name: 'rolloutgate', subject: 'object', kinds: ['RolloutGate'], hook: rolloutGateHook },
   { name: 'healthcheck', subject: 'object', kinds: ['HealthCheck'], hook: healthCheckHook },
-  { name: 'rolloutschedule', subject: 'parent', kinds: ['RolloutSchedule'], hook: rolloutScheduleHook },
-  {
-    name: 'clusterrolloutschedule',
-    subject: 'parent',
-    kinds: ['ClusterRolloutSchedule'],
-    hook: clusterRolloutScheduleHook,
-  },
-  { name: 'rolloutbudget', subject: 'parent', kinds: ['RolloutBudget'], hook: rolloutBudgetHook },
-  { name: 'clusterrolloutbudget', subject: 'parent', kinds: ['ClusterRolloutBudget'], hook: clusterRolloutBudgetHook },
+  { name: 'rolloutschedule', subject: 'parent', kinds: ['RolloutSchedule'], hook: scheduleHook },
+  { name: 'clusterrolloutschedule', subject: 'parent', kinds: ['ClusterRolloutSchedule'], hook: scheduleHook },
+  { name: 'rolloutbudget', subject: 'parent', kinds: ['RolloutBudget'], hook: budgetHook },
+  { name: 'clusterrolloutbudget', subject: 'parent', kinds: ['ClusterRolloutBudget'], hook: budgetHook },
   {
     name: 'rolloutbudget-slots',
     subject: 'object',

@@ -7,7 +7,6 @@ import { KINDS, ROLLOUTS } from '../api/kinds.ts';
 import type { RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterReader } from '../api/ports.ts';
 import type { Budget, Rollout, Slot } from '../api/types.ts';
-import { budgetProblems } from '../core/budget/budgetConfig.ts';
 import { planBudget } from '../core/budget/budgetPlan.ts';
 import { isUsed } from '../core/budget/continueRequest.ts';
 import { namespacesOf, slotLabels } from '../core/budget/selectingBudgets.ts';
@@ -22,10 +21,9 @@ import { CONFLICT_RETRY_S, type CompositeHook, type DecoratorHook, resyncAfter }
 /** A label that changes on a Namespace triggers no sync, and neither does a holder that is selected no longer. */
 const UNSEEN_REQUEUE_S = 60;
 
-const budgetHook: CompositeHook = {
+export const budgetHook: CompositeHook = {
   async customize({ parent }) {
-    const rule = rolloutRule(parent as unknown as Budget);
-    return { relatedResources: rule ? [rule] : [] };
+    return { relatedResources: [rolloutRule(parent as unknown as Budget)] };
   },
 
   async sync({ parent, related }, { now, cluster, events }) {
@@ -44,9 +42,6 @@ const budgetHook: CompositeHook = {
     return { status: plan.status, children: [], ...resyncAfter(requeues) };
   },
 };
-
-export const rolloutBudgetHook = budgetHook;
-export const clusterRolloutBudgetHook = budgetHook;
 
 export const budgetSlotsHook: DecoratorHook = {
   async sync({ object }) {
@@ -70,18 +65,15 @@ export const budgetSlotsHook: DecoratorHook = {
   },
 };
 
-/** undefined for a budget that does not compile: Metacontroller would fail on its selectors. */
-function rolloutRule(budget: Budget): RelatedResourceRule | undefined {
-  if (budgetProblems(budget).length > 0) return undefined;
+function rolloutRule(budget: Budget): RelatedResourceRule {
   const rule = { ...ROLLOUTS, labelSelector: budget.spec.selector };
   if (budget.metadata.namespace) return { ...rule, namespace: budget.metadata.namespace };
   const namespaceSelector = namespacesOf(budget);
   return namespaceSelector ? { ...rule, namespaceSelector } : rule;
 }
 
-/** The related Rollouts that the budget selects now: the customize answer may be older. */
+/** The related Rollouts that the budget selects now: the customize answer may be older. @throws SelectorError, so that nothing is granted. */
 function selected(budget: Budget, rollouts: readonly Rollout[]): Rollout[] {
-  if (budgetProblems(budget).length > 0) return [];
   const matches = compileSelector(budget.spec.selector);
   return rollouts.filter(({ metadata }) => matches(metadata.labels));
 }

@@ -7,13 +7,8 @@ import { objectsOf } from '../core/kube/objectMap.ts';
 import { toSelectorString } from '../core/kube/selector.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Schedule } from '../core/schedule/scheduleGates.ts';
-import {
-  type ListedRollout,
-  listedRollout,
-  type MatchingRollouts,
-  planSchedule,
-  scheduleProblems,
-} from '../core/schedule/schedulePlan.ts';
+import { listedRollout, type MatchingRollouts, planSchedule, scheduleProblems } from '../core/schedule/schedulePlan.ts';
+import { listAtMost } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 
 /** Nothing triggers a sync when a Rollout is created, or when labels of one or of a Namespace change. */
@@ -23,7 +18,7 @@ const LISTED_MS = 2000;
 /** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
 const LONGEST_REQUEUE_S = 3600;
 
-const scheduleHook: CompositeHook = {
+export const scheduleHook: CompositeHook = {
   // Nothing is related. Installed controllers ask all the same.
   async customize() {
     return { relatedResources: [] };
@@ -44,9 +39,6 @@ const scheduleHook: CompositeHook = {
   },
 };
 
-export const rolloutScheduleHook = scheduleHook;
-export const clusterRolloutScheduleHook = scheduleHook;
-
 /**
  * Listed and not related: related Rollouts are sent in full, and whoever may write some of them could make the request too large
  * for the schedule of everybody.
@@ -54,26 +46,14 @@ export const clusterRolloutScheduleHook = scheduleHook;
 async function matchingRollouts(schedule: Schedule, { cluster, recent }: HookCall): Promise<MatchingRollouts> {
   const { namespace } = schedule.metadata;
   const labelSelector = toSelectorString(schedule.spec?.rolloutSelector);
+  const ref = { ...ROLLOUTS, labelSelector, ...(namespace && { namespace }) };
   const key = `rollouts ${namespace ?? ''} ${labelSelector}`;
   const [rollouts, namespaces] = await Promise.all([
-    recent.within(LISTED_MS, key, () => list(cluster, { labelSelector, ...(namespace && { namespace }) })),
+    recent.within(LISTED_MS, key, () => listAtMost(ref, LIMITS.listedRollouts, listedRollout, cluster)),
     namespacesOf(schedule, cluster),
   ]);
   if (!namespaces) return rollouts;
   return { ...rollouts, listed: rollouts.listed.filter((rollout) => namespaces.has(rollout.namespace)) };
-}
-
-async function list(
-  cluster: ClusterReader,
-  where: { labelSelector: string; namespace?: string },
-): Promise<MatchingRollouts> {
-  const listed: ListedRollout[] = [];
-  for await (const page of cluster.pages({ ...ROLLOUTS, ...where, metadataOnly: true })) {
-    const room = LIMITS.listedRollouts - listed.length;
-    listed.push(...page.slice(0, room).map(listedRollout));
-    if (page.length > room) return { listed, isTruncated: true };
-  }
-  return { listed, isTruncated: false };
 }
 
 /** undefined: all namespaces, as the API document says of an empty selector. */

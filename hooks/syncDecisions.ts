@@ -1,15 +1,13 @@
 /** Log lines of a sync: changes in its answer without an Event, and, at level debug, why nothing changes. */
 import { READY } from '../api/conditions.ts';
 import type { LoggedReason } from '../api/decisions.ts';
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { AnyObject } from '../api/kubernetes.ts';
 import type { CompositeResponse, DecoratorResponse, ObjectMap } from '../api/metacontroller.ts';
 import type { Consideration, Decision, Subject } from '../api/ports.ts';
 import type { HealthCheck } from '../api/types.ts';
 import { isMap, sameJson } from '../core/kube/json.ts';
 import { groupOf, identityOf } from '../core/kube/names.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
-
-type AnyObject = KubeObject<any, any>;
 
 export interface Sync {
   /** The hook's name. */

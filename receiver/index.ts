@@ -12,7 +12,7 @@ import express, {
   type Response,
 } from 'express';
 import { GATES } from '../api/kinds.ts';
-import type { EpochMs, KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { EpochMs, NamespacedName, Secret } from '../api/kubernetes.ts';
 import { COUNTERS } from '../api/metrics.ts';
 import type { ClusterReader, Counters, ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
@@ -173,8 +173,6 @@ function createIdTokenCallHandler(
 // A signed call, from its path to the annotations that carry the request to the Gate.
 
 const MAX_KNOWN = 1000;
-
-type Secret = KubeObject<never, never> & { data?: Record<string, string> };
 
 function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCall) => Promise<CallOutcome> {
   const lookup = createGateLookup(ports.cluster, ports.now);

@@ -17,33 +17,8 @@ export interface TokenFiles {
   previous?: string;
 }
 
-export interface Config {
-  hooksPort: number;
-  webhookPort: number;
-  host: string;
-  /** Without it any client may call the hooks. */
-  hooksToken?: TokenFiles;
-  /** The port of signed calls and Flagger's webhooks, which are off without it. */
-  receiverPort?: number;
-  /** The port of `GET /inputs`, with the webhook's certificate, in the receiver's thread; off without it. */
-  inputsPort?: number;
-  /** A separate port for the probes; the ports of hooks and webhook answer them too. Off without it. */
-  healthPort?: number;
-  /** Address of Flux's notification-controller, which is sent nothing without it. */
-  eventsAddress?: string;
-  /** Names this replica in notifications. */
-  instance: string;
-  /** The webhook is served only when certificate and key are given. */
-  tls?: TlsFiles;
-  /** Names in a client certificate that may call the webhook; any name when empty. */
-  webhookClients: string[];
-  logLevel: LogLevel;
-  /** Path of a file with the level, which counts above `logLevel` and may change, appear and go at any time. */
-  logLevelFile?: string;
-  /** Seconds between SIGTERM and the end of accepting, so that endpoints are withdrawn first. */
-  shutdownDelaySeconds: number;
-  settings: Settings;
-}
+/** What each part means is in ENVIRONMENT. */
+export type Config = ReturnType<typeof readConfig>;
 
 export const ENVIRONMENT: Record<string, string> = {
   HOOKS_PORT: 'port of the Metacontroller hooks, HTTP (8080)',
@@ -88,13 +63,14 @@ const SYNC_FIELD_MANAGERS = 'kustomize-controller,helm-controller,flux-operator'
 export class ConfigError extends Error {}
 
 /** @throws ConfigError naming every variable that is wrong. */
-export function readConfig(env: Record<string, string | undefined>): Config {
+export function readConfig(env: Record<string, string | undefined>) {
   const mistakes: string[] = [];
   const port = (name: string, fallback: number) => {
     const value = Number(env[name] ?? fallback);
     if (!Number.isInteger(value) || value < 0 || value > 65535) mistakes.push(`${name}=${env[name]} is not a port`);
     return value;
   };
+  const optionalPort = (name: string) => (env[name] ? port(name, 0) : undefined);
   const onFailure = env.ON_FAILURE || 'Continue';
   if (onFailure !== 'Continue' && onFailure !== 'Hold') {
     mistakes.push(`ON_FAILURE=${onFailure} is neither Continue nor Hold`);
@@ -118,7 +94,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     if (value !== 'true' && value !== 'false') mistakes.push(`${name}=${value} is neither true nor false`);
     return value === 'true';
   };
-  const eventsAddress = env.EVENTS_ADDR;
+  const eventsAddress = env.EVENTS_ADDR || undefined;
   if (eventsAddress && !/^https?:\/\//.test(eventsAddress))
     mistakes.push(`EVENTS_ADDR=${eventsAddress} is not an http(s) URL`);
   const oidcIssuers = listOf(env.OIDC_ISSUERS);
@@ -127,37 +103,42 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     mistakes.push(`OIDC_ISSUERS=${notIssuers.join(',')} is not an https URL without user, query and fragment`);
   const logLevel = env.LOG_LEVEL || 'info';
   if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is none of ${LOG_LEVELS.join(', ')}`);
-  const config: Config = {
+  const settings: Settings = {
+    onFailure: onFailure as Settings['onFailure'],
+    likeKuberik: flag('LIKE_KUBERIK'),
+    metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
+    bypassServiceAccounts: listOf(env.BYPASS_SERVICE_ACCOUNTS),
+    syncFieldManagers: listOf(env.SYNC_FIELD_MANAGERS || SYNC_FIELD_MANAGERS),
+    noCrossNamespaceRefs: flag('NO_CROSS_NAMESPACE_REFS'),
+    ...(env.COPY_IMAGE && { copyImage: env.COPY_IMAGE }),
+    allowLocalRegistries: flag('ALLOW_LOCAL_REGISTRIES'),
+    ...(env.DEFAULT_SERVICE_ACCOUNT && { defaultServiceAccount: env.DEFAULT_SERVICE_ACCOUNT }),
+    oidcIssuers,
+    authenticatesCallers: Boolean(clientCa),
+    watchWithoutConsent: flag('WATCH_WITHOUT_CONSENT'),
+    trustPublishers: flag('TRUST_PUBLISHERS'),
+  };
+  const tls: TlsFiles | undefined = cert && key ? { cert, key, ...(clientCa && { clientCa }) } : undefined;
+  const hooksToken: TokenFiles | undefined = token ? { token, ...(previous && { previous }) } : undefined;
+  const config = {
     hooksPort: port('HOOKS_PORT', 8080),
     webhookPort: port('WEBHOOK_PORT', 8443),
-    ...(env.RECEIVER_PORT && { receiverPort: port('RECEIVER_PORT', 0) }),
-    ...(env.INPUTS_PORT && { inputsPort: port('INPUTS_PORT', 0) }),
-    ...(env.HEALTH_PORT && { healthPort: port('HEALTH_PORT', 0) }),
-    ...(eventsAddress && { eventsAddress }),
+    receiverPort: optionalPort('RECEIVER_PORT'),
+    inputsPort: optionalPort('INPUTS_PORT'),
+    healthPort: optionalPort('HEALTH_PORT'),
+    eventsAddress,
+    /** Names this replica in notifications. */
     instance: env.HOSTNAME || 'rollout-hooks',
     host: env.HOST || '::',
+    /** The webhook is served only with them. */
+    tls,
     webhookClients,
+    hooksToken,
     logLevel: logLevel as LogLevel,
-    ...(env.LOG_LEVEL_FILE && { logLevelFile: env.LOG_LEVEL_FILE }),
+    logLevelFile: env.LOG_LEVEL_FILE || undefined,
     shutdownDelaySeconds: delay,
-    settings: {
-      onFailure: onFailure as Settings['onFailure'],
-      likeKuberik: flag('LIKE_KUBERIK'),
-      metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
-      bypassServiceAccounts: listOf(env.BYPASS_SERVICE_ACCOUNTS),
-      syncFieldManagers: listOf(env.SYNC_FIELD_MANAGERS || SYNC_FIELD_MANAGERS),
-      noCrossNamespaceRefs: flag('NO_CROSS_NAMESPACE_REFS'),
-      ...(env.COPY_IMAGE && { copyImage: env.COPY_IMAGE }),
-      allowLocalRegistries: flag('ALLOW_LOCAL_REGISTRIES'),
-      ...(env.DEFAULT_SERVICE_ACCOUNT && { defaultServiceAccount: env.DEFAULT_SERVICE_ACCOUNT }),
-      oidcIssuers,
-      authenticatesCallers: Boolean(clientCa),
-      watchWithoutConsent: flag('WATCH_WITHOUT_CONSENT'),
-      trustPublishers: flag('TRUST_PUBLISHERS'),
-    },
+    settings,
   };
-  if (cert && key) config.tls = { cert, key, ...(clientCa && { clientCa }) };
-  if (token) config.hooksToken = { token, ...(previous && { previous }) };
   if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
   return config;
 }

@@ -1,4 +1,5 @@
 /** Files that are replaced in place, such as mounted Secrets: read now and polled; the last good content stays in use. */
+import { readFileSync } from 'node:fs';
 
 export interface FileLog {
   info(fields: object, message: string): void;
@@ -47,4 +48,14 @@ export function watchFiles<T>({ what, read, isSame, onChange, log, pollMs = POLL
   const timer = setInterval(poll, pollMs);
   timer.unref();
   return { current: () => current, stop: () => clearInterval(timer) };
+}
+
+/** The content; undefined where there is no such file. */
+export function readIfThere(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }

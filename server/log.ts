@@ -4,9 +4,8 @@
  * JSON escapes its line breaks.
  */
 
-import { readFileSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
-import { watchFiles } from './fileWatch.ts';
+import { readIfThere, watchFiles } from './fileWatch.ts';
 
 export type { Logger };
 
@@ -78,7 +77,7 @@ function followLevel(
 ): () => void {
   if (!file) return () => {};
   const read = (inUse?: LogLevel): LogLevel => {
-    const text = textOf(file);
+    const text = readIfThere(file)?.toString('utf8').trim() ?? '';
     if (text === '') return level;
     if (isLogLevel(text)) return text;
     // A typing error is no reason not to start; the next look reports it.
@@ -98,13 +97,4 @@ function followLevel(
   });
   apply(watched.current());
   return watched.stop;
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
 }

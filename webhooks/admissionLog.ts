@@ -5,15 +5,13 @@
 import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, DEPLOYED, GATE_STATE, ONE_SHOT } from '../api/annotations.ts';
 import type { LoggedReason } from '../api/decisions.ts';
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { AnyObject } from '../api/kubernetes.ts';
 import type { Consideration, Decision, Subject } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
 import { deploymentText, parseDeployments } from '../core/admission/managedFields/deployment.ts';
 import { parseState } from '../core/admission/suspend/stateAnnotation.ts';
 import { childOf } from '../core/kube/json.ts';
 import type { AdmissionDecision } from './response.ts';
-
-type AnyObject = KubeObject<any, any>;
 
 /** Controllers repeat what is denied until it is not. */
 const DENIED_AGAIN_MS = 600_000;

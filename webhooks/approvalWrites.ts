@@ -1,6 +1,6 @@
 /** Approvals in a write of a Gate or RolloutGate: who gives or takes back which. What counts is decided in core/approval. */
 import type { AdmissionRequest } from '../api/admission.ts';
-import type { KubeObject, ObjectName } from '../api/kubernetes.ts';
+import type { AnyObject, KubeObject, ObjectName } from '../api/kubernetes.ts';
 import type { ResourceRef, WebhookCall } from '../api/ports.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../api/types.ts';
 import {
@@ -94,7 +94,7 @@ function answer(
 export async function recordDeletion<Stored extends Approvable>(
   uid: string | undefined,
   { ref, record }: { ref: ResourceRef & { name: string }; record: string },
-  about: (stored: Stored) => Promise<{ regarding: KubeObject<any, any>; involvedObjects: readonly ObjectName[] }>,
+  about: (stored: Stored) => Promise<{ regarding: AnyObject; involvedObjects: readonly ObjectName[] }>,
   { dryRun, userInfo }: AdmissionRequest,
   { cluster, events, now, settings }: WebhookCall,
 ): Promise<void> {

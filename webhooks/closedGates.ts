@@ -1,38 +1,26 @@
 /** The closed Gates that stop a write: read live, bypassed with the verb `bypass` and a reason, or named in a denial. */
 import type { AdmissionRequest } from '../api/admission.ts';
-import { BYPASS_REASON, BYPASSED_BY, SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
-import type { FluxObject } from '../api/flux.ts';
-import {
-  apiVersionOf,
-  BOUND_KINDS,
-  FLUX_BINDINGS,
-  GATES,
-  GOVERNED_KINDS,
-  KINDS,
-  NAMESPACES,
-  resourceOf,
-} from '../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import { BYPASS_REASON, BYPASSED_BY, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
+import { GATES, GOVERNED_KINDS, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
+import type { AnyObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, GateStatus, Rollout } from '../api/types.ts';
 import { type Refusal, refusalText } from '../core/admission/gateTexts.ts';
 import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
 import { evaluateGates, type GateResult, secrets } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
-import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
-import { boundLabel, refKey } from '../core/kube/names.ts';
+import { refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
-import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
 import { closedToLeave } from '../core/rollout/evaluation/namedGates.ts';
 import {
   boundGates,
   droppedGates,
-  type GateSelectors,
   mayDropGates,
   rolloutRequiredGates,
 } from '../core/rollout/evaluation/requiredGates.ts';
+import { listBindable, listBindings, readSelectors, withCurrentGates } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
 /** The closed Gates among these, live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */
@@ -68,7 +56,7 @@ export async function readClosedThatAreDropped(
   call: WebhookCall,
 ): Promise<GateResult[]> {
   if (!mayDropGates(rollout, before)) return [];
-  const selectors = await readSelectors(before.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL);
+  const selectors = await readSelectors(before.metadata.namespace ?? '', SELECTS_ROLLOUTS_LABEL, call.cluster);
   return closedToLeave(await readClosed(droppedGates(rollout, before, selectors), call), before);
 }
 
@@ -78,68 +66,15 @@ async function readRequired(
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
   // Read before anything is awaited: a throw between two reads leaves the first one's rejection unhandled, which ends the process.
   const namespace = rollouts[0]?.metadata.namespace ?? '';
-  const [bindings, selectors] = await Promise.all([
-    readBindings(rollouts, namespace, call),
-    readSelectors(namespace, call, SELECTS_ROLLOUTS_LABEL),
+  const [objects, selectors, ...stored] = await Promise.all([
+    listBindable(namespace, call.cluster),
+    readSelectors(namespace, SELECTS_ROLLOUTS_LABEL, call.cluster),
+    ...rollouts.map((rollout) => listBindings(rollout, call.cluster)),
   ]);
+  const bindings = await withCurrentGates(rollouts, stored, objects, call);
   const required = rollouts.flatMap((rollout, index) => rolloutRequiredGates(rollout, bindings[index]!, selectors));
   const refs = new Map(required.map((ref) => [refKey(ref), ref]));
   return { closed: await readClosed([...refs.values()], call), bindings: bindings.flat() };
-}
-
-/** The FluxBindings of each Rollout, as hooks/rollout/liveReads.ts has them before a deployment: a bypass must name every Gate that will hold it. */
-async function readBindings(
-  rollouts: readonly Rollout[],
-  namespace: string,
-  call: WebhookCall,
-): Promise<FluxBinding[][]> {
-  const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
-  const stored = ({ metadata: { name = '' } }: Rollout) =>
-    call.cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) });
-  const [objects, ...lists] = await Promise.all([listBindable(namespace, call), ...rollouts.map(stored)]);
-  const bound = rollouts.map((rollout, index) => boundObjects(rollout, objects, lists[index]!, rules));
-  const selecting = bound.flat().every(({ isVouched }) => isVouched)
-    ? { gates: [], namespaceLabels: {} }
-    : await readSelectors(namespace, call, SELECTS_LABEL);
-  return rollouts.map((rollout, index) => currentBindings(rollout, lists[index]!, bound[index]!, selecting, rules));
-}
-
-/** The metadata of the objects that annotations may bind to a Rollout. */
-async function listBindable(namespace: string, { cluster }: WebhookCall): Promise<FluxObject[]> {
-  const lists = await Promise.all(
-    BOUND_KINDS.map(async (row) => {
-      if (!(await cluster.serves(resourceOf(row)))) return [];
-      const objects = await cluster.listMetadata({ ...resourceOf(row), namespace });
-      return objects.map(({ metadata }) => ({ apiVersion: apiVersionOf(row), kind: row.kind, metadata }));
-    }),
-  );
-  return lists.flat();
-}
-
-// Gates that may select the objects of a namespace, listed live: no annotation on the object names them.
-
-type SelectsLabel = Parameters<typeof selectingGateLists>[1];
-
-/** The Gates that may select Rollouts or Flux objects, as the label says; see isTruncated. */
-export async function listSelecting(
-  namespace: string,
-  { cluster }: WebhookCall,
-  label: SelectsLabel,
-): Promise<Gate[][]> {
-  return Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
-}
-
-export async function readSelectors(namespace: string, call: WebhookCall, label: SelectsLabel): Promise<GateSelectors> {
-  const lists = await listSelecting(namespace, call, label);
-  const gates = lists.flat();
-  const reaching = gates.some(({ spec }) => reachesBeyond(spec?.selects));
-  const namespaceLabels = reaching ? await readLabels(namespace, call) : {};
-  return { gates, namespaceLabels, truncated: isTruncated(lists) };
-}
-
-/** Labels of the Namespace. */
-export async function readLabels(namespace: string, { cluster }: WebhookCall): Promise<Record<string, string>> {
-  return (await cluster.get({ ...NAMESPACES, name: namespace }))?.metadata.labels ?? {};
 }
 
 // A bypass of closed Gates, or a denial.
@@ -174,8 +109,6 @@ export async function reviewBypass(
   if (refused.length === 0) return { granted: true, gates, reason };
   return { granted: false, refused: `${username} lacks the verb bypass on ${refused.join(', ')}` };
 }
-
-type AnyObject = KubeObject<any, any>;
 
 /**
  * Admits a writer who may bypass the gates, and denies any other with `refusal`. Where the Namespace is deleted with all that is in it, nothing

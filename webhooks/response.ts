@@ -1,6 +1,6 @@
 /** What an admission handler decides, and its answer to the API server. */
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../api/admission.ts';
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { AnyObject } from '../api/kubernetes.ts';
 import type { DenialReason, HoldReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { childOf, isMap, sameJson } from '../core/kube/json.ts';
@@ -11,7 +11,7 @@ export type AdmissionDecision =
   | {
       allowed: true;
       /** The object as it is to be stored; absent when nothing changes. */
-      object?: KubeObject<any, any>;
+      object?: AnyObject;
       warnings?: string[];
       audit?: Record<string, string>;
       /** Why something of the write is not stored; absent where all of it is. */

@@ -14,7 +14,7 @@ import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { type ApprovalTarget, versionProblem } from '../core/approval/acceptApproval.ts';
 import { formatListed, notedLists, parseListed } from '../core/approval/listRecord.ts';
-import { annotateAll } from '../core/kube/annotate.ts';
+import { annotateAll, label } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
 import { requestersOf } from '../core/rollout/evaluation/rolloutRequests.ts';
@@ -40,7 +40,8 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
     (record) => (isOther ? { ...record, given: [] } : record),
   );
   if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
-  const labelled = withLabel(sent);
+  const rollout = sent.spec?.rolloutRef?.name;
+  const labelled = label(sent, { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined });
   const gate = annotateAll(labelled, { ...written.annotations, ...listed(sent, old, request, call) });
   return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
 };
@@ -77,15 +78,6 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
   await recordDeletion(gate.metadata.uid, { ref, record: APPROVALS }, about, request, call);
   return allowed();
 };
-
-function withLabel(gate: RolloutGate): RolloutGate {
-  const { [ROLLOUT_NAME_LABEL]: before, ...others } = gate.metadata.labels ?? {};
-  const rollout = gate.spec?.rolloutRef?.name;
-  const value = rollout ? labelValue(rollout) : undefined;
-  if (value === before) return gate;
-  const labels = value === undefined ? others : { ...others, [ROLLOUT_NAME_LABEL]: value };
-  return { ...gate, metadata: { ...gate.metadata, labels } };
-}
 
 /** A version that the Rollout, read live, knows. */
 async function targetOf(

@@ -12,7 +12,7 @@ import { LIMITS } from '../limits.ts';
 import { once } from '../memo.ts';
 import { revised } from '../status/revision.ts';
 import { readBudget } from './budgetConfig.ts';
-import { continueEvent, heldEvents, invalid, readyOf, slotEvents, waveEvent } from './budgetReport.ts';
+import { continueEvent, heldEvents, readyOf, slotEvents, waveEvent } from './budgetReport.ts';
 import { recallVersions, versionOf } from './budgetVersions.ts';
 import { pendingContinue } from './continueRequest.ts';
 import { fleetOf, type Member } from './fleet.ts';
@@ -44,8 +44,7 @@ interface BudgetPlan {
 }
 
 export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan {
-  const { problems, ...config } = readBudget(budget, seen.rollouts.length);
-  if (problems.length > 0) return kept(budget, problems, now);
+  const config = readBudget(budget, seen.rollouts.length);
   const before = budget.status ?? {};
   const fleet = fleetOf(seen.rollouts.slice(0, LIMITS.rolloutsOfBudget), config);
   const evaluated = evaluateSlots(before.slots ?? [], fleet, seen, config.slotTimeout, now);
@@ -78,7 +77,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     })
     .filter((version) => isCurrent(versionOf(version)) || version.failed > 0 || version.wave === 'done');
   const outcome = {
-    config: { ...config, problems },
+    config,
     selected: seen.rollouts.length,
     problem: recalled.problem,
     slots,
@@ -119,13 +118,6 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
       ...held.flatMap((slot, index) => (slot === begun[index] ? [] : [now])),
     ],
   };
-}
-
-/** The plan of an invalid budget: nothing is granted, and nothing forgotten. */
-function kept(budget: Budget, problems: readonly string[], now: EpochMs): BudgetPlan {
-  const { revision: _, observedGeneration: __, ...before } = budget.status ?? {};
-  const conditions = setCondition(before.conditions, invalid(problems), now);
-  return { status: revised(budget, { ...before, conditions }), events: [], requeueAt: [] };
 }
 
 interface EvaluatedSlot {

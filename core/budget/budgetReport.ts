@@ -2,7 +2,7 @@
 import { CONTINUE } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
 import type { Budget, BudgetVersion, Slot, Wave } from '../../api/types.ts';
-import type { NewCondition } from '../kube/conditions.ts';
+import { falseCondition, type NewCondition, trueCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { firstFew } from '../kube/firstFew.ts';
 import { identityOf, refKey } from '../kube/names.ts';
@@ -56,13 +56,9 @@ export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   const [first] = wrong;
   if (first) {
     const text = wrong.map(([, message]) => message).join('; ');
-    return { ...ready('False', first[0], text), commands: heldTexts.flatMap(({ commands }) => commands) };
+    return { ...falseCondition(READY, first[0], text), commands: heldTexts.flatMap(({ commands }) => commands) };
   }
-  return ready('True', ...goingOn(outcome));
-}
-
-export function invalid(problems: readonly string[]): NewCondition {
-  return ready('False', 'InvalidBudget', `${problems.join('; ')}: no slot is granted until it is corrected`);
+  return trueCondition(READY, ...goingOn(outcome));
 }
 
 function goingOn({
@@ -104,10 +100,6 @@ function heldSaying({ metadata }: Budget, version: BudgetVersion): Required<Text
     text: `${version.version} has failed in ${rolloutCount(version.failed)}, and no other Rollout begins it (failed: ${failedIn(version)})`,
     commands: [[`To continue ${version.version} despite its failures`, how]],
   };
-}
-
-function ready(status: 'True' | 'False', reason: string, message: string): NewCondition {
-  return { type: READY, status, reason, message };
 }
 
 export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): NewEvent[] {

@@ -6,7 +6,7 @@ import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, Budget, GateSummary, Rollout, Slot, SlotRequest, VersionInfo } from '../../api/types.ts';
-import type { NewCondition } from '../kube/conditions.ts';
+import { type NewCondition, trueCondition } from '../kube/conditions.ts';
 import { identityOf, shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { nextRevision } from '../status/revision.ts';
@@ -50,7 +50,11 @@ export function waitForSlots(
   now: EpochMs,
 ): Waiting | undefined {
   if (problem !== undefined) {
-    const condition = waitingFor('TooManyBudgets', `Version ${next} waits: of the RolloutBudgets, ${problem}`);
+    const condition = trueCondition(
+      WAITING_FOR_BUDGET,
+      'TooManyBudgets',
+      `Version ${next} waits: of the RolloutBudgets, ${problem}`,
+    );
     const blockers = [{ ...OF_BUDGET, effect: 'Blocks' as const, reason: condition.reason, version: next }];
     return { condition, blockers, gates: [], requeueAt: [requeueTime(rollout, now)] };
   }
@@ -115,7 +119,9 @@ function requeueTime({ metadata }: Rollout, now: EpochMs): EpochMs {
 function waits(rollout: Rollout, budget: Budget, next: string): NewCondition {
   const why = whyClosed(budget, rollout, next);
   const what = `Version ${next} waits for a slot of ${budgetTitle(budget)}`;
-  return why ? waitingFor(why.reason, `${what}: ${why.message}`) : waitingFor('NoSlot', what);
+  return why
+    ? trueCondition(WAITING_FOR_BUDGET, why.reason, `${what}: ${why.message}`)
+    : trueCondition(WAITING_FOR_BUDGET, 'NoSlot', what);
 }
 
 const OF_BUDGET = { type: 'Budget' } as const;
@@ -140,12 +146,8 @@ function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const held = status?.versions?.find((known) => known.held && isIt(known));
   if (held) return { reason: 'VersionHeld', message: `it has failed in ${rolloutCount(held.failed)}` };
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  const isClosed = ready?.status === 'False' && ['InvalidBudget', 'TooManyRollouts', 'Closed'].includes(ready.reason);
+  const isClosed = ready?.status === 'False' && ['TooManyRollouts', 'Closed'].includes(ready.reason);
   return isClosed ? { reason: 'BudgetClosed', message: ready.message } : undefined;
-}
-
-function waitingFor(reason: string, message: string): NewCondition {
-  return { type: WAITING_FOR_BUDGET, status: 'True', reason, message };
 }
 
 /** To clients that know RolloutGates only, a budget is one with a list. */

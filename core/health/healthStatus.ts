@@ -21,7 +21,7 @@ export type Verdict = {
    * `failedAt`: when it failed, as far as the failed objects say. `absent`: what the check is about does not exist, which
    * is not a failure yet where it has not existed since the deployment: a Git sync creates a HealthCheck before its Kustomization.
    */
-  | { health: 'Unhealthy'; message: string; failedAt?: EpochMs; absent?: true }
+  | { health: 'Unhealthy'; message: string; failedAt?: EpochMs | undefined; absent?: true }
   /** What is needed could not be read. That is not a failure: the health stays as it was. */
   | { health: 'Unknown'; message: string }
 );

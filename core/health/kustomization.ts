@@ -28,13 +28,13 @@ interface OwnHealth {
   /** The verdict, where no object needs to be read. */
   settled?: Verdict;
   /** Why the Kustomization itself is not healthy yet. */
-  pending?: string;
+  pending: string | undefined;
   /** Flux retries the same revision. */
   attempting: boolean;
   /** One that it has applied already, for nothing has changed: it says nothing new. */
   again: boolean;
   /** Since when Flux has applied everything; undefined while it has not, or does not say. */
-  applied?: EpochMs;
+  applied: EpochMs | undefined;
   revision: Revision;
   inventory: Inventory;
 }
@@ -52,14 +52,7 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   const pending = revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
   const again = attempting && revision.waiting === undefined;
   const applied = pending === undefined && ready?.status === 'True' ? parseTime(ready.lastTransitionTime) : undefined;
-  const base = {
-    attempting,
-    again,
-    revision,
-    inventory,
-    ...(pending !== undefined && { pending }),
-    ...(applied !== undefined && { applied }),
-  };
+  const base = { attempting, again, revision, inventory, pending, applied };
 
   const failure = revision.attempted ? failureOf(ready, FAILED_KUSTOMIZATION) : undefined;
   if (failure) return { ...base, settled: failure };
@@ -90,19 +83,14 @@ function notEvaluatedByFlux({ spec }: Kustomization, { resources, errors }: Inve
 
 function failureOf(ready: LooseCondition | undefined, reasons: ReadonlySet<string>): Verdict | undefined {
   if (ready?.status !== 'False' || !reasons.has(ready.reason)) return undefined;
-  const failedAt = parseTime(ready.lastTransitionTime);
   const message = `Kustomization unhealthy: ${ready.reason}: ${ready.message}`;
-  return { health: 'Unhealthy', message, ...(failedAt !== undefined && { failedAt }) };
+  return { health: 'Unhealthy', message, failedAt: parseTime(ready.lastTransitionTime) };
 }
 
 function stalled(kustomization: Kustomization, message: string, ready: LooseCondition | undefined): Verdict {
-  const failedAt = failureTime(kustomization as FluxObject);
   const more = ready?.message ? `: ${ready.message}` : '';
-  return {
-    health: 'Unhealthy',
-    message: `Kustomization unhealthy: ${message}${more}`,
-    ...(failedAt !== undefined && { failedAt }),
-  };
+  const failedAt = failureTime(kustomization as FluxObject);
+  return { health: 'Unhealthy', message: `Kustomization unhealthy: ${message}${more}`, failedAt };
 }
 
 /** The objects live in the cluster of `spec.kubeConfig`; those of the same names here are others. */
@@ -140,8 +128,7 @@ export function evaluateWithResources(
     if (isOldFailure(health.failedAt ?? now, own.revision, since.deployed)) {
       return { health: 'Pending', message: `${pendingText(own.pending ?? 'not applied yet')}. Before: ${unhealthy}` };
     }
-    const { failedAt } = health;
-    return { health: 'Unhealthy', message: unhealthy, ...(failedAt !== undefined && { failedAt }) };
+    return { health: 'Unhealthy', message: unhealthy, failedAt: health.failedAt };
   }
   if (health.pending.length > 0) {
     return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(health.pending)}`) };

@@ -1,5 +1,5 @@
 /** Reading fields of any object for kstatus: what is absent or of another type is treated as absent, never thrown on. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 
 /** A condition as some controller wrote it: every field may be missing. */
 export interface LooseCondition {
@@ -34,7 +34,7 @@ export function stringAt(object: unknown, path: Path): string | undefined {
 }
 
 /** `status.conditions` in list order; entries without a type are left out. */
-export function conditionsOf(object: KubeObject<any, any>): LooseCondition[] {
+export function conditionsOf(object: AnyObject): LooseCondition[] {
   const list = fieldAt(object, ['status', 'conditions']);
   if (!Array.isArray(list)) return [];
   return list.flatMap((entry) => {

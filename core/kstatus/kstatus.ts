@@ -3,14 +3,14 @@
  * (sigs.k8s.io/cli-utils): first what holds for every kind, then the rules of
  * the kind, then its Ready condition.
  */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { groupOf } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import { conditionsOf, current, failed, fieldAt, inProgress, type KStatus, numberAt, stringAt } from './fields.ts';
 
 export type { KStatus, KStatusName } from './fields.ts';
 
-type Rule = (object: KubeObject<any, any>, now: EpochMs) => KStatus;
+type Rule = (object: AnyObject, now: EpochMs) => KStatus;
 
 const alwaysReady: Rule = () => current('Resource is always ready');
 
@@ -35,14 +35,14 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 ]);
 
 /** `now` decides only how long a Pod may stay unschedulable. */
-export function kstatusOf(object: KubeObject<any, any>, now: EpochMs): KStatus {
+export function kstatusOf(object: AnyObject, now: EpochMs): KStatus {
   const generic = genericStatus(object);
   if (generic) return generic;
   const rule = RULES.get(`${groupOf(object.apiVersion)}/${object.kind}`);
   return rule ? rule(object, now) : readyStatus(object);
 }
 
-function genericStatus(object: KubeObject<any, any>): KStatus | undefined {
+function genericStatus(object: AnyObject): KStatus | undefined {
   if (object.metadata.deletionTimestamp) return { status: 'Terminating', message: 'Resource scheduled for deletion' };
 
   const generation = numberAt(object, ['metadata', 'generation']);
@@ -58,7 +58,7 @@ function genericStatus(object: KubeObject<any, any>): KStatus | undefined {
   return undefined;
 }
 
-function readyStatus(object: KubeObject<any, any>): KStatus {
+function readyStatus(object: AnyObject): KStatus {
   for (const { type, status, message } of conditionsOf(object)) {
     if (type !== 'Ready') continue;
     if (status === 'True') return current('Resource is Ready');
@@ -69,19 +69,19 @@ function readyStatus(object: KubeObject<any, any>): KStatus {
 
 // kstatus of claims, Services and CustomResourceDefinitions.
 
-function pvcStatus(object: KubeObject<any, any>): KStatus {
+function pvcStatus(object: AnyObject): KStatus {
   const phase = stringAt(object, ['status', 'phase']) ?? 'unknown';
   return phase === 'Bound' ? current('PVC is Bound') : inProgress(`PVC is not Bound. phase: ${phase}`);
 }
 
-function serviceStatus(object: KubeObject<any, any>): KStatus {
+function serviceStatus(object: AnyObject): KStatus {
   if (stringAt(object, ['spec', 'type']) === 'LoadBalancer' && !stringAt(object, ['spec', 'clusterIP'])) {
     return inProgress('ClusterIP not set. Service type: LoadBalancer');
   }
   return current('Service is ready');
 }
 
-function crdStatus(object: KubeObject<any, any>): KStatus {
+function crdStatus(object: AnyObject): KStatus {
   for (const { type, status, reason, message } of conditionsOf(object)) {
     if (type === 'NamesAccepted' && status === 'False') return failed(message);
     if (type !== 'Established') continue;
@@ -96,7 +96,7 @@ function crdStatus(object: KubeObject<any, any>): KStatus {
 /** How long the scheduler may take before an unschedulable Pod counts as failed. */
 const SCHEDULE_WINDOW_MS = 15_000;
 
-function podStatus(object: KubeObject<any, any>, now: EpochMs): KStatus {
+function podStatus(object: AnyObject, now: EpochMs): KStatus {
   const phase = stringAt(object, ['status', 'phase']) ?? '';
   switch (phase) {
     case '':
@@ -114,14 +114,14 @@ function podStatus(object: KubeObject<any, any>, now: EpochMs): KStatus {
   }
 }
 
-function runningStatus(object: KubeObject<any, any>): KStatus {
+function runningStatus(object: AnyObject): KStatus {
   if (conditionsOf(object).some((c) => c.type === 'Ready' && c.status === 'True')) return current('Pod is Ready');
   const crashing = crashLoopingContainers(object);
   if (crashing.length > 0) return failed(`Containers in CrashLoop state: ${crashing.join(',')}`);
   return inProgress('Pod is running but is not Ready');
 }
 
-function pendingStatus(object: KubeObject<any, any>, now: EpochMs): KStatus {
+function pendingStatus(object: AnyObject, now: EpochMs): KStatus {
   const scheduled = conditionsOf(object).find((c) => c.type === 'PodScheduled' && c.status === 'False');
   if (scheduled?.reason !== 'Unschedulable') return inProgress('Pod is in the Pending phase');
   const created = parseTime(object.metadata.creationTimestamp);
@@ -129,7 +129,7 @@ function pendingStatus(object: KubeObject<any, any>, now: EpochMs): KStatus {
   return failed('Pod could not be scheduled');
 }
 
-function crashLoopingContainers(object: KubeObject<any, any>): string[] {
+function crashLoopingContainers(object: AnyObject): string[] {
   const containers = fieldAt(object, ['status', 'containerStatuses']);
   if (!Array.isArray(containers)) return [];
   return containers
@@ -138,7 +138,7 @@ function crashLoopingContainers(object: KubeObject<any, any>): string[] {
 }
 
 /** A Job counts as current from its start. */
-function jobStatus(object: KubeObject<any, any>): KStatus {
+function jobStatus(object: AnyObject): KStatus {
   const completions = numberAt(object, ['spec', 'completions']) ?? numberAt(object, ['spec', 'parallelism']) ?? 1;
   const count = (field: string) => numberAt(object, ['status', field]) ?? 0;
 
@@ -158,7 +158,7 @@ function jobStatus(object: KubeObject<any, any>): KStatus {
 /** The Deployment controller reads this value as "no deadline". */
 const NO_DEADLINE = 2 ** 31 - 1;
 
-function deploymentStatus(object: KubeObject<any, any>): KStatus {
+function deploymentStatus(object: AnyObject): KStatus {
   const conditions = conditionsOf(object);
   if (conditions.some((c) => c.type === 'Progressing' && c.reason === 'ProgressDeadlineExceeded')) {
     return failed('Progress deadline exceeded');
@@ -184,7 +184,7 @@ function deploymentStatus(object: KubeObject<any, any>): KStatus {
   return current(`Deployment is available. Replicas: ${replicas}`);
 }
 
-function statefulSetStatus(object: KubeObject<any, any>): KStatus {
+function statefulSetStatus(object: AnyObject): KStatus {
   if (stringAt(object, ['spec', 'updateStrategy', 'type']) === 'OnDelete') {
     return current('StatefulSet is using the ondelete update strategy');
   }
@@ -207,7 +207,7 @@ function statefulSetStatus(object: KubeObject<any, any>): KStatus {
   return current(`All replicas scheduled as expected. Replicas: ${replicas}`);
 }
 
-function daemonSetStatus(object: KubeObject<any, any>): KStatus {
+function daemonSetStatus(object: AnyObject): KStatus {
   if (numberAt(object, ['metadata', 'generation']) === undefined) {
     return inProgress(`${object.kind} metadata.generation not found`);
   }
@@ -230,7 +230,7 @@ function daemonSetStatus(object: KubeObject<any, any>): KStatus {
   return current(`All replicas scheduled as expected. Replicas: ${desired}`);
 }
 
-function replicaSetStatus(object: KubeObject<any, any>): KStatus {
+function replicaSetStatus(object: AnyObject): KStatus {
   if (conditionsOf(object).some((c) => c.type === 'ReplicaFailure' && c.status === 'True')) {
     return inProgress('Replica Failure condition. Check Pods');
   }
@@ -250,7 +250,7 @@ function replicaSetStatus(object: KubeObject<any, any>): KStatus {
 }
 
 /** The counters of `status`; an absent one is 0. */
-function counts(object: KubeObject<any, any>) {
+function counts(object: AnyObject) {
   const count = (field: string) => numberAt(object, ['status', field]) ?? 0;
   return {
     replicas: count('replicas'),

@@ -1,22 +1,22 @@
 /** An object with other annotations or labels. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 
 /** The object with the annotation set, or without it (undefined). The same object when it is so already. */
-export function annotate<T extends KubeObject<any, any>>(object: T, key: string, value: string | undefined): T {
+export function annotate<T extends AnyObject>(object: T, key: string, value: string | undefined): T {
   return withValue(object, 'annotations', key, value);
 }
 
 /** The object with several annotations set, or without those that are undefined. */
-export function annotateAll<T extends KubeObject<any, any>>(object: T, values: Record<string, string | undefined>): T {
+export function annotateAll<T extends AnyObject>(object: T, values: Record<string, string | undefined>): T {
   return Object.entries(values).reduce((before, [key, value]) => annotate(before, key, value), object);
 }
 
 /** The object with the labels set, or without those that are undefined. The same object when it is so already. */
-export function label<T extends KubeObject<any, any>>(object: T, labels: Record<string, string | undefined>): T {
+export function label<T extends AnyObject>(object: T, labels: Record<string, string | undefined>): T {
   return Object.entries(labels).reduce((before, [key, value]) => withValue(before, 'labels', key, value), object);
 }
 
-function withValue<T extends KubeObject<any, any>>(
+function withValue<T extends AnyObject>(
   object: T,
   field: 'annotations' | 'labels',
   key: string,

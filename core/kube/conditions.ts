@@ -9,6 +9,14 @@ export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'messa
   commands?: readonly CommandLine[];
 };
 
+export function trueCondition(type: string, reason: string, message: string): NewCondition {
+  return { type, status: 'True', reason, message };
+}
+
+export function falseCondition(type: string, reason: string, message: string): NewCondition {
+  return { type, status: 'False', reason, message };
+}
+
 /** The length of a message that a CRD takes: with a longer one the whole status would be refused. */
 const MAX_MESSAGE = 32_768;
 

@@ -1,5 +1,5 @@
 /** Kubernetes Events that a sync asks for. Asking again, in a repeated sync, records nothing twice. */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import type { CommandLine } from '../text/commands.ts';
 
@@ -23,18 +23,11 @@ export interface NewEvent {
 
 /** @param otherwise is used where the event does not say what it is about */
 export function eventRecord(
-  { type, reason, message, commands, about, order, version, quiet, forOthers }: NewEvent,
-  regarding: KubeObject<any, any>,
+  { about, commands, ...event }: NewEvent,
+  regarding: AnyObject,
   at: EpochMs,
   otherwise = '',
 ): EventRecord {
-  const key = [regarding.metadata.uid, reason, about ?? otherwise].join('/');
-  return {
-    ...{ regarding, type, reason, message, key, at },
-    ...(commands?.length && { commands }),
-    ...(order && { order }),
-    ...(version && { version }),
-    ...(quiet && { quiet }),
-    ...(forOthers && { forOthers }),
-  };
+  const key = [regarding.metadata.uid, event.reason, about ?? otherwise].join('/');
+  return { ...event, ...(commands?.length && { commands }), regarding, key, at };
 }

@@ -3,7 +3,7 @@
  * sends UpdateOptions for patches too (docs/facts.md, F11).
  */
 import { LAST_APPLIED } from '../../api/annotations.ts';
-import type { KubeObject, ManagedFieldsEntry } from '../../api/kubernetes.ts';
+import type { AnyObject, ManagedFieldsEntry } from '../../api/kubernetes.ts';
 import { childOf, sameJson } from './json.ts';
 
 /**
@@ -20,7 +20,7 @@ export interface Writers {
 }
 
 /** The writers of an object's root. `oldObject` is absent on CREATE. */
-export function writersOf(object: KubeObject<any, any>, oldObject: KubeObject<any, any> | undefined): Writers {
+export function writersOf(object: AnyObject, oldObject: AnyObject | undefined): Writers {
   return writers(ownersOf(mainEntries(object)), lastApplied(oldObject), lastApplied(object));
 }
 
@@ -36,11 +36,7 @@ function writers(owners: Owners, before: unknown, after: unknown): Writers {
 export const NO_WRITERS: Writers = { at: () => NO_WRITERS, applied: () => false, repeated: () => false };
 
 /** Whether the request with this field manager is a server-side apply, and of `path` where that is given. */
-export function isApplyBy(
-  manager: string | undefined,
-  object: KubeObject<any, any>,
-  path: readonly string[] = [],
-): boolean {
+export function isApplyBy(manager: string | undefined, object: AnyObject, path: readonly string[] = []): boolean {
   const entries = mainEntries(object).filter((entry) => entry.operation === 'Apply' && entry.manager === manager);
   if (path.length === 0) return entries.length > 0;
   return path.reduce(ownersBelow, ownersOf(entries)).byApply;
@@ -59,11 +55,11 @@ function isRepeated(before: unknown, after: unknown, value: unknown): boolean {
   return after !== undefined && sameJson(before, after) && sameJson(after, value);
 }
 
-function mainEntries(object: KubeObject<any, any>): ManagedFieldsEntry[] {
+function mainEntries(object: AnyObject): ManagedFieldsEntry[] {
   return (object.metadata.managedFields ?? []).filter((entry) => !entry.subresource);
 }
 
-function lastApplied(object: KubeObject<any, any> | undefined): unknown {
+function lastApplied(object: AnyObject | undefined): unknown {
   try {
     return JSON.parse(object?.metadata.annotations?.[LAST_APPLIED] ?? 'null');
   } catch {

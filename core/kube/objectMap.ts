@@ -1,12 +1,12 @@
 /** Finds objects in the maps that Metacontroller sends, in any API version. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
 
 /** A row of api/kinds.ts, or the like. */
 type GroupKind = { group: string; kind: string };
 
 /** All objects of a kind, sorted by namespace and name: map order means nothing. */
-export function objectsOf<T extends KubeObject<any, any> = KubeObject>(map: ObjectMap, of: GroupKind): T[] {
+export function objectsOf<T extends AnyObject = KubeObject>(map: ObjectMap, of: GroupKind): T[] {
   const found: [string, KubeObject][] = [];
   for (const [key, objects] of Object.entries(map ?? {})) {
     if (isKind(key, of)) found.push(...Object.entries(objects ?? {}));
@@ -15,7 +15,7 @@ export function objectsOf<T extends KubeObject<any, any> = KubeObject>(map: Obje
 }
 
 /** One object; namespace undefined for cluster-scoped kinds. */
-export function objectAt<T extends KubeObject<any, any> = KubeObject>(
+export function objectAt<T extends AnyObject = KubeObject>(
   map: ObjectMap,
   of: GroupKind,
   namespace: string | undefined,

@@ -4,6 +4,8 @@ import type { FieldProblem } from './fieldProblem.ts';
 
 /** A selector that does not compile. `field` is the path inside the selector, e.g. `matchExpressions[0].operator`. */
 export class SelectorError extends Error {
+  /** The request is to blame: the object in it has a selector that its CRD could not refuse. */
+  readonly status = 400;
   readonly field: string;
   readonly value: unknown;
   readonly reason: string;

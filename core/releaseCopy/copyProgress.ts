@@ -1,5 +1,5 @@
 /** How far the Job of a copy is: from its status, and from the termination messages of its Pods. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isMap } from '../kube/json.ts';
 import { type CopyJob, whyForeign } from './job.ts';
@@ -34,7 +34,7 @@ const MAX_MESSAGE = 1024;
 export function progressOf(
   wanted: CopyJob,
   found: CopyJob | undefined,
-  pods: readonly KubeObject<any, any>[],
+  pods: readonly AnyObject[],
   owner: string | undefined,
 ): CopyProgress {
   const name = `Job '${wanted.metadata.name}'`;
@@ -69,7 +69,7 @@ export function progressOf(
   };
 }
 
-function resultOf({ status }: KubeObject<any, any>): Result | undefined {
+function resultOf({ status }: AnyObject): Result | undefined {
   const text = status?.containerStatuses?.[0]?.state?.terminated?.message;
   if (typeof text !== 'string') return undefined;
   const { message, digest, bytes, uploadedBytes } = parsed(text);

@@ -1,6 +1,6 @@
 /** The Job that copies one release. Its name has a hash of all it does: what changes is another Job, for a Job cannot be changed. */
 import { COPY_LABEL } from '../../api/annotations.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
 import { labelValue, shortHash } from '../kube/names.ts';
 import { COPY_OUTCOMES, type CopyOutcome } from './outcome.ts';
@@ -34,7 +34,7 @@ export interface CopyOrder {
   allowLocalRegistries?: boolean;
 }
 
-export type CopyJob = KubeObject<any, any>;
+export type CopyJob = AnyObject;
 
 /** The further inputs of copies: read only if spec.targetRepository is set. */
 export interface Copying {

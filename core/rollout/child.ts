@@ -1,9 +1,12 @@
 /** Further objects that a Rollout owns: whether another object has the name, or the installation cannot write them. */
+import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ResourceRef } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
 
 /** `field`: where the spec of the Rollout names it. */
-export interface Child {
+export interface Child extends Pick<ResourceRef, 'apiVersion' | 'resource'> {
   kind: string;
   name: string;
   field: string;
@@ -42,7 +45,19 @@ export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseCo
   };
 }
 
-export function configMapChild({ spec }: Rollout): Child {
-  const name = spec?.releaseConfigMap?.name ?? '';
-  return { kind: 'ConfigMap', name, field: 'spec.releaseConfigMap', component: 'release-config-map' };
+/** undefined where the Rollout has none. */
+export function configMapChild({ spec }: Rollout): Child | undefined {
+  const name = spec?.releaseConfigMap?.name;
+  if (!name) return undefined;
+  const ref = { apiVersion: 'v1', resource: 'configmaps', kind: 'ConfigMap' };
+  return { ...ref, name, field: 'spec.releaseConfigMap', component: 'release-config-map' };
+}
+
+/** The ImagePolicy of `spec.writeBack`; undefined where the Rollout has none. */
+export function policyChild(rollout: Rollout): Child | undefined {
+  const name = writeBackName(rollout);
+  if (name === undefined) return undefined;
+  const { kind, resource } = KINDS.ImagePolicy;
+  const ref = { apiVersion: apiVersionOf(KINDS.ImagePolicy), resource, kind };
+  return { ...ref, name, field: 'spec.writeBack.imagePolicy', component: 'write-back' };
 }

@@ -4,7 +4,7 @@
  */
 
 import { READY } from '../../api/conditions.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
 import { MAX_REASON } from '../approval/signature.ts';
 import { type Waiting, waitForSlots } from '../budget/turn.ts';
@@ -12,7 +12,7 @@ import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { knownHealth } from '../health/known.ts';
-import type { NewCondition } from '../kube/conditions.ts';
+import { trueCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
@@ -64,7 +64,7 @@ interface Planned {
    * From the history as stored, the ConfigMap of spec.releaseConfigMap and the ImagePolicy of spec.writeBack; the Job of
    * spec.targetRepository, until the copy is stored in the status.
    */
-  children: KubeObject<any, any>[];
+  children: AnyObject[];
 }
 
 /** A plan that may be carried out as it was made from a cache: the next one puts right what the cache did not know. */
@@ -131,8 +131,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const events = [...retry.events, ...progress.events, ...decision.events];
   const changes = changeEvents(decision.evaluation, state.conditions, rollout.status);
   const requeues = [releases, progress, decision, decision.evaluation].flatMap(({ requeueAt }) => requeueAt);
-  const isOurs = !observed.configMapIsForeign && !observed.configMapUnsupported;
-  const configMap = isOurs ? releaseConfigMap(rollout) : undefined;
+  const configMap = observed.configMapProblem === undefined ? releaseConfigMap(rollout) : undefined;
   const policy = observed.writeBackProblem === undefined ? derivedPolicy(observed) : undefined;
   const { copy } = decision.evaluation;
   return {
@@ -227,16 +226,12 @@ function adopt({ carried = [] }: Observed, { onFailure }: RolloutConfig, state: 
   const head = adopted(carried, state.available, now)!;
   const circumstances = { previous: undefined, manual: false, unblocked: false, unhealthy: false, onFailure };
   const message = `${head.message}: version ${head.version.tag}`;
-  const conditions = [bakeFailureDisabled(circumstances), succeeded(message)];
+  const conditions = [bakeFailureDisabled(circumstances), trueCondition(READY, 'RolloutSucceeded', message)];
   return {
     state: { ...state, history: [head], conditions: setConditions(state.conditions, conditions, now) },
     used: [],
     events: [deploymentEvent(head, 'Normal', 'DeploymentAdopted', message)],
   };
-}
-
-function succeeded(message: string): NewCondition {
-  return { type: READY, status: 'True', reason: 'RolloutSucceeded', message };
 }
 
 /** Before a deployment is committed budgets are read live: without them there is nothing to wait for yet. */
@@ -314,7 +309,7 @@ function deployNext(
       onFailure: config.onFailure,
       unhealthy: unhealthy.length > 0,
     }),
-    succeeded(readyMessage(kind, history[0]!, rollout)),
+    trueCondition(READY, 'RolloutSucceeded', readyMessage(kind, history[0]!, rollout)),
   ];
   const retention = { days: config.retentionDays, minCount: config.minReleases };
   return {

@@ -8,8 +8,7 @@ import {
 } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
-import { findCondition, type NewCondition } from '../kube/conditions.ts';
-import { configMapChild, foreignMessage, notInstalledMessage } from './child.ts';
+import { falseCondition, findCondition, type NewCondition, trueCondition } from '../kube/conditions.ts';
 import { isBaking } from './deployment/bake.ts';
 import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { isUnwatched } from './deployment/unwatched.ts';
@@ -47,7 +46,7 @@ export function readyNow(
     ...otherProblems(observed, available, requests),
   ];
   const isIdle = !isBaking(head) && head?.bakeStatus !== 'Failed';
-  if (all.length > 0) return rolloutFailed(all);
+  if (all.length > 0) return falseCondition(READY, 'RolloutFailed', all.join('; '));
   if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
   const before = findCondition(conditions, READY);
   if (isTemporary(before)) return readyOf(head, observed.rollout, waits);
@@ -55,7 +54,7 @@ export function readyNow(
 }
 
 function otherProblems(
-  { rollout, configMapIsForeign, configMapUnsupported }: Observed,
+  { configMapProblem }: Observed,
   available: RolloutState['available'],
   { bypassGates }: Requests,
 ): string[] {
@@ -63,16 +62,11 @@ function otherProblems(
   const isUnknown = bypassGates !== undefined && !available.some(({ tag }) => tag === bypassGates);
   return [
     ...(isUnknown ? [`bypass gates version ${bypassGates} is not in available releases`] : []),
-    ...(configMapIsForeign ? [foreignMessage(configMapChild(rollout))] : []),
-    ...(configMapUnsupported ? [notInstalledMessage(configMapChild(rollout))] : []),
+    ...(configMapProblem ? [configMapProblem] : []),
   ];
 }
 
-const NO_RELEASES: NewCondition = ready('False', 'RolloutSucceeded', 'No releases available');
-
-function rolloutFailed(problems: readonly string[]): NewCondition {
-  return ready('False', 'RolloutFailed', problems.join('; '));
-}
+const NO_RELEASES: NewCondition = falseCondition(READY, 'RolloutSucceeded', 'No releases available');
 
 /** Whether Ready reports something that may be over by now, so that it must be restored. */
 export function isTemporary(condition: Condition | undefined): boolean {
@@ -87,22 +81,18 @@ function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readon
   if (!head) {
     const shown = waits.map((wait) => (REPEATED.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
     const wait = shown.find(({ reason }) => UNTIL_IT_PASSES.includes(reason));
-    if (wait) return { ...wait, ...ready('False', wait.reason, wait.message) };
-    return ready('False', 'RolloutSucceeded', 'No release candidates found');
+    if (wait) return { ...wait, ...falseCondition(READY, wait.reason, wait.message) };
+    return falseCondition(READY, 'RolloutSucceeded', 'No release candidates found');
   }
   const message = head.bakeStatusMessage ?? '';
-  if (head.bakeStatus === 'Failed') return ready('False', 'BakeTimeFailed', message || bakeSummary(head));
+  if (head.bakeStatus === 'Failed') return falseCondition(READY, 'BakeTimeFailed', message || bakeSummary(head));
   if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {
-    return ready('False', 'BakeTimeFailed', 'The deployment failed and is being retried.');
+    return falseCondition(READY, 'BakeTimeFailed', 'The deployment failed and is being retried.');
   }
   // The only text that is read: the Go controller's dashboard writes it, and no other field shows that.
-  if (message.startsWith(MARKED_SUCCESSFUL)) return ready('True', 'DeploymentMarkedSuccessful', message);
-  if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return ready('True', 'BakeTimePassed', message);
-  return ready('True', 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
-}
-
-function ready(status: 'True' | 'False', reason: string, message: string): NewCondition {
-  return { type: READY, status, reason, message };
+  if (message.startsWith(MARKED_SUCCESSFUL)) return trueCondition(READY, 'DeploymentMarkedSuccessful', message);
+  if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return trueCondition(READY, 'BakeTimePassed', message);
+  return trueCondition(READY, 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
 }
 
 /** Ready after a deployment: how the deployment came about, then its progress and its bake. */
@@ -111,5 +101,5 @@ function deployedNow(head: HistoryEntry, rollout: Rollout, before: Condition): N
   const isApplied = head.bakeStatus === 'Succeeded' && isUnwatched(head, rollout);
   if (origin.has('Adopted') || !(isBaking(head) || isApplied) || before.reason !== 'RolloutSucceeded') return undefined;
   const ways = { bypassed: origin.has('GateBypass'), unblocked: origin.has('FailedBakeUnblock') };
-  return ready('True', 'RolloutSucceeded', readyMessage(ways, head, rollout));
+  return trueCondition(READY, 'RolloutSucceeded', readyMessage(ways, head, rollout));
 }

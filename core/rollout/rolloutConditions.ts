@@ -15,7 +15,7 @@ import {
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import type { Waiting } from '../budget/turn.ts';
-import { type NewCondition, setCondition } from '../kube/conditions.ts';
+import { falseCondition, type NewCondition, setCondition, trueCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { type BakeTimes, deployDeadline, isBaking } from './deployment/bake.ts';
 import {
@@ -119,14 +119,18 @@ function deploymentBlocked(
   const all = [...health, ...waits];
   if (all[0]) {
     const commands = all.flatMap((each) => each.commands);
-    return { ...blocked('True', all[0].reason, all.map(({ text }) => text).join('; ')), commands };
+    return { ...trueCondition(DEPLOYMENT_BLOCKED, all[0].reason, all.map(({ text }) => text).join('; ')), commands };
   }
   const age = blockers.find(({ type }) => type === 'MinimumAge');
   if (age && young[0]) {
     const why = 'spec.minimumReleaseAge counts from when it was first seen';
-    return blocked('True', age.reason, `Version ${young[0].tag} waits until ${young[0].deployableAt}: ${why}`);
+    return trueCondition(
+      DEPLOYMENT_BLOCKED,
+      age.reason,
+      `Version ${young[0].tag} waits until ${young[0].deployableAt}: ${why}`,
+    );
   }
-  return blocked('False', selection.manual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
+  return falseCondition(DEPLOYMENT_BLOCKED, selection.manual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
 }
 
 const UNHEALTHY = 'UnhealthyHealthChecks';
@@ -142,18 +146,13 @@ function copied({ copy }: Evaluation): NewCondition | undefined {
   const { version, url, progress } = copy;
   if (progress.state !== 'Copied') {
     const reason = progress.state === 'Copying' ? 'Copying' : 'CopyFailed';
-    return {
-      type: COPIED,
-      status: 'False',
-      reason,
-      message: `Version ${version.tag} is not in ${url}: ${progress.message}`,
-    };
+    return falseCondition(COPIED, reason, `Version ${version.tag} is not in ${url}: ${progress.message}`);
   }
   const { digest, bytes, uploadedBytes } = progress.copy;
   const as = digest === undefined ? '' : ` as ${digest}`;
   const sent =
     bytes === undefined || uploadedBytes === undefined ? '' : `: ${uploadedBytes} of ${bytes} bytes were sent`;
-  return { type: COPIED, status: 'True', reason: 'Copied', message: `Version ${version.tag} is in ${url}${as}${sent}` };
+  return trueCondition(COPIED, 'Copied', `Version ${version.tag} is in ${url}${as}${sent}`);
 }
 
 /** GatesPassing has the texts of the Go controller, which name no gate. */
@@ -163,9 +162,11 @@ function waitingForRolloutGates(
   isGated: boolean,
 ): NewCondition | undefined {
   if (pending === undefined) return undefined;
+  const waits = (names: string) =>
+    trueCondition(WAITING_FOR_ROLLOUT_GATES, 'RolloutGatesBlocking', `Version ${pending} waits for ${names}`);
   if (selection.initial) {
     return blockers.some(({ reason }) => reason === 'RolloutGatesBlocking')
-      ? waitingForGates(pending, namesInTheWay(rolloutGatesOf(rollout, rolloutGates), [{ tag: pending }]))
+      ? waits(namesInTheWay(rolloutGatesOf(rollout, rolloutGates), [{ tag: pending }]))
       : undefined;
   }
   const isHeld = isGated ? !passing || gated.length === 0 : promoted.length === 0;
@@ -173,12 +174,7 @@ function waitingForRolloutGates(
   // Where upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
   const names = namesInTheWay(rolloutGatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
   if (names === '' && promoted.length === 0) return undefined;
-  return waitingForGates(pending, names || 'RolloutGates without a common allowed version');
-}
-
-function waitingForGates(pending: string, names: string): NewCondition {
-  const message = `Version ${pending} waits for ${names}`;
-  return { type: WAITING_FOR_ROLLOUT_GATES, status: 'True', reason: 'RolloutGatesBlocking', message };
+  return waits(names || 'RolloutGates without a common allowed version');
 }
 
 /** Which upstream Rollouts are waited for, and why; a broken order is reported even while no version waits. */
@@ -188,17 +184,17 @@ function waitingForRollouts(
 ): NewCondition | undefined {
   if (upstream?.problem) {
     const { reason, message } = upstream.problem;
-    return waitingFor(reason, `${message}: no version is deployed automatically until it is corrected`);
+    return trueCondition(
+      WAITING_FOR_ROLLOUTS,
+      reason,
+      `${message}: no version is deployed automatically until it is corrected`,
+    );
   }
   const isHeld = pending !== undefined && !rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
   const names = verdicts.flatMap(({ waits }) => waits ?? []);
   if (!isHeld || !isForward(selection) || names.length === 0) return undefined;
   const reason = verdicts.some(({ isMissing }) => isMissing) ? 'RolloutNotFound' : 'NotSucceeded';
-  return waitingFor(reason, `Version ${pending} waits for ${names.join(', ')}`);
-}
-
-function waitingFor(reason: string, message: string): NewCondition {
-  return { type: WAITING_FOR_ROLLOUTS, status: 'True', reason, message };
+  return trueCondition(WAITING_FOR_ROLLOUTS, reason, `Version ${pending} waits for ${names.join(', ')}`);
 }
 
 /** A pinned Rollout looks healthy: it must say itself what it holds back. */
@@ -215,7 +211,7 @@ function pinned(
     ...(newer === undefined ? [] : [`${newer} is available`]),
     ...(forceDeploy === undefined || forceDeploy === wanted ? [] : [waitingText(forceDeploy, rollout)]),
   ];
-  return { type: PINNED, status: 'True', reason: 'WantedVersion', message: parts.join('; ') };
+  return trueCondition(PINNED, 'WantedVersion', parts.join('; '));
 }
 
 function waitingText(forceDeploy: string, rollout: Rollout): string {
@@ -237,11 +233,7 @@ function firstDeploymentNotGated(
   const message =
     `Version ${head.version.tag} was deployed although ${names} would have held it: RolloutGates do not hold the first deployment of ` +
     'this Rollout. With spec.gateFirstDeployment: true they do';
-  return { type: FIRST_DEPLOYMENT_NOT_GATED, status: 'True', reason: 'RolloutGatesBlocking', message };
-}
-
-function blocked(status: 'True' | 'False', reason: string, message: string): NewCondition {
-  return { type: DEPLOYMENT_BLOCKED, status, reason, message };
+  return trueCondition(FIRST_DEPLOYMENT_NOT_GATED, 'RolloutGatesBlocking', message);
 }
 
 // What an unfinished deployment waits for, and since when: nothing waits without saying why.
@@ -267,8 +259,13 @@ function progressing(
     const end = times.bakeTime === undefined ? undefined : started + times.bakeTime;
     const until = end === undefined ? '' : ` until ${formatTime(end)}`;
     if (waiting.length === 0)
-      return condition('Baking', `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`);
-    return condition(
+      return trueCondition(
+        PROGRESSING,
+        'Baking',
+        `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`,
+      );
+    return trueCondition(
+      PROGRESSING,
       'WaitingForHealth',
       `Version ${tag} bakes${until}, and then until ${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} Healthy${bakeEndOf(end, times)}`,
     );
@@ -277,12 +274,12 @@ function progressing(
   if (missing.length > 0) {
     const held = head.waitingSince === undefined ? '' : `. A closed gate has held it since ${head.waitingSince}`;
     const message = `Version ${tag} waits for ${named(missing.map(targetName), 'objects')} to apply it, since ${sinceOf(head)}`;
-    return condition('WaitingForApply', `${message}${held}${endOf(head, times)}`);
+    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${held}${endOf(head, times)}`);
   }
   const checks = notReady(healthChecks, head, rollout.metadata.namespace);
   const since = head.appliedTime ?? sinceOf(head);
   const message = `Version ${tag} waits for ${checkNames(checks)} to become Healthy, since ${since}`;
-  return condition('WaitingForHealth', `${message}${endOf(head, times)}`);
+  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${endOf(head, times)}`);
 }
 
 function sinceOf(head: HistoryEntry): string {
@@ -309,8 +306,4 @@ function checkNames(checks: readonly FailedCheck[]): string {
 function named(names: readonly string[], what: string): string {
   if (names.length > NAMED) return `more than ${NAMED} ${what}`;
   return names.length > 0 ? names.join(', ') : what;
-}
-
-function condition(reason: string, message: string): NewCondition {
-  return { type: PROGRESSING, status: 'True', reason, message };
 }

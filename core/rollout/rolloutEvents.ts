@@ -85,44 +85,38 @@ function copyEvents(
   return isNew ? [eventOf('Warning', copied)] : [];
 }
 
+/** The Events of conditions that have changed; DeploymentBlocked has those of `blockEvents`. */
+const CHANGES: readonly [type: string, eventOf: (condition: Condition) => NewEvent | undefined][] = [
+  [GATES_PASSING, (gates) => eventOf(gates.status === 'True' ? 'Normal' : 'Warning', gates)],
+  [WAITING_FOR_ROLLOUT_GATES, (waits) => waitEvent(waits, true)],
+  // Conditions that Ready repeats have their own Events.
+  [READY, (ready) => (isTemporary(ready) && !UNTIL_IT_PASSES.includes(ready.reason) ? readyEvent(ready) : undefined)],
+  [WAITING_FOR_ROLLOUTS, (order) => waitEvent(order, order.reason === 'NotSucceeded', ['NotSucceeded'])],
+  // The budget itself reports a version that it holds, once for all waiting Rollouts.
+  [WAITING_FOR_BUDGET, (budget) => waitEvent(budget, budget.reason === 'NoSlot', ['NoSlot', 'VersionHeld'])],
+];
+
 function conditionEvents(
   evaluation: Evaluation,
   conditions: readonly Condition[],
   stored: RolloutStatus | undefined,
 ): NewEvent[] {
   const changed = (type: string) => changeOf(type, conditions, stored?.conditions);
-  const events: NewEvent[] = [];
-  const gates = changed(GATES_PASSING);
-  if (gates) events.push(eventOf(gates.status === 'True' ? 'Normal' : 'Warning', gates));
-  const waits = changed(WAITING_FOR_ROLLOUT_GATES);
-  if (waits) events.push({ type: 'Normal', reason: waits.type, message: waits.message });
-  const ready = changed(READY);
-  // Conditions that Ready repeats have their own Events.
-  if (ready && isTemporary(ready) && !UNTIL_IT_PASSES.includes(ready.reason)) events.push(readyEvent(ready));
-  const order = changed(WAITING_FOR_ROLLOUTS);
-  if (order)
-    events.push({
-      type: order.reason === 'NotSucceeded' ? 'Normal' : 'Warning',
-      reason: order.type,
-      message: order.message,
-      quiet: order.reason === 'NotSucceeded',
-    });
-  const budget = changed(WAITING_FOR_BUDGET);
-  if (budget)
-    events.push({
-      type: budget.reason === 'NoSlot' ? 'Normal' : 'Warning',
-      reason: budget.type,
-      message: budget.message,
-      // The budget itself reports a version that it holds, once for all waiting Rollouts.
-      quiet: ['NoSlot', 'VersionHeld'].includes(budget.reason),
-    });
+  const events = CHANGES.flatMap(([type, eventOf]) => {
+    const condition = changed(type);
+    return (condition && eventOf(condition)) ?? [];
+  });
   // The same blocker gets another Event when it holds another version.
   const isNew =
     changed(DEPLOYMENT_BLOCKED) !== undefined ||
     stored?.pendingVersion !== (evaluation.pending ?? evaluation.young[0]?.tag);
   const blocked = findCondition(conditions, DEPLOYMENT_BLOCKED);
-  if (isNew && blocked?.status === 'True') events.push(...blockEvents(evaluation, blocked));
-  return events;
+  return isNew && blocked?.status === 'True' ? [...events, ...blockEvents(evaluation, blocked)] : events;
+}
+
+/** @param isNormal it ends by itself; `quiet`: its reasons for which no notification is sent */
+function waitEvent({ type, reason, message }: Condition, isNormal: boolean, quiet: readonly string[] = []): NewEvent {
+  return { type: isNormal ? 'Normal' : 'Warning', reason: type, message, quiet: quiet.includes(reason) };
 }
 
 /** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */

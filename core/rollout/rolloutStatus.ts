@@ -4,7 +4,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, GateSummary, HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { approvalCommands, evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
-import { setCondition } from '../kube/conditions.ts';
+import { setCondition, trueCondition } from '../kube/conditions.ts';
 import { goJsonBytes } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -255,7 +255,7 @@ function withNote(conditions: RolloutStatus['conditions'], shortened: readonly s
   if (shortened.length === 0) return (conditions ?? []).filter(({ type }) => type !== STATUS_SHORTENED);
   const reason = shortened.length > 1 ? 'TooLarge' : 'TooMany';
   const message = `The status was shortened, because it would be too large to be stored: ${shortened.join('; ')}`;
-  return setCondition(conditions, { type: STATUS_SHORTENED, status: 'True', reason, message }, now);
+  return setCondition(conditions, trueCondition(STATUS_SHORTENED, reason, message), now);
 }
 
 /** How much of a deployment stays. */

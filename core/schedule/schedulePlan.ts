@@ -4,7 +4,7 @@ import type { Condition, EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate, RolloutSchedule } from '../../api/types.ts';
 import { activeRules, nextTransition } from '../calendar/activeRules.ts';
 import { compileCalendar } from '../calendar/calendarRules.ts';
-import { setCondition } from '../kube/conditions.ts';
+import { falseCondition, setCondition, trueCondition } from '../kube/conditions.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { refKey } from '../kube/names.ts';
 import { selectorProblems } from '../kube/selector.ts';
@@ -49,13 +49,8 @@ export function planSchedule(
     conditions: setCondition<Condition>(
       schedule.status?.conditions?.filter(({ type }) => type !== STALLED),
       problem === undefined
-        ? {
-            type: READY,
-            status: 'True',
-            reason: 'ScheduleEvaluated',
-            message: `${passing ? 'Passing' : 'Holding'} ${managed.length} Rollouts`,
-          }
-        : { type: READY, status: 'False', reason: 'TooManyRollouts', message: problem },
+        ? trueCondition(READY, 'ScheduleEvaluated', `${passing ? 'Passing' : 'Holding'} ${managed.length} Rollouts`)
+        : falseCondition(READY, 'TooManyRollouts', problem),
       now,
     ),
   };
@@ -66,13 +61,13 @@ export function planSchedule(
 function keep(schedule: Schedule, observed: RolloutGate[], message: string, now: EpochMs): SchedulePlan {
   const { nextTransition: _, conditions, ...last } = schedule.status ?? {};
   const reason = 'InvalidSchedule';
-  const notReady = setCondition<Condition>(conditions, { type: READY, status: 'False', reason, message }, now);
+  const notReady = setCondition<Condition>(conditions, falseCondition(READY, reason, message), now);
   return {
     gates: observed.map(unchangedGate),
     status: {
       ...last,
       ...generation(schedule),
-      conditions: setCondition(notReady, { type: STALLED, status: 'True', reason, message }, now),
+      conditions: setCondition(notReady, trueCondition(STALLED, reason, message), now),
     },
   };
 }

@@ -12,7 +12,6 @@ import type {
   StoredFact,
   WebhookCall,
 } from '../../api/ports.ts';
-import { createGateRequirers } from '../../server/cluster/gateRequirers.ts';
 import { createRecent } from '../../server/recent.ts';
 
 type AnyObject = KubeObject<any, any>;
@@ -139,7 +138,6 @@ export function fakeHookCall({
     events: { record: (event) => void events.push(event) },
     metadata,
     measurements,
-    requirers: createGateRequirers(cluster),
     recent: createRecent(() => now),
     healthCluster: cluster,
     metrics,

@@ -34,7 +34,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { namedRules } from '../customizeRules.ts';
-import type { DecoratorHook } from '../hook.ts';
+import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { readGates } from './holdHook.ts';
 
 export const fluxHook: DecoratorHook = {
@@ -93,11 +93,9 @@ export const fluxHook: DecoratorHook = {
       resumedAloneAt(awaits),
       (awaited && !asks) || !gating.isMarked ? now + LATER_MS : undefined,
       isSuspendedByUs ? now + HELD_MS : undefined,
-    ].filter((at) => at !== undefined);
-    // Metacontroller swallows a conflict of either write: sync again soon.
-    if (answer.annotations || answer.status) answer.resyncAfterSeconds = 1;
-    else if (requeues.length > 0) answer.resyncAfterSeconds = secondsUntil(Math.min(...requeues), now);
-    return answer;
+    ].map((at) => (at === undefined ? undefined : secondsUntil(at, now)));
+    const isWritten = answer.annotations !== undefined || answer.status !== undefined;
+    return { ...answer, ...resyncAfter(isWritten ? [CONFLICT_RETRY_S] : requeues) };
   },
 };
 

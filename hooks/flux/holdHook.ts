@@ -15,7 +15,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
-import type { DecoratorHook } from '../hook.ts';
+import { type DecoratorHook, resyncAfter } from '../hook.ts';
 
 /** One object must not burden each event with as many rules as it can name namespaces: the Gates of the others are read. */
 const MAX_GATE_NAMESPACES = 3;
@@ -65,16 +65,15 @@ export const holdHook: DecoratorHook = {
     const context: GateContext = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
     const { annotations, isBypassing, until } = holdMarks(object, context);
     const isWritten = Object.keys(annotations).length > 0;
-    const requeues = [
-      isWritten && !isBypassing ? RETRY_SECONDS : undefined,
-      read.length > 0 ? UNRELATED_SECONDS : undefined,
-      sent.length + unsent.length > 0 ? LONGEST_SECONDS : undefined,
-      until === undefined ? undefined : secondsUntil(until + AFTER_EDGE_MS, now),
-    ].filter((seconds) => seconds !== undefined);
     return {
       attachments: [],
       ...(isWritten && { annotations }),
-      ...(requeues.length > 0 && { resyncAfterSeconds: Math.min(...requeues) }),
+      ...resyncAfter([
+        isWritten && !isBypassing ? RETRY_SECONDS : undefined,
+        read.length > 0 ? UNRELATED_SECONDS : undefined,
+        sent.length + unsent.length > 0 ? LONGEST_SECONDS : undefined,
+        until === undefined ? undefined : secondsUntil(until + AFTER_EDGE_MS, now),
+      ]),
     };
   },
 

@@ -4,7 +4,7 @@ import type { UserInfo } from '../../api/admission.ts';
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import { KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { parseDeployments } from '../../core/admission/managedFields/deployment.ts';
@@ -126,7 +126,7 @@ async function causeBehind(
   }
 }
 
-function podsOf(cluster: ClusterReader, namespace: string, labelSelector: string): Promise<KubeObject<any, any>[]> {
+function podsOf(cluster: ClusterReader, namespace: string, labelSelector: string): Promise<AnyObject[]> {
   return cluster.list({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost: PODS_OF_WORKLOAD });
 }
 

@@ -3,8 +3,8 @@
  * health of the classes kustomization and prometheus, and runs the Jobs of class job.
  */
 import type { Kustomization } from '../../api/flux.ts';
-import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
@@ -36,7 +36,9 @@ import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts'
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
+import { namespaceLabels } from '../../live/objectReads.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
+import { podsOfJob } from '../jobPods.ts';
 import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
 
 /** A changed label of a Namespace triggers no sync. */
@@ -66,10 +68,11 @@ export const healthCheckHook: DecoratorHook = {
   async sync(request, call) {
     if (request.finalizing || request.object.metadata.deletionTimestamp) return { attachments: [] };
     const healthCheck = request.object as HealthCheck;
+    const { namespace = '' } = healthCheck.metadata;
     const rollouts = objectsOf<Rollout>(request.related, KINDS.Rollout);
-    const own = rollouts.filter(({ metadata }) => metadata.namespace === healthCheck.metadata.namespace);
+    const own = rollouts.filter(({ metadata }) => metadata.namespace === namespace);
     const needsLabels = needsNamespaceLabels(own);
-    const labels = needsLabels ? await namespaceLabels(healthCheck, call) : undefined;
+    const labels = needsLabels ? await namespaceLabels(namespace, call.cluster) : undefined;
     const concerned = associatedRollouts(own, healthCheck, labels);
     const cutoffs = cutoffsOf(concerned, call.now);
     const before = healthCheck.status;
@@ -108,13 +111,6 @@ function rolloutsBeside(namespace: string, { cluster, recent }: HookCall) {
   return recent.within(ROLLOUTS_MS, `rollouts ${namespace}`, list);
 }
 
-async function namespaceLabels(
-  { metadata }: HealthCheck,
-  { cluster }: HookCall,
-): Promise<Record<string, string> | undefined> {
-  return (await cluster.get({ ...NAMESPACES, name: metadata.namespace ?? '' }))?.metadata.labels;
-}
-
 function isSelecting(rollout: Rollout, healthCheck: HealthCheck, labels: Record<string, string> | undefined): boolean {
   return !rollout.metadata.deletionTimestamp && association(rollout, healthCheck, labels) === 'watched';
 }
@@ -137,6 +133,16 @@ function relatedKustomization(
 
 const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
+/** The status where it changes, and when to sync again. */
+function statusWritten(
+  { status: before }: HealthCheck,
+  after: HealthStatus | undefined,
+  ...seconds: (number | undefined)[]
+): Pick<DecoratorResponse<HealthStatus>, 'status' | 'resyncAfterSeconds'> {
+  const changed = after !== undefined && !sameStatus(before, after);
+  return changed ? { status: after, ...resyncAfter([CONFLICT_RETRY_S, ...seconds]) } : resyncAfter(seconds);
+}
+
 /** @param requeueAfterMs when to evaluate it again */
 function answer(
   healthCheck: HealthCheck,
@@ -145,14 +151,9 @@ function answer(
   { now }: HookCall,
   requeueAfterMs?: number,
 ): DecoratorResponse<HealthStatus> {
-  const changed = after !== undefined && !sameStatus(healthCheck.status, after);
   const { ahead } = cutoffs;
   const cutoffIn = ahead === undefined ? undefined : Math.min(Math.max((ahead - now) / 1000, 1), LONGEST_WAIT_SECONDS);
-  return {
-    attachments: [],
-    ...(changed && { status: after }),
-    ...resyncAfter([changed ? CONFLICT_RETRY_S : undefined, secondsOf(requeueAfterMs), cutoffIn]),
-  };
+  return { attachments: [], ...statusWritten(healthCheck, after, secondsOf(requeueAfterMs), cutoffIn) };
 }
 
 // HealthChecks of class job: what is known of their Jobs, is decided, and is answered.
@@ -183,12 +184,7 @@ async function runJob(
     if (progress.isBaking) requeueMs = requeueAfterMs(check, target.head, found, call.now);
   }
   const { jobs: wanted, status } = jobPlan(context, target, progress, call.now);
-  const changed = !sameStatus(check.status, status);
-  return {
-    attachments: wanted,
-    ...(changed && { status }),
-    ...resyncAfter([changed ? CONFLICT_RETRY_S : undefined, secondsOf(requeueMs)]),
-  };
+  return { attachments: wanted, ...statusWritten(check, status, secondsOf(requeueMs)) };
 }
 
 /** A Pod that does not start triggers no sync, nor does a Rollout without bound objects. */
@@ -214,21 +210,9 @@ async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, n
 }
 
 /** The cause that a Job's Pods show, where they may be read. A Job that has completed needs no cause. */
-async function causeBehind({ metadata, status }: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
-  if (status?.succeeded > 0) return undefined;
-  const { namespace = '', name, uid } = metadata;
-  try {
-    const pods = await cluster.list<KubeObject<any, any>>({
-      apiVersion: 'v1',
-      resource: 'pods',
-      namespace,
-      labelSelector: `batch.kubernetes.io/job-name=${name}`,
-      atMost: PODS_OF_WORKLOAD,
-    });
-    return causeOf(pods.filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid)));
-  } catch {
-    return undefined;
-  }
+async function causeBehind(job: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
+  if (job.status?.succeeded > 0) return undefined;
+  return podsOfJob(job, PODS_OF_WORKLOAD, cluster).then(causeOf, () => undefined);
 }
 
 // Evaluates a HealthCheck of class prometheus: measures when due, and stores every measurement in its status.

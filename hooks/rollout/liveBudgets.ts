@@ -1,5 +1,5 @@
 /** The RolloutBudgets that select a Rollout: read live before a deployment, and related so that a grant wakes it. */
-import { CLUSTER_ROLLOUT_BUDGETS, KINDS, NAMESPACES, ROLLOUT_BUDGETS } from '../../api/kinds.ts';
+import { CLUSTER_ROLLOUT_BUDGETS, KINDS, ROLLOUT_BUDGETS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
@@ -7,6 +7,7 @@ import type { Budget, Rollout } from '../../api/types.ts';
 import { type Budgets, budgetsOf, namespacesOf, slotRules } from '../../core/budget/selectingBudgets.ts';
 import { isRelated } from '../../core/kube/objectMap.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { namespaceLabels } from '../../live/objectReads.ts';
 
 /** A rule for budgets where there are any: each event of a related kind is held against every rule of every Rollout. ADR 2. */
 export async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
@@ -31,11 +32,10 @@ export async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Pro
     listed({ ...ROLLOUT_BUDGETS, namespace }, cluster),
   ]);
   const budgets = lists.flat();
-  const home = budgets.some((budget) => namespacesOf(budget) !== undefined)
-    ? await cluster.get({ ...NAMESPACES, name: namespace })
-    : undefined;
+  const isNeeded = budgets.some((budget) => namespacesOf(budget) !== undefined);
+  const labels = isNeeded ? await namespaceLabels(namespace, cluster) : {};
   const isTruncated = lists.some(({ length }) => length > LIMITS.listedBudgets);
-  return budgetsOf(rollout, budgets, home?.metadata.labels ?? {}, isTruncated);
+  return budgetsOf(rollout, budgets, labels, isTruncated);
 }
 
 /** One more than the limit where there are more. The CRD may be younger than this server. */

@@ -1,7 +1,7 @@
 /** What a Rollout's plan is made from, as Metacontroller's caches have it. */
 import { WATCHED_FROM } from '../../api/annotations.ts';
-import type { ImagePolicy } from '../../api/flux.ts';
-import { HEALTH_CHECKS, KINDS, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
+import { HEALTH_CHECKS, KINDS, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
@@ -15,16 +15,18 @@ import { LIMITS } from '../../core/limits.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
-import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
+import { configMapChild, policyChild } from '../../core/rollout/child.ts';
 import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
 import { rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { foreignRefs, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/rolloutConfig.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
+import { listAtMost } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
-import { configMapIsForeign, liveImagePolicy, upstreamOf } from './liveReads.ts';
+import { podsOfJob } from '../jobPods.ts';
+import { childProblem, liveImagePolicy, upstreamOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
 /** The Rollout as far as this installation follows what it names. */
@@ -35,6 +37,7 @@ export function followed(rollout: Rollout, { noCrossNamespaceRefs }: Settings): 
 export async function observe(request: CompositeRequest, call: HookCall): Promise<Observed> {
   const rollout = request.parent as unknown as Rollout;
   const { related } = request;
+  const { namespace = '' } = rollout.metadata;
   const reached = followed(rollout, call.settings);
   const ref = policyRef(reached);
   const imagePolicy = ref
@@ -45,19 +48,23 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
   const untrusted = call.settings.trustPublishers ? [] : untrustedMatches(rollout);
   const gates = objectsOf<Gate>(related, KINDS.Gate);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
-  const namespaceLabels = await homeLabels(rollout.metadata.namespace ?? '', related, gates, call.cluster);
+  const namespaceLabels = await homeLabels(namespace, related, gates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
-  const upstream = await upstreamOf(reached, objectsOf<Rollout>(related, KINDS.Rollout), call);
-  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
-  const keepsConfigMaps = request.children?.['ConfigMap.v1'] !== undefined;
+  const upstream = await upstreamOf(reached, call, objectsOf<Rollout>(related, KINDS.Rollout));
   const copying = await copyingOf(request, imagePolicy, call);
-  const writeBack = await writeBackOf(request, call.cluster);
-  const { writeBackProblem } = writeBack;
+  const derivedPolicy = objectAt<ImagePolicy>(
+    request.children,
+    KINDS.ImagePolicy,
+    namespace,
+    writeBackName(rollout) ?? '',
+  );
+  const writeBackProblem = await childProblem(policyChild(rollout), request, call.cluster);
   return {
     rollout,
     imagePolicy,
     ...(copying && { copying }),
-    ...writeBack,
+    derivedPolicy,
+    writeBackProblem,
     rolloutGates,
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
@@ -67,8 +74,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     gates,
     ...(upstream && { upstream }),
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
-    configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
-    configMapUnsupported: !keepsConfigMaps && Boolean(rollout.spec?.releaseConfigMap?.name),
+    configMapProblem: await childProblem(configMapChild(rollout), request, call.cluster),
     onFailure: call.settings.onFailure,
     likeKuberik: call.settings.likeKuberik,
   };
@@ -102,13 +108,6 @@ export function metadataOf(
 /** More than a Job starts: a user who may create Pods may label any number of them. */
 const MAX_PODS = 20;
 
-type ImageRepository = KubeObject<{
-  image?: string;
-  insecure?: boolean;
-  secretRef?: { name?: string };
-  certSecretRef?: { name?: string };
-}>;
-
 /** undefined where the Rollout has no spec.targetRepository. */
 async function copyingOf(
   request: CompositeRequest,
@@ -139,7 +138,7 @@ async function sourceOf(
   cluster: ClusterReader,
 ): Promise<CopySource | undefined> {
   const ref = repositoryRef(policy);
-  const apiVersion = ref && (await servedVersion(KINDS.ImageRepository, cluster));
+  const apiVersion = ref && (await servedVersion('ImageRepository', cluster));
   if (!apiVersion) return undefined;
   const { resource } = KINDS.ImageRepository;
   const { image, insecure, secretRef, certSecretRef } =
@@ -156,19 +155,9 @@ async function sourceOf(
 }
 
 /** Oldest first. */
-async function podsOf({ metadata }: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> {
-  const { namespace = '', name, uid } = metadata;
-  const labelSelector = `batch.kubernetes.io/job-name=${name}`;
-  const pods = await cluster.list<CopyJob>({
-    apiVersion: 'v1',
-    resource: 'pods',
-    namespace,
-    labelSelector,
-    atMost: MAX_PODS,
-  });
-  const own = pods.filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid));
+async function podsOf(job: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> {
   const madeAt = ({ metadata }: CopyJob) => metadata.creationTimestamp ?? '';
-  return own.sort((a, b) => (madeAt(a) < madeAt(b) ? -1 : 1));
+  return (await podsOfJob(job, MAX_PODS, cluster)).sort((a, b) => (madeAt(a) < madeAt(b) ? -1 : 1));
 }
 
 // Which HealthChecks a Rollout watches: those of its namespace, and of other namespaces those that consent.
@@ -184,12 +173,6 @@ const AT_ONCE = 8;
 /** The part of a HealthCheck's or Namespace's metadata that is used. */
 interface Consenting {
   metadata: { name: string; namespace?: string; annotations: Record<string, string> };
-}
-
-interface Listed {
-  checks: Consenting[];
-  /** There are more. */
-  isTruncated: boolean;
 }
 
 /** `related`: the HealthChecks that were sent. Those of other namespaces are read live: what has not consented must not make a request too large. */
@@ -259,26 +242,17 @@ async function listedChecks(
   namespaces: readonly string[],
   { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
 ): Promise<Consenting[] | undefined> {
-  const list = (namespace?: string) =>
-    recent.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, () =>
-      listOf(cluster, { labelSelector, ...(namespace !== undefined && { namespace }) }),
-    );
+  const list = (namespace?: string) => {
+    const ref = { ...HEALTH_CHECKS, labelSelector, ...(namespace !== undefined && { namespace }) };
+    const read = () => listAtMost(ref, LIMITS.listedHealthChecks, consenting, cluster);
+    return recent.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, read);
+  };
   if (namespaces.length === 0) return [];
-  const { checks, isTruncated } = await list();
+  const { listed, isTruncated } = await list();
   const selected = new Set(namespaces);
-  if (!isTruncated) return checks.filter(({ metadata }) => selected.has(metadata.namespace ?? ''));
+  if (!isTruncated) return listed.filter(({ metadata }) => selected.has(metadata.namespace ?? ''));
   if (namespaces.length > LIMITS.watchedNamespaces) return undefined;
-  return (await inParallel(namespaces, AT_ONCE, list)).flatMap((each) => each.checks);
-}
-
-async function listOf(cluster: ClusterReader, where: { labelSelector: string; namespace?: string }): Promise<Listed> {
-  const checks: Consenting[] = [];
-  for await (const page of cluster.pages({ ...HEALTH_CHECKS, ...where, metadataOnly: true })) {
-    const room = LIMITS.listedHealthChecks - checks.length;
-    checks.push(...page.slice(0, room).map(consenting));
-    if (page.length > room) return { checks, isTruncated: true };
-  }
-  return { checks, isTruncated: false };
+  return (await inParallel(namespaces, AT_ONCE, list)).flatMap((each) => each.listed);
 }
 
 function consenting({ metadata: { name = '', namespace, annotations } }: Pick<KubeObject, 'metadata'>): Consenting {
@@ -290,29 +264,4 @@ function consenting({ metadata: { name = '', namespace, annotations } }: Pick<Ku
       annotations: watchedFrom === undefined ? {} : { [WATCHED_FROM]: watchedFrom },
     },
   };
-}
-
-// What spec.writeBack has come to: the derived ImagePolicy, and why it cannot be written.
-
-const COMPONENT = 'write-back';
-
-async function writeBackOf(
-  request: CompositeRequest,
-  cluster: ClusterReader,
-): Promise<Pick<Observed, 'derivedPolicy' | 'writeBackProblem'>> {
-  const rollout = request.parent as unknown as Rollout;
-  const name = writeBackName(rollout);
-  if (name === undefined || rollout.metadata.deletionTimestamp) return {};
-  const { kind } = KINDS.ImagePolicy;
-  const child: Child = { kind, name, field: 'spec.writeBack.imagePolicy', component: COMPONENT };
-  const { apiVersion, resource } = resourceOf(KINDS.ImagePolicy);
-  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
-  if (request.children?.[`${kind}.${apiVersion}`] === undefined)
-    return { writeBackProblem: notInstalledMessage(child) };
-  const { namespace = '' } = rollout.metadata;
-  const derivedPolicy = objectAt<ImagePolicy>(request.children, KINDS.ImagePolicy, namespace, name);
-  if (derivedPolicy) return { derivedPolicy };
-  // Not created yet, or another object has the name.
-  const found = await cluster.get({ apiVersion, resource, namespace, name });
-  return found && isForeign(found, rollout) ? { writeBackProblem: foreignMessage(child) } : {};
 }

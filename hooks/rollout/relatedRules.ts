@@ -14,17 +14,12 @@ import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { homeRules, namedRules } from '../customizeRules.ts';
 import { budgetRules } from './liveBudgets.ts';
 
-/** The newest version of ImagePolicy that the cluster serves; undefined when Flux's image reflector is not installed. */
-export function imagePolicyVersion(cluster: ClusterReader): Promise<string | undefined> {
-  return servedVersion(KINDS.ImagePolicy, cluster);
-}
-
-type Row = (typeof KINDS)['ImagePolicy' | 'ImageRepository'];
-
+/** The newest version of the kind that the cluster serves; undefined when Flux's image reflector is not installed. */
 export async function servedVersion(
-  { group, versions, resource }: Row,
+  kind: 'ImagePolicy' | 'ImageRepository',
   cluster: ClusterReader,
 ): Promise<string | undefined> {
+  const { group, versions, resource } = KINDS[kind];
   for (const version of versions) {
     const apiVersion = `${group}/${version}`;
     if (await cluster.serves({ apiVersion, resource })) return apiVersion;
@@ -58,7 +53,7 @@ export async function relatedRules(rollout: Rollout, cluster: ClusterReader): Pr
 
 async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
   const ref = policyRef(rollout);
-  const apiVersion = ref && (await imagePolicyVersion(cluster));
+  const apiVersion = ref && (await servedVersion('ImagePolicy', cluster));
   if (!apiVersion) return [];
   return [{ apiVersion, resource: KINDS.ImagePolicy.resource, namespace: ref.namespace, names: [ref.name] }];
 }

@@ -1,4 +1,5 @@
 /** CompositeController `rollouts`: what a Rollout's plan is made from, is decided, and is answered. */
+import { SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
@@ -20,21 +21,13 @@ import {
   type ReversiblePlan,
 } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
+import { listBindings, readSelectors } from '../../live/gateReads.ts';
+import { listRolloutGates } from '../../live/objectReads.ts';
 import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { inParallel } from '../inParallel.ts';
 import { liveBudgets, wakesOnGrant } from './liveBudgets.ts';
-import {
-  carriedDeployments,
-  liveBindings,
-  liveGates,
-  liveRollout,
-  liveRolloutGates,
-  liveSelectors,
-  liveUpstream,
-  mayChangeUnseen,
-  withLiveGates,
-} from './liveReads.ts';
+import { carriedDeployments, liveGates, liveRollout, mayChangeUnseen, upstreamOf, withLiveGates } from './liveReads.ts';
 import { followed, metadataOf, observe } from './observe.ts';
 import { relatedRules } from './relatedRules.ts';
 
@@ -57,14 +50,13 @@ export const rolloutHook: CompositeHook = {
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
     for (const took of durationsOf(events, observed.rollout.status, plan.status)) call.metrics.observe(took);
-    const requeues = [
+    return answer(plan, [
       plan.resyncAfterSeconds,
       requeueAfterSeconds,
       observed.imagePolicy ? undefined : POLICY_REQUEUE_S,
-      observed.configMapIsForeign || observed.writeBackProblem ? FOREIGN_REQUEUE_S : undefined,
+      observed.configMapProblem || observed.writeBackProblem ? FOREIGN_REQUEUE_S : undefined,
       observed.upstream && mayChangeUnseen(observed.rollout, observed.upstream) ? UPSTREAM_REQUEUE_S : undefined,
-    ];
-    return answer(plan, requeues);
+    ]);
   },
 };
 
@@ -103,7 +95,7 @@ async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall
   const carried = await carriedBefore(observed, plan, call);
   if (!isReversible(plan) || carried.length > 0) return decideLive({ ...observed, carried }, related, call);
   if (!plan.endsApply) return { plan };
-  const bindings = await withLiveGates(observed.rollout, await liveBindings(observed.rollout, call), call);
+  const bindings = await withLiveGates(observed.rollout, await listBindings(observed.rollout, call.cluster), call);
   const again = planRollout({ ...observed, bindings }, call.now);
   if (!isReversible(again)) return decideLive(observed, related, call);
   return again.endsApply ? { plan: again } : { plan: again, requeueAfterSeconds: LIVE_REQUEUE_S };
@@ -122,12 +114,13 @@ async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { clus
  */
 async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
-  const selectors = await liveSelectors(rollout, call.cluster);
+  const { namespace = '' } = rollout.metadata;
+  const selectors = await readSelectors(namespace, SELECTS_ROLLOUTS_LABEL, call.cluster);
   const gateRefs = rolloutRequiredGates(rollout, observed.bindings, selectors);
   const [rolloutGates, gates, upstream, budgets, healthChecks] = await Promise.all([
-    liveRolloutGates(rollout, call.cluster),
+    listRolloutGates(rollout, call.cluster),
     liveGates(gateRefs, call.cluster),
-    liveUpstream(followed(rollout, call.settings), call),
+    upstreamOf(followed(rollout, call.settings), call),
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, observed.healthChecks, call),
   ]);

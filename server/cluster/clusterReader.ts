@@ -1,5 +1,5 @@
 /** Live reads, the implementation of the port `ClusterReader`. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import { createRecent } from '../recent.ts';
 import { isApiError } from './apiError.ts';
@@ -64,7 +64,7 @@ export function createReader(transport: Transport, clock = () => performance.now
   };
 
   return {
-    async get<T extends KubeObject<any, any>>(ref: ResourceRef & { name: string }) {
+    async get<T extends AnyObject>(ref: ResourceRef & { name: string }) {
       if (![ref.name, ref.namespace || ref.name].every(isSegment)) return undefined;
       try {
         return await transport.send<T>({ path: resourcePath(ref, ref.name) });
@@ -73,7 +73,7 @@ export function createReader(transport: Transport, clock = () => performance.now
         throw error;
       }
     },
-    async list<T extends KubeObject<any, any>>(
+    async list<T extends AnyObject>(
       ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; atMost?: number },
     ) {
       const query = { labelSelector: ref.labelSelector, fieldSelector: ref.fieldSelector };
@@ -81,7 +81,7 @@ export function createReader(transport: Transport, clock = () => performance.now
     },
     listMetadata: (ref) =>
       listAll(resourcePath(ref), { labelSelector: ref.labelSelector, fieldSelector: ref.fieldSelector }, METADATA_LIST),
-    pages: <T extends KubeObject<any, any>>({
+    pages: <T extends AnyObject>({
       labelSelector,
       fieldSelector,
       metadataOnly,

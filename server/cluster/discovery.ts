@@ -1,4 +1,5 @@
 /** What the API server serves, cached for a short while. */
+import { createRecent } from '../recent.ts';
 import { isApiError } from './apiError.ts';
 import { versionPath } from './paths.ts';
 import type { Transport } from './transport.ts';
@@ -19,15 +20,8 @@ export function createDiscovery(
   transport: Pick<Transport, 'send'>,
   clock: () => number = () => performance.now(),
 ): Discovery {
-  const known = new Map<string, { at: number; resources: Promise<ApiResource[]> }>();
-  return (apiVersion) => {
-    const before = known.get(apiVersion);
-    if (before && clock() - before.at < FRESH_MS) return before.resources;
-    const resources = discover(transport, apiVersion);
-    known.set(apiVersion, { at: clock(), resources });
-    resources.catch(() => known.delete(apiVersion));
-    return resources;
-  };
+  const recent = createRecent(clock);
+  return (apiVersion) => recent.within(FRESH_MS, apiVersion, () => discover(transport, apiVersion));
 }
 
 async function discover(transport: Pick<Transport, 'send'>, apiVersion: string): Promise<ApiResource[]> {

@@ -1,6 +1,6 @@
 /** What the copy command is given as folders: Secrets that the kubelet has mounted, a file for each key. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readIfThere } from '../fileWatch.ts';
 import { type Credentials, credentialsFor } from '../registry/dockerConfig.ts';
 import type { Image } from '../registry/image.ts';
 import { type Trust, trustOf } from '../registry/trust.ts';
@@ -33,17 +33,8 @@ export function secretsIn(image: Image, { login, certificates }: { login?: strin
 function dataIn(folder: string): Record<string, string> {
   return Object.fromEntries(
     KEYS.flatMap((key) => {
-      const content = contentOf(join(folder, key));
+      const content = readIfThere(join(folder, key));
       return content ? [[key, content.toString('base64')]] : [];
     }),
   );
-}
-
-function contentOf(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

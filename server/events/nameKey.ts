@@ -10,7 +10,10 @@ import { type FileLog, watchFiles } from '../fileWatch.ts';
 const LABEL = 'rollout-hooks: names of Events';
 
 /** Follows a rotation. Where neither is configured names can be foretold. @throws Error where the file cannot be read at the start. */
-export function watchNameKey({ tls, hooksToken }: Pick<Config, 'tls' | 'hooksToken'>, log: FileLog): () => Buffer {
+export function watchNameKey(
+  { tls, hooksToken }: Partial<Pick<Config, 'tls' | 'hooksToken'>>,
+  log: FileLog,
+): () => Buffer {
   const file = tls?.key ?? hooksToken?.token;
   if (file === undefined) return () => derived('');
   const { current } = watchFiles<Buffer>({

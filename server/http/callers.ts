@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { TokenFiles } from '../config.ts';
-import { type FileLog, watchFiles } from '../fileWatch.ts';
+import { type FileLog, readIfThere, watchFiles } from '../fileWatch.ts';
 import type { CallerRefusal } from './app.ts';
 
 /** @throws Error when there is no token in the file. */
@@ -43,13 +43,8 @@ function readToken(file: string): string {
 }
 
 function readPrevious(file: string): string[] {
-  try {
-    const token = readFileSync(file, 'utf8').trim();
-    return token === '' ? [] : [token];
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
+  const token = readIfThere(file)?.toString('utf8').trim();
+  return token ? [token] : [];
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

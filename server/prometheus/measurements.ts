@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { METRIC_PROVIDERS, NAMESPACES } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { EpochMs, Secret } from '../../api/kubernetes.ts';
 import type { ClusterReader, Measurement, Measurements, Question, Reading } from '../../api/ports.ts';
 import type { MetricProvider } from '../../api/types.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
@@ -154,7 +154,7 @@ async function mayUse(cluster: ClusterReader, { spec }: MetricProvider, namespac
 async function readSecret(cluster: ClusterReader, ref: { name: string } | undefined): Promise<Data | undefined> {
   if (!ref) return undefined;
   const where = { apiVersion: 'v1', resource: 'secrets', namespace: SECRETS_NAMESPACE, name: ref.name };
-  const secret = await cluster.get<KubeObject & { data?: Data }>(where);
+  const secret = await cluster.get<Secret>(where);
   if (!secret) throw new ProviderError(`names Secret ${SECRETS_NAMESPACE}/${ref.name}, which does not exist`);
   return secret.data ?? {};
 }

@@ -3,7 +3,6 @@
  * at once; what is missing is fetched in the background, so that a dead registry delays no release. A failure is tried
  * again by a later lookup, ever more rarely.
  */
-import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 import { Lru } from '../lru.ts';
@@ -35,8 +34,6 @@ interface CacheOptions {
   clock(): number;
   log: { warn(fields: object, message: string): void };
   dropped(what: 'metadata'): void;
-  /** Called when a release that was asked for becomes known, or has changed. */
-  onArrival?(policy: NamespacedName, tag: string): void;
   timeoutMs?: number;
 }
 
@@ -56,7 +53,7 @@ interface IdleCache extends ReleaseMetadataCache {
 }
 
 export function createMetadataCache(options: CacheOptions): IdleCache {
-  const { cluster, sockets, clock, log, dropped, onArrival, timeoutMs = TIMEOUT_MS } = options;
+  const { cluster, sockets, clock, log, dropped, timeoutMs = TIMEOUT_MS } = options;
   const entries = new Lru<Entry>(MAX_LOOKUPS);
   const byDigest = new Lru<ReleaseMetadata>(MAX_DIGESTS);
   const fetchOnce = joined<Manifest>();
@@ -75,10 +72,8 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     },
     async work({ lookup, entry }) {
       const metadata = await read(lookup);
-      const changed = JSON.stringify(metadata) !== JSON.stringify(entry.metadata);
       const dueAt = isDigest(lookup.digest) ? Number.POSITIVE_INFINITY : clock() + TAG_MS;
       Object.assign(entry, { metadata, running: false, failures: 0, refused: false, dueAt });
-      if (changed) onArrival?.(lookup.policy, lookup.tag);
     },
     failed({ lookup, entry }, error) {
       const delay = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LAST_RETRY_MS);

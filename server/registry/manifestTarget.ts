@@ -2,8 +2,9 @@
  * Where a release's manifest is, and with which credentials and certificates it may be read: those of its ImageRepository, if this
  * is in the Rollout's namespace or its `accessFrom` grants that namespace. Without them the registry is asked anonymously.
  */
+import type { ImageRepository } from '../../api/flux.ts';
 import { KINDS, NAMESPACES } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { NamespacedName, Secret } from '../../api/kubernetes.ts';
 import type { ClusterReader, ReleaseLookup } from '../../api/ports.ts';
 import { Lru } from '../lru.ts';
 import { type Credentials, credentialsFor } from './dockerConfig.ts';
@@ -100,7 +101,7 @@ async function certificatesOf(
 }
 
 async function readSecret(cluster: ClusterReader, where: NamespacedName): Promise<Record<string, string> | undefined> {
-  const secret = await cluster.get<KubeObject & { data?: Record<string, string> }>({
+  const secret = await cluster.get<Secret>({
     apiVersion: 'v1',
     resource: 'secrets',
     ...where,
@@ -119,15 +120,7 @@ function nameOf({ namespace, name }: NamespacedName): string {
 const ABSENT_MS = 60_000;
 const MAX_ABSENT = 5000;
 
-interface ImageRepositorySpec {
-  image?: string;
-  insecure?: boolean;
-  provider?: string;
-  secretRef?: { name?: string };
-  certSecretRef?: { name?: string };
-  accessFrom?: { namespaceSelectors?: { matchLabels?: Record<string, string> }[] };
-}
-type ImageRepository = KubeObject<ImageRepositorySpec>;
+type ImageRepositorySpec = NonNullable<ImageRepository['spec']>;
 
 interface ImageRepositories {
   /** undefined when it is not there. */

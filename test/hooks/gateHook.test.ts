@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Gate, GateStatus } from '../../api/types.ts';
+import { fakeCluster } from '../../dev/fakes/ports.ts';
 import { gateHook } from '../../hooks/gateHook.ts';
 import { gate } from '../core/gate/gate.ts';
 import { objectOf } from '../support/objects.ts';
@@ -223,6 +224,16 @@ describe('what it holds', () => {
     expect(status).toMatchObject({ held: 1000 });
     expect(status.heldObjects).toHaveLength(100);
     expect(status.heldObjects?.[0]).toEqual({ kind: 'Kustomization', namespace: 'apps', name: 'app-0' });
+  });
+
+  it('is listed once for all Gates, for as long as a count may be old', async () => {
+    const cluster = fakeCluster([binding('app')]);
+    const { request, call } = syncCall(gate(hour), { at: T('09:00:00'), cluster });
+    await gateHook.sync(request, call);
+    const lists = cluster.requests.length;
+    expect(lists).toBeGreaterThan(0);
+    await gateHook.sync(request, call);
+    expect(cluster.requests).toHaveLength(lists);
   });
 
   const rollout = (name: string, namespace: string, gates: { name: string; namespace?: string }[] = []) =>

@@ -130,7 +130,9 @@ describe('a hook', () => {
     const broken = () => {
       throw new TypeError('ours');
     };
-    await expect(sync(namedGate({}), { requirers: { read: broken } })).rejects.toThrow(new TypeError('ours'));
+    await expect(sync(namedGate({}), { recent: { within: broken, fresh: broken } })).rejects.toThrow(
+      new TypeError('ours'),
+    );
   });
 });
 

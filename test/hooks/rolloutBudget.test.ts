@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, BudgetStatus, Rollout, RolloutStatus, Slot } from '../../api/types.ts';
 import { slotLabel } from '../../core/budget/selectingBudgets.ts';
 import { rolloutHook } from '../../hooks/rollout/rollout.ts';
-import { budgetSlotsHook, clusterRolloutBudgetHook, rolloutBudgetHook } from '../../hooks/rolloutBudget.ts';
+import { budgetHook, budgetSlotsHook } from '../../hooks/rolloutBudget.ts';
 import { isReported } from '../../server/events/fluxEvent.ts';
 import { objectOf } from '../support/objects.ts';
 import { fakeCall, imagePolicy, NOW, request, rollout } from './rollout/call.ts';
@@ -35,14 +35,19 @@ const cluster = (spec: object): Budget =>
 async function sync(of: Budget, related: Rollout[], live: Rollout[] = []) {
   const { call, reads, events } = fakeCall({ objects: live as KubeObject<any, any>[] });
   const sent = { ...request(of as never, related as KubeObject<any, any>[]), children: {} };
-  const answer = await rolloutBudgetHook.sync(sent, call);
+  const answer = await budgetHook.sync(sent, call);
   return { status: answer.status as BudgetStatus, reads, events, resyncAfterSeconds: answer.resyncAfterSeconds };
 }
 const rulesOf = async (of: Budget) => {
   const { call } = fakeCall();
-  return (await clusterRolloutBudgetHook.customize!({ controller: {} as never, parent: of as never }, call))
-    .relatedResources;
+  return (await budgetHook.customize!({ controller: {} as never, parent: of as never }, call)).relatedResources;
 };
+
+it('a budget whose selector its CRD should have refused fails its sync: nothing is granted', async () => {
+  const unreadable = budget({ selector: { matchLabels: { 'a b': 'c' } } });
+  await expect(sync(unreadable, [rollout()])).rejects.toMatchObject({ status: 400 });
+  expect((await sync(budget({ maxConcurrent: 'many' }), [])).status.maxConcurrent).toBe(0);
+});
 
 describe('a budget relates the Rollouts it selects', () => {
   const ROLLOUTS = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
@@ -59,7 +64,6 @@ describe('a budget relates the Rollouts it selects', () => {
       cluster({ namespaceSelector: { matchLabels } }),
       [{ ...ROLLOUTS, labelSelector: {}, namespaceSelector: { matchLabels } }],
     ],
-    ['none while it does not parse', budget({ selector: { matchLabels: { 'a b': 'c' } } }), []],
   ])('%s', async (_, of, expected) => {
     expect(await rulesOf(of)).toEqual(expected);
   });

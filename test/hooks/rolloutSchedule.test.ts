@@ -4,7 +4,7 @@ import type { RolloutGate } from '../../api/types.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { ScheduleStatus } from '../../core/schedule/schedulePlan.ts';
 import type { FakeCluster } from '../../dev/fakes/ports.ts';
-import { clusterRolloutScheduleHook, rolloutScheduleHook } from '../../hooks/rolloutSchedule.ts';
+import { scheduleHook } from '../../hooks/rolloutSchedule.ts';
 import { objectOf } from '../support/objects.ts';
 import { syncCall } from './call.ts';
 
@@ -43,7 +43,7 @@ async function sync(
     objects: [...rollouts, ...namespaces],
     children: keyed('RolloutGate', gates),
   });
-  const { status, children, resyncAfterSeconds } = await rolloutScheduleHook.sync(request, call);
+  const { status, children, resyncAfterSeconds } = await scheduleHook.sync(request, call);
   return { status: status as ScheduleStatus, gates: children as unknown as RolloutGate[], resyncAfterSeconds };
 }
 
@@ -204,8 +204,8 @@ describe('the Rollouts of a schedule', () => {
     ['ClusterRolloutSchedule', cluster({ namespaceSelector: { matchLabels: { env: 'prod' } } }), {}],
   ])('%s: are related by no rule, and their metadata is all that is read', async (_name, parent, where) => {
     const { request, call } = syncCall(parent, { at: '2025-01-01T10:00:00Z', objects: [rollout('web')] });
-    expect(await clusterRolloutScheduleHook.customize!(request, call)).toEqual({ relatedResources: [] });
-    await clusterRolloutScheduleHook.sync(request, call);
+    expect(await scheduleHook.customize!(request, call)).toEqual({ relatedResources: [] });
+    await scheduleHook.sync(request, call);
     expect((call.cluster as FakeCluster).requests).toContainEqual({
       verb: 'pages',
       apiVersion: 'kuberik.com/v1alpha1',

@@ -22,6 +22,7 @@ const FOLDERS = [
   'client',
   'hooks',
   'webhooks',
+  'live',
   'receiver',
   'copy',
   'audit',

@@ -35,15 +35,9 @@ import { isTruncated } from '../../core/gate/gateSelection.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
-import {
-  bypassOrDeny,
-  deny,
-  listSelecting,
-  readClosedOfAll,
-  readLabels,
-  recordBypass,
-  reviewBypass,
-} from '../closedGates.ts';
+import { listSelecting } from '../../live/gateReads.ts';
+import { namespaceLabels } from '../../live/objectReads.ts';
+import { bypassOrDeny, deny, readClosedOfAll, recordBypass, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
@@ -300,12 +294,12 @@ async function readGates(
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
   const reads = gatesToRead(objects, rules, list);
   const refs = new Map(reads.refs.map((ref) => [refKey(ref), ref]));
-  const [gates, namespaceLabels, lists] = await Promise.all([
+  const [gates, labels, lists] = await Promise.all([
     readAll([...refs.keys()], (key) => call.cluster.get<Gate>({ ...GATES, ...refs.get(key)! })),
-    reads.namespace ? readLabels(namespace, call) : {},
-    reads.list ? listSelecting(namespace, call, SELECTS_LABEL) : undefined,
+    reads.namespace ? namespaceLabels(namespace, call.cluster) : {},
+    reads.list ? listSelecting(namespace, SELECTS_LABEL, call.cluster) : undefined,
   ]);
-  const context: GateContext = { ...rules, gates, namespaceLabels, now: call.now };
+  const context: GateContext = { ...rules, gates, namespaceLabels: labels, now: call.now };
   if (!lists) return context;
   const listed = lists.flat();
   const all = new Map([...gates, ...listed.map((gate) => [refKey(identityOf(gate)), gate] as const)]);

@@ -17,6 +17,7 @@ import { LIMITS } from '../../core/limits.ts';
 import { requestersOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { knowsVersion } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { TextWithCommands } from '../../core/text/commands.ts';
+import { namespaceLabels } from '../../live/objectReads.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
 
 const KEYS = { approve: APPROVE_FOR, unapprove: UNAPPROVE_FOR, reason: APPROVE_FOR_REASON, record: GATE_APPROVALS };
@@ -122,8 +123,8 @@ async function readNamed(
   const [namespace = '', ...name] = named.split('/');
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name: name.join('/') });
   if (!rollout) return [];
-  const home = reachesBeyond(gate.spec.selects) ? await cluster.get({ ...NAMESPACES, name: namespace }) : undefined;
-  return candidates(gate, [rollout], new Map([[namespace, home?.metadata.labels ?? {}]]), version, user);
+  const labels = reachesBeyond(gate.spec.selects) ? await namespaceLabels(namespace, cluster) : {};
+  return candidates(gate, [rollout], new Map([[namespace, labels]]), version, user);
 }
 
 /** A sentence where they are too many, or take too long. */

@@ -14,7 +14,6 @@ import {
   REQUESTED_BY,
   REQUESTERS,
 } from '../../api/annotations.ts';
-import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { notedPin } from '../../core/approval/pinRecord.ts';
@@ -36,15 +35,8 @@ import {
   requestKey,
   requestsOf,
 } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import {
-  consenting,
-  namespacesToAsk,
-  orderProblem,
-  unreadUpstream,
-  untrustedMatches,
-  upstreamName,
-  upstreamRefs,
-} from '../../core/rollout/upstream/dependencies.ts';
+import { untrustedMatches, upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { readUpstream } from '../../live/objectReads.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './rolloutBypass.ts';
@@ -186,32 +178,15 @@ interface Order {
 /** An order that was let in before may stay: otherwise nothing else on the object could change. */
 async function checkOrder(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<Order> {
   if (!rollout.spec?.after?.length || sameJson(rollout.spec.after, before?.spec?.after)) return { warnings: [] };
-  const read = new Map<string, Rollout | undefined>();
-  for (let next = unreadUpstream(rollout, read); next.length > 0; next = unreadUpstream(rollout, read)) {
-    const found = await Promise.all(next.map((ref) => call.cluster.get<Rollout>({ ...ROLLOUTS, ...ref })));
-    next.forEach((ref, index) => void read.set(refKey(ref), found[index]));
-  }
-  const problem = orderProblem(rollout, read);
+  const { found, problem } = await readUpstream(rollout, call);
   if (problem) return { problem: `${problem.message}: no version would ever be deployed automatically`, warnings: [] };
-  return { warnings: await missing(rollout, read, call) };
-}
-
-async function missing(
-  rollout: Rollout,
-  read: ReadonlyMap<string, Rollout | undefined>,
-  { cluster, settings }: WebhookCall,
-): Promise<string[]> {
-  const refs = upstreamRefs(rollout);
-  const found = refs.flatMap((ref) => read.get(refKey(ref)) ?? []);
-  const names = settings.watchWithoutConsent ? [] : namespacesToAsk(rollout, found);
-  const namespaces = await Promise.all(names.map((name) => cluster.get({ ...NAMESPACES, name })));
-  const seen = settings.watchWithoutConsent ? found : consenting(rollout, found, namespaces);
-  const known = new Set(seen.map((stage) => refKey(identityOf(stage))));
+  const known = new Set(found.map((stage) => refKey(identityOf(stage))));
   const { namespace: home } = rollout.metadata;
-  return refs
+  const missing = upstreamRefs(rollout)
     .filter((ref) => !known.has(refKey(ref)))
     .map((ref) => {
       const lacks = ref.namespace === home ? 'does not exist' : 'does not exist or has not consented';
       return `spec.after: Rollout '${upstreamName(ref, home)}' ${lacks}: every version waits until that changes`;
     });
+  return { warnings: missing };
 }

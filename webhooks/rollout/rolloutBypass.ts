@@ -2,7 +2,7 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_FOR, BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
-import { FLUX_BINDINGS, KUSTOMIZATIONS } from '../../api/kinds.ts';
+import { KUSTOMIZATIONS } from '../../api/kinds.ts';
 import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { bypassWarning, type Refusal } from '../../core/admission/gateTexts.ts';
@@ -12,9 +12,9 @@ import { bypassGrantEnds, formatBypassGrant } from '../../core/admission/suspend
 import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
 import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypassReason.ts';
 import { MAX_LISTED } from '../../core/kube/firstFew.ts';
-import { boundLabel, identityOf } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
+import { listBindings } from '../../live/gateReads.ts';
 import { readClosedOfAll, readClosedThatAreDropped, recordBypass, reviewBypass } from '../closedGates.ts';
 
 interface RolloutBypass {
@@ -93,9 +93,7 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
 
 /** A Warning for each, of the first few. Not where the Rollout manages the source: what that fetches is the deployment itself. */
 async function newerSources(rollout: Rollout, call: WebhookCall): Promise<string[]> {
-  const { namespace, name } = identityOf(rollout);
-  const labelSelector = boundLabel(name);
-  const bindings = await call.cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector });
+  const bindings = await listBindings(rollout, call.cluster);
   const syncs = boundTo(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
   const texts = await Promise.all(syncs.slice(0, MAX_LISTED).map((binding) => newerSource(binding, rollout, call)));
   return texts.filter((text) => text !== undefined);

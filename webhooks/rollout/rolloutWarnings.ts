@@ -1,8 +1,8 @@
 /** What the writer of a Rollout should know although it is allowed. */
 import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
-import { HEALTH_CHECKS, ROLLOUT_GATES } from '../../api/kinds.ts';
+import { HEALTH_CHECKS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
+import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
 import { bypassWarning } from '../../core/admission/gateTexts.ts';
 import { bypassedClosings } from '../../core/admission/suspend/bypassGrant.ts';
 import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
@@ -13,6 +13,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { approvalEvaluator, isApproved } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { listRolloutGates } from '../../live/objectReads.ts';
 import { readClosed, readClosedOfAll } from '../closedGates.ts';
 
 /** Gates, and RolloutGates, that the warnings of one write name. */
@@ -20,10 +21,12 @@ const MAX_NAMED = 3;
 
 /** Sentences of at most 120 characters: the API server cuts. `before` is absent on CREATE. */
 export async function warnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const asked = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
+  const requested = asked && asked !== rollout.status?.history?.[0]?.version.tag ? asked : undefined;
   const [absent, closed, unapproved, health] = await Promise.all([
     absentGates(rollout, before, call),
-    closedGate(rollout, before, call),
-    lacksApprovals(rollout, before, call),
+    requested === undefined ? [] : closedGate(rollout, requested, call),
+    requested === undefined ? [] : lacksApprovals(rollout, requested, call),
     noHealthChecks(rollout, before, call),
   ]);
   const automatic = [...unpinned(rollout, before), ...comesBack(rollout, before)];
@@ -107,9 +110,7 @@ async function absentGates(rollout: Rollout, before: Rollout | undefined, call: 
 }
 
 /** Gates hold manual deployments too. */
-async function closedGate(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
-  if (!requested || requested === rollout.status?.history?.[0]?.version.tag) return [];
+async function closedGate(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
   const bypassed = bypassedClosings(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedOfAll([rollout], call);
   const [first, ...others] = closed.filter((gate) => !bypassed.has(closingKey(gate)));
@@ -120,15 +121,9 @@ async function closedGate(rollout: Rollout, before: Rollout | undefined, call: W
 }
 
 /** RolloutGates hold manual deployments that lack approvals. */
-async function lacksApprovals(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const requested = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
-  const { history, releaseAuthors = [] } = rollout.status ?? {};
-  if (!requested || requested === history?.[0]?.version.tag) return [];
-  const gates = await call.cluster.list<RolloutGate>({
-    ...ROLLOUT_GATES,
-    namespace: rollout.metadata.namespace ?? '',
-    fieldSelector: `spec.rolloutRef.name=${rollout.metadata.name}`,
-  });
+async function lacksApprovals(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
+  const { releaseAuthors = [] } = rollout.status ?? {};
+  const gates = await listRolloutGates(rollout, call.cluster);
   const missing = approvalEvaluator(rollout, gates, releaseAuthors, call.now)
     .of(requested)
     .filter((each) => !isApproved([each]));

@@ -3,7 +3,7 @@
  * status that names another Job is about something else.
  */
 import { CHECK_LABEL } from '../../../api/annotations.ts';
-import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { AnyObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { conditionsOf, numberAt } from '../../kstatus/fields.ts';
 import { childOf, isDeeperThan, isMap } from '../../kube/json.ts';
@@ -14,7 +14,7 @@ import type { CommandLine } from '../../text/commands.ts';
 import { shell } from '../../text/shell.ts';
 import type { Verdict } from '../healthStatus.ts';
 
-export type CheckJob = KubeObject<any, any>;
+export type CheckJob = AnyObject;
 
 /** A Job's name is a label of its Pods: at most 63 characters, of which the hash has 16. */
 const MAX_PREFIX = 45;
@@ -150,13 +150,12 @@ export function jobVerdict(job: CheckJob, version: string, cause: string | undef
       message: `${what} runs for version ${version}${attempts(job)}${because}`,
       commands,
     };
-  const failedAt: EpochMs | undefined = parseTime(failed.lastTransitionTime);
   const why = [failed.reason, failed.message].filter((text) => text !== '').join(': ');
   return {
     health: 'Unhealthy',
     message: `${what} has failed for version ${version}: ${why.slice(0, MAX_MESSAGE)}${because}`,
     commands,
-    ...(failedAt !== undefined && { failedAt }),
+    failedAt: parseTime(failed.lastTransitionTime),
   };
 }
 

@@ -3,7 +3,7 @@
  * available. A workload that was complete, and whose spec nobody has changed since, is not being rolled out. An object that Flux has applied and that
  * does not exist was deleted.
  */
-import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { AnyObject, EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { conditionsOf } from '../../kstatus/fields.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
@@ -22,7 +22,7 @@ export interface Since {
 const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
 
 /** The object, of which kstatus says that it is in progress, is a workload that had been complete, and the grace period is over. */
-export function isBroken(object: KubeObject<any, any>, { healthyUntil, gracePeriod }: Since, now: EpochMs): boolean {
+export function isBroken(object: AnyObject, { healthyUntil, gracePeriod }: Since, now: EpochMs): boolean {
   if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return false;
   if (!WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return false;
   const changed = lastSpecChange(object);
@@ -46,7 +46,7 @@ export function deletedSince(
 }
 
 /** The last write of anything but the status, `scale` included: the API server records it for each field manager. */
-function lastSpecChange({ metadata }: KubeObject<any, any>): EpochMs | undefined {
+function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
   const fields = (metadata.managedFields ?? []) as { subresource?: string; time?: string }[];
   return latest([
     parseTime(metadata.creationTimestamp),
@@ -57,7 +57,7 @@ function lastSpecChange({ metadata }: KubeObject<any, any>): EpochMs | undefined
 // When an object failed, as far as its conditions say.
 
 /** The latest Stalled=True, else the newest transition of any condition that is not about running work; undefined when no time parses. */
-export function failureTime(object: KubeObject<any, any>): EpochMs | undefined {
+export function failureTime(object: AnyObject): EpochMs | undefined {
   const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');
   const stalled = conditions.filter((c) => c.type === 'Stalled' && c.status === 'True');
   return newest(stalled.length > 0 ? stalled : conditions);

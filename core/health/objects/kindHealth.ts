@@ -1,5 +1,5 @@
 /** Health of the kinds that kstatus misjudges: it calls them current without reading their status, or takes their failures for progress. */
-import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, current, failed, fieldAt, inProgress, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { type KStatus, kstatusOf } from '../../kstatus/kstatus.ts';
 import { parseDuration } from '../../kube/duration.ts';
@@ -28,7 +28,7 @@ const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
 ]);
 
 /** `since`: when the deployment that the health is for started, or was applied. undefined: kstatus decides. */
-type Rule = (object: KubeObject<any, any>, since: EpochMs | undefined, now: EpochMs) => KStatus | undefined;
+type Rule = (object: AnyObject, since: EpochMs | undefined, now: EpochMs) => KStatus | undefined;
 
 /** By `group/Kind`, in all versions. */
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
@@ -41,7 +41,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['rollouts.kruise.io/Rollout', kruiseStatus],
 ]);
 
-export function healthOf(object: KubeObject<any, any>, since: EpochMs | undefined, now: EpochMs): KStatus {
+export function healthOf(object: AnyObject, since: EpochMs | undefined, now: EpochMs): KStatus {
   if (object.metadata.deletionTimestamp) return kstatusOf(object, now);
   const rule = RULES.get(`${groupOf(object.apiVersion)}/${object.kind}`);
   const health = rule?.(object, since, now) ?? kstatusOf(object, now);
@@ -62,12 +62,12 @@ const WORKLOADS = new Set([
 ]);
 
 /** Any kind that runs Pods by a template, or as many as it asks for: until its controller reports, nothing is known of it. */
-function isWorkload(object: KubeObject<any, any>): boolean {
+function isWorkload(object: AnyObject): boolean {
   if (WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return true;
   return isMap(fieldAt(object, ['spec', 'template', 'spec'])) || numberAt(object, ['spec', 'replicas']) !== undefined;
 }
 
-function hasNoStatus({ status }: KubeObject<any, any>): boolean {
+function hasNoStatus({ status }: AnyObject): boolean {
   return !isMap(status) || Object.keys(status).length === 0;
 }
 
@@ -90,7 +90,7 @@ const HELM_FAILURES = ['Released', 'TestSuccess'];
  * Remediated stays True while Helm tries the next version, with Ready Unknown: only Ready says whether it is the newest that was taken back.
  * `UninstallSucceeded` without a remediation is of a release that moves.
  */
-function helmReleaseStatus(object: KubeObject<any, any>, ...rest: [EpochMs | undefined, EpochMs]): KStatus | undefined {
+function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, EpochMs]): KStatus | undefined {
   const conditions = conditionsOf(object);
   const remediated = conditions.find(({ type, status }) => type === 'Remediated' && status === 'True');
   const takenBack = remediated && fluxRule(new Set([remediated.reason]))(object, ...rest);
@@ -100,7 +100,7 @@ function helmReleaseStatus(object: KubeObject<any, any>, ...rest: [EpochMs | und
 }
 
 /** A closed Gate is as it should be; for kstatus it is not ready. */
-function closedIsFine(object: KubeObject<any, any>): KStatus {
+function closedIsFine(object: AnyObject): KStatus {
   return current(`${object.kind} is there`);
 }
 
@@ -111,7 +111,7 @@ const DEFAULT_ANALYSIS_MS = 60_000;
  * Flagger looks at its target once in each interval of the analysis: until then the Canary of a version that was just applied says what became of
  * the version before. One that has not moved two intervals later has nothing to do with this one.
  */
-function canaryStatus(object: KubeObject<any, any>, since: EpochMs | undefined, now: EpochMs): KStatus {
+function canaryStatus(object: AnyObject, since: EpochMs | undefined, now: EpochMs): KStatus {
   const phase = stringAt(object, ['status', 'phase']) ?? '';
   const moved = parseTime(stringAt(object, ['status', 'lastTransitionTime']));
   if (since !== undefined && (moved === undefined || moved < since)) {
@@ -127,13 +127,13 @@ function canaryStatus(object: KubeObject<any, any>, since: EpochMs | undefined, 
   return CANARY_AT_REST.has(phase) ? current(detail) : inProgress(detail);
 }
 
-function promotedMessage(object: KubeObject<any, any>): string {
+function promotedMessage(object: AnyObject): string {
   const promoted = conditionsOf(object).find(({ type }) => type === 'Promoted');
   return promoted?.message ? `: ${promoted.message}` : '';
 }
 
 /** `status.observedGeneration` is text. A Rollout that was aborted runs the version before, and says Degraded. */
-function argoStatus(object: KubeObject<any, any>): KStatus {
+function argoStatus(object: AnyObject): KStatus {
   const { generation } = object.metadata;
   const observed = fieldAt(object, ['status', 'observedGeneration']);
   if (generation !== undefined && String(observed ?? '') !== String(generation)) {
@@ -155,7 +155,7 @@ function argoStatus(object: KubeObject<any, any>): KStatus {
 }
 
 /** The status of an OpenKruise Rollout: at rest it is Healthy, and `Succeeded` says how the last one ended. */
-function kruiseStatus(object: KubeObject<any, any>): KStatus {
+function kruiseStatus(object: AnyObject): KStatus {
   const { generation } = object.metadata;
   const observed = numberAt(object, ['status', 'observedGeneration']);
   if (generation !== undefined && observed !== generation) {

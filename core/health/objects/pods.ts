@@ -2,7 +2,7 @@
  * Why the Pods of a workload do not run, in a few words. Nothing that a container has written is among them (its termination message may hold a secret),
  * and nothing that changes with each restart.
  */
-import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { isMap } from '../../kube/json.ts';
 import { toSelectorString } from '../../kube/selector.ts';
@@ -11,7 +11,7 @@ import { oneLine } from '../../text/oneLine.ts';
 import type { Since } from './broken.ts';
 import { type ObservedResource, troubleOf } from './resources.ts';
 
-type Pod = KubeObject<any, any>;
+type Pod = AnyObject;
 
 /** A namespace and a selector that finds the Pods of one workload. */
 export interface PodQuery {
@@ -38,7 +38,7 @@ export function podQueries(observed: readonly ObservedResource[], since: Since, 
 }
 
 /** undefined where it has none that finds some Pods and not all. */
-function podSelector(object: KubeObject<any, any> | undefined): string | undefined {
+function podSelector(object: AnyObject | undefined): string | undefined {
   const selector = fieldAt(object, ['spec', 'selector']);
   if (!isMap(selector) || !isMap(fieldAt(object, ['spec', 'template']))) return undefined;
   try {

@@ -1,5 +1,5 @@
 /** The health of the objects in an inventory. */
-import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { formatTime } from '../../kube/time.ts';
 import { deletedSince, failureTime, isBroken, latest, mayBeGone, type Since } from './broken.ts';
 import { displayName, type InventoryResource } from './inventory.ts';
@@ -7,7 +7,7 @@ import { healthOf } from './kindHealth.ts';
 
 export interface ObservedResource extends InventoryResource {
   /** undefined without an error: there is no such object. */
-  object?: KubeObject<any, any> | undefined;
+  object?: AnyObject | undefined;
   /** Why it could not be read. */
   error?: string;
   /** Why its Pods do not run, where it is a workload that has been looked into. */
@@ -37,7 +37,7 @@ interface ResourceHealth {
   gone: string[];
   errors: string[];
   /** The latest failure; undefined when no failed object says when. */
-  failedAt?: EpochMs;
+  failedAt?: EpochMs | undefined;
 }
 
 export function resourceHealth(observed: readonly ObservedResource[], since: Since, now: EpochMs): ResourceHealth {
@@ -72,8 +72,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
       times.push(failureTime(resource.object));
     }
   }
-  const failedAt = latest(times);
-  return failedAt === undefined ? health : { ...health, failedAt };
+  return { ...health, failedAt: latest(times) };
 }
 
 /** Enough to act on: no reader needs a list of 2,000 objects. */

@@ -3,7 +3,7 @@
  * deploying the newest release in spite of its gates, as a first deployment.
  */
 import { DEPLOYED } from '../../../api/annotations.ts';
-import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, HistoryEntry, VersionInfo } from '../../../api/types.ts';
 import { parseDeployments } from '../../admission/managedFields/deployment.ts';
 import { boundRollouts } from '../../admission/managedFields/managedFields.ts';
@@ -23,18 +23,14 @@ export interface CarriedDeployment {
 }
 
 /** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */
-export function isBoundTo({ metadata }: KubeObject<any, any>, kind: string, rollout: string): boolean {
+export function isBoundTo({ metadata }: AnyObject, kind: string, rollout: string): boolean {
   // Asked of all objects of a namespace for each of its Rollouts: most are ruled out without parsing.
   if (!Object.values(metadata.annotations ?? {}).some((value) => value.includes(rollout))) return false;
   return boundRollouts({ kind, metadata }).includes(rollout);
 }
 
 /** This Rollout's deployment on an object bound to it; its uid may be that of an earlier Rollout of this name. */
-export function carriedDeployment(
-  object: KubeObject<any, any>,
-  kind: string,
-  rollout: string,
-): CarriedDeployment | undefined {
+export function carriedDeployment(object: AnyObject, kind: string, rollout: string): CarriedDeployment | undefined {
   if (!isBoundTo(object, kind, rollout)) return undefined;
   const deployment = parseDeployments(object.metadata.annotations?.[DEPLOYED]).find((s) => s.rollout === rollout);
   return deployment && isLegalTag(deployment.version)

@@ -3,7 +3,7 @@ import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { deployCutoff, knownHealth } from '../../health/known.ts';
-import type { NewCondition } from '../../kube/conditions.ts';
+import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { deploymentEvent } from './deploymentEvents.ts';
@@ -85,7 +85,7 @@ function applied(head: HistoryEntry, bound: readonly FluxBinding[], now: EpochMs
   const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
   return {
     head: done,
-    ...(head.lastRetryTimestamp && { ready: { type: READY, status: 'True', reason: 'RolloutSucceeded', message } }),
+    ...(head.lastRetryTimestamp && { ready: trueCondition(READY, 'RolloutSucceeded', message) }),
     events: [deploymentEvent(done, 'Normal', 'DeploymentApplied', message)],
   };
 }
@@ -143,7 +143,7 @@ function goOn(
   const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
   return {
     head: done,
-    ready: { type: READY, status: 'True', reason: 'BakeTimePassed', message },
+    ready: trueCondition(READY, 'BakeTimePassed', message),
     events: [...before, deploymentEvent(done, 'Normal', 'BakeTimePassed', message)],
   };
 }
@@ -159,7 +159,7 @@ function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], 
   };
   return {
     head: failed,
-    ready: { type: READY, status: 'False', reason: 'BakeTimeFailed', message },
+    ready: falseCondition(READY, 'BakeTimeFailed', message),
     events: [deploymentEvent(failed, 'Warning', 'BakeTimeFailed', message)],
   };
 }

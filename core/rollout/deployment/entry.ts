@@ -3,7 +3,7 @@
 import { BAKE_FAILURE_DISABLED } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
-import type { NewCondition } from '../../kube/conditions.ts';
+import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { isBaking } from './bake.ts';
@@ -155,10 +155,10 @@ export function bakeFailureDisabled({
     return disabled('PreviousBakeFailed', `Previous deployment ${what}.`);
   }
   if (manual && unhealthy) return disabled('DeployedWithUnhealthyHealthChecks', 'Deployed during an active incident.');
-  return { type: BAKE_FAILURE_DISABLED, status: 'False', reason: 'Normal', message: '' };
+  return falseCondition(BAKE_FAILURE_DISABLED, 'Normal', '');
 }
 
 function disabled(reason: string, why: string): NewCondition {
   const message = `${why} Health check failures will not fail this deployment.`;
-  return { type: BAKE_FAILURE_DISABLED, status: 'True', reason, message };
+  return trueCondition(BAKE_FAILURE_DISABLED, reason, message);
 }

@@ -7,7 +7,7 @@ import { healthCheckLabels } from '../../health/association.ts';
 import { howToAllow } from '../../health/consent.ts';
 import { goneChecks, hasNewError, isReportedSince } from '../../health/known.ts';
 import { KUSTOMIZATION_CLASS } from '../../health/kustomizationCheck.ts';
-import type { NewCondition } from '../../kube/conditions.ts';
+import { type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime, wholeSeconds } from '../../kube/time.ts';
 import { withoutCommands } from '../../text/commands.ts';
 
@@ -97,7 +97,7 @@ export function healthChecksLeftOut(count = 0, { metadata }: Rollout): NewCondit
   if (count === 0) return undefined;
   const what = count === 1 ? '1 HealthCheck of another namespace is' : `${count} HealthChecks of other namespaces are`;
   const message = `${what} selected but not watched: ${howToAllow(metadata.namespace ?? '')}`;
-  return { type: HEALTH_CHECKS_LEFT_OUT, status: 'True', reason: 'NotAllowed', message };
+  return trueCondition(HEALTH_CHECKS_LEFT_OUT, 'NotAllowed', message);
 }
 
 /** A bake that watches nothing must say so. */
@@ -108,7 +108,7 @@ export function healthChecksMissing(
   const isWatching = healthCheckLabels(spec?.healthCheckSelector) !== undefined;
   if (!isWatching || healthChecks.length + healthLeftOut > 0) return undefined;
   const message = 'spec.healthCheckSelector matches no HealthCheck: bakes check no health until one appears';
-  return { type: HEALTH_CHECKS_MISSING, status: 'True', reason: 'NoneSelected', message };
+  return trueCondition(HEALTH_CHECKS_MISSING, 'NoneSelected', message);
 }
 
 function failed({ metadata }: HealthCheck, message: string | undefined): FailedCheck {

@@ -8,7 +8,7 @@ import { GATE_CLOSED, ROLLED_BACK } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../../api/types.ts';
 import { approvalCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
-import type { NewCondition } from '../../kube/conditions.ts';
+import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { isBare } from '../release/metadata.ts';
 
@@ -118,16 +118,11 @@ export function rollbackCondition(
   if (rollback) {
     const what = `The rollback from ${rollback.from} to ${rollback.to.tag}`;
     if (closed.length === 0) return undefined;
-    return {
-      type: ROLLED_BACK,
-      status: 'False',
-      reason: GATE_CLOSED,
-      message: `${what} waits: ${closedText(closed)}`,
-      commands: approvalCommands(closed),
-    };
+    const waits = falseCondition(ROLLED_BACK, GATE_CLOSED, `${what} waits: ${closedText(closed)}`);
+    return { ...waits, commands: approvalCommands(closed) };
   }
   if (head?.rolledBackFrom === undefined) return undefined;
   const why = before?.version.tag === head.rolledBackFrom && before.bakeStatusMessage;
   const message = `Rolled back from ${head.rolledBackFrom} to ${head.version.tag}${why ? `: ${why}` : ''}`;
-  return { type: ROLLED_BACK, status: 'True', reason: 'RolledBack', message };
+  return trueCondition(ROLLED_BACK, 'RolledBack', message);
 }

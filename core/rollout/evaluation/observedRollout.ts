@@ -37,13 +37,11 @@ export interface Observed {
   awaited?: readonly string[];
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
   carried?: readonly CarriedDeployment[];
-  /** A ConfigMap that this Rollout doesn't own has the name of spec.releaseConfigMap. */
-  configMapIsForeign?: boolean;
-  /** This installation manages no ConfigMaps. */
-  configMapUnsupported?: boolean;
+  /** Why the ConfigMap of spec.releaseConfigMap cannot be written. */
+  configMapProblem?: string | undefined;
   /** The ImagePolicy of spec.writeBack as it is, where this Rollout has made it. */
   derivedPolicy?: ImagePolicy | undefined;
-  /** Why there can be none. */
+  /** Why it cannot be written. */
   writeBackProblem?: string | undefined;
   onFailure: Settings['onFailure'];
   likeKuberik?: boolean | undefined;

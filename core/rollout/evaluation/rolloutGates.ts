@@ -12,7 +12,7 @@ import type {
   RolloutStatus,
   VersionInfo,
 } from '../../../api/types.ts';
-import { findCondition, type NewCondition } from '../../kube/conditions.ts';
+import { falseCondition, findCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { few } from '../../kube/firstFew.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
@@ -235,21 +235,17 @@ function bypassed(
     gated,
     promoted: gated,
     passing: true,
-    condition: condition('True', 'GatesBypassed', bypassMessage(tag)),
+    condition: trueCondition(GATES_PASSING, 'GatesBypassed', `Gates bypassed for version ${tag}`),
   };
 }
 
-function bypassMessage(tag: string): string {
-  return `Gates bypassed for version ${tag}`;
-}
-
-function condition(status: 'True' | 'False', reason: string, message: string): NewCondition {
-  return { type: GATES_PASSING, status, reason, message };
-}
-
-const ALL_PASSING = condition('True', 'AllGatesPassing', 'All gates are passing');
-const SOME_BLOCKING = condition('False', 'SomeGatesBlocking', 'Some gates are blocking deployment');
-const NONE_ALLOWED = condition('False', 'NoAllowedVersions', 'No release candidates are allowed by all gates');
+const ALL_PASSING = trueCondition(GATES_PASSING, 'AllGatesPassing', 'All gates are passing');
+const SOME_BLOCKING = falseCondition(GATES_PASSING, 'SomeGatesBlocking', 'Some gates are blocking deployment');
+const NONE_ALLOWED = falseCondition(
+  GATES_PASSING,
+  'NoAllowedVersions',
+  'No release candidates are allowed by all gates',
+);
 
 /** The condition Ready: for kstatus, a RolloutGate that is not passing is not ready. It doesn't say which versions pass. */
 export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {

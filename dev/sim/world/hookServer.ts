@@ -6,7 +6,6 @@ import { createAccessReviewer, withRememberedAnswers } from '../../../server/clu
 import { ApiError } from '../../../server/cluster/apiError.ts';
 import { createReader, withSharedReads } from '../../../server/cluster/clusterReader.ts';
 import type { Request } from '../../../server/cluster/connection.ts';
-import { createGateRequirers } from '../../../server/cluster/gateRequirers.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
 import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
 import { createRecent } from '../../../server/recent.ts';
@@ -51,7 +50,6 @@ export function hookServer({ clock, connection, settings, recorded, crashed }: H
     events,
     metadata: { lookup: () => ({}), isAwaited: () => false },
     measurements: { measure: async () => undefined },
-    requirers: createGateRequirers(cluster),
     recent,
     metrics,
     settings,

@@ -104,7 +104,7 @@ describe('several clusters', () => {
     const dialog = tab.getByRole('dialog');
     await dialog.getByText('Choose a cluster.').waitFor();
     await dialog.getByLabel('Cluster', { exact: true }).selectOption('west');
-    await dialog.getByText(/"developer" cannot create resource "gates"/).waitFor();
+    await dialog.getByText(/It takes create on gates/).waitFor();
     await dialog.getByLabel('Cluster', { exact: true }).selectOption('east');
     await dialog.getByText('It would hold 1:').waitFor();
     await expectAccessible(tab);

@@ -106,15 +106,4 @@ describe('slots', () => {
     const kept = plan(budget({ maxConcurrent: 1 }, { slots: [slot] }), [waiting], NOW, [['uid-of-a', relabelled]]);
     expect(kept.status.slots).toEqual([slot]);
   });
-
-  it('of the old spec stay where the new one does not parse, and none is granted', () => {
-    const { status } = plan(budget(), [rollout('a', { asks: ['1.0.0'] })]);
-    const broken = plan(budget({ maxConcurrent: 'many' }, status), [], NOW);
-    expect(broken.status.slots).toEqual(status.slots);
-    expect(readyOf(broken.status)).toMatchObject({
-      status: 'False',
-      reason: 'InvalidBudget',
-      message: expect.stringContaining('"many"'),
-    });
-  });
 });

@@ -54,7 +54,6 @@ function reader({ objects, served, reads }: World): ClusterReader {
 
 export function cacheOn(of: World, timeoutMs = 2000) {
   let now = 0;
-  const arrivals: string[] = [];
   const warnings: string[] = [];
   const drops: string[] = [];
   const cache = createMetadataCache({
@@ -63,13 +62,11 @@ export function cacheOn(of: World, timeoutMs = 2000) {
     clock: () => now,
     log: { warn: (fields) => warnings.push((fields as { why: string }).why) },
     dropped: (what) => drops.push(what),
-    onArrival: ({ namespace, name }, tag) => arrivals.push(`${namespace}/${name} ${tag}`),
     timeoutMs,
   });
   const policy = { namespace: 'demo', name: 'web' };
   let repository = policy;
   return {
-    arrivals,
     warnings,
     drops,
     pass: (seconds: number) => {

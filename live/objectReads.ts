@@ -1,0 +1,83 @@
+/** Live reads that hooks and webhooks share. */
+import type { FluxObject } from '../api/flux.ts';
+import { apiVersionOf, type BOUND_KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { ClusterReader, HookCall } from '../api/ports.ts';
+import type { Rollout, RolloutGate } from '../api/types.ts';
+import { refKey } from '../core/kube/names.ts';
+import {
+  consenting,
+  namespacesToAsk,
+  orderProblem,
+  unreadUpstream,
+  upstreamRefs,
+} from '../core/rollout/upstream/dependencies.ts';
+import type { UpstreamRollouts } from '../core/rollout/upstream/upstreamVerdict.ts';
+
+export type Reads = Pick<HookCall, 'cluster' | 'settings'>;
+
+/** Metadata of all objects of these kinds, of one namespace or of all. A kind that is not served has none. */
+export async function objectsOfKinds(
+  kinds: readonly (typeof BOUND_KINDS)[number][],
+  namespace: string | undefined,
+  cluster: ClusterReader,
+): Promise<FluxObject[]> {
+  const lists = await Promise.all(
+    kinds.map(async (row) => {
+      if (!(await cluster.serves(resourceOf(row)))) return [];
+      const objects = await cluster.listMetadata({ ...resourceOf(row), ...(namespace !== undefined && { namespace }) });
+      return objects.map(({ metadata }) => ({ apiVersion: apiVersionOf(row), kind: row.kind, metadata }));
+    }),
+  );
+  return lists.flat();
+}
+
+/** The part of each object's metadata that `keep` returns, for `most` objects: users can create as many as they like. */
+export async function listAtMost<Kept>(
+  ref: Parameters<ClusterReader['pages']>[0],
+  most: number,
+  keep: (object: KubeObject) => Kept,
+  cluster: ClusterReader,
+): Promise<{ listed: Kept[]; isTruncated: boolean }> {
+  const listed: Kept[] = [];
+  for await (const page of cluster.pages({ ...ref, metadataOnly: true })) {
+    const room = most - listed.length;
+    listed.push(...page.slice(0, room).map(keep));
+    if (page.length > room) return { listed, isTruncated: true };
+  }
+  return { listed, isTruncated: false };
+}
+
+export async function namespaceLabels(name: string, cluster: ClusterReader): Promise<Record<string, string>> {
+  return (await cluster.get({ ...NAMESPACES, name }))?.metadata.labels ?? {};
+}
+
+export function listRolloutGates({ metadata }: Rollout, cluster: ClusterReader): Promise<RolloutGate[]> {
+  return cluster.list<RolloutGate>({
+    ...ROLLOUT_GATES,
+    namespace: metadata.namespace ?? '',
+    fieldSelector: `spec.rolloutRef.name=${metadata.name}`,
+  });
+}
+
+/**
+ * The upstream Rollouts of a Rollout, `spec.after`, that it may see.
+ * @param known those that were read before, by `refKey`; the others are read
+ */
+export async function readUpstream(
+  rollout: Rollout,
+  { cluster, settings }: Reads,
+  known: Iterable<readonly [string, Rollout | undefined]> = [],
+): Promise<UpstreamRollouts> {
+  const read = new Map(known);
+  for (let next = unreadUpstream(rollout, read); next.length > 0; next = unreadUpstream(rollout, read)) {
+    const found = await Promise.all(next.map((ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref })));
+    next.forEach((ref, index) => void read.set(refKey(ref), found[index]));
+  }
+  const problem = orderProblem(rollout, read);
+  const found = upstreamRefs(rollout).flatMap((ref) => read.get(refKey(ref)) ?? []);
+  if (settings.watchWithoutConsent) return { found, ...(problem && { problem }) };
+  const names = namespacesToAsk(rollout, found);
+  const namespaces = await Promise.all(names.map((name) => cluster.get({ ...NAMESPACES, name })));
+  return { found: consenting(rollout, found, namespaces), ...(problem && { problem }) };
+}
