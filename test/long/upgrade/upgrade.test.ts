@@ -167,7 +167,7 @@ describe('an installation of 65e3110', () => {
   });
 });
 
-describe('open approvals of 51625b35', () => {
+describe('open approvals of 2482c6c9', () => {
   const BOARD = 'board';
   const group = 'rbac.authorization.k8s.io';
   beforeAll(() =>
