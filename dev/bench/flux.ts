@@ -5,12 +5,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inParallel } from '../../hooks/inParallel.ts';
-import { conditionAt } from '../actors/fluxStandIn.ts';
 import { imagePolicy, kustomization, ref, rollout } from '../actors/objects.ts';
 import { User } from '../actors/user.ts';
 import { applyObject, pathOf } from '../client/resources.ts';
@@ -19,6 +16,7 @@ import { type LocalCluster, startCluster } from '../local/cluster.ts';
 import { startFlux } from '../local/flux/controllers.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { watchArrivals } from './fleets/arrivals.ts';
+import { createSource, SOURCE, serveAlways } from './fleets/source.ts';
 import { auditLog, costFigures, costOf, countHookCalls, quantile } from './measure.ts';
 import { untilQuiet } from './requests.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
@@ -160,7 +158,7 @@ async function openSide(name: Side['name'], cluster: LocalCluster, artifact: Art
   const put = (object: AnyObject) => applyObject(access, object, { manager: 'bench', force: true });
   const controllers = await startFlux(admin);
   await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
-  await publishArtifact(admin, artifact);
+  await createSource(admin, admin, NAMESPACE, { url: artifact.url, digest: artifact.digest });
   let [size, version, start] = [0, 0, 0];
   const arrived = new Map<string, number>();
   const workloads = watchArrivals(
@@ -180,8 +178,7 @@ async function openSide(name: Side['name'], cluster: LocalCluster, artifact: Art
   async function create(app: string): Promise<void> {
     const isGated = name === 'gated';
     const substitute = { NAME: app, APP_VERSION: tagOf() };
-    const sourceRef = { kind: 'GitRepository', name: NAMESPACE };
-    const spec = { interval: '1h', sourceRef, path: './', prune: true, postBuild: { substitute } };
+    const spec = { interval: '1h', sourceRef: SOURCE, path: './', prune: true, postBuild: { substitute } };
     if (isGated) {
       await put(imagePolicy(NAMESPACE, app));
       await publish(app);
@@ -243,27 +240,7 @@ async function serveArtifact(): Promise<Artifact> {
   writeFileSync(join(folder, 'app.yaml'), MANIFEST);
   const archive = execFileSync('tar', ['-C', folder, '-cz', 'app.yaml']);
   rmSync(folder, { recursive: true });
-  const server = createServer((_, response) => response.end(archive));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/app.tar.gz`,
-    digest: `sha256:${createHash('sha256').update(archive).digest('hex')}`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
-/** A GitRepository that source-controller leaves alone, so that fetching is no part of the time. */
-async function publishArtifact(admin: User, { url, digest }: Artifact): Promise<void> {
-  const metadata = { name: NAMESPACE, namespace: NAMESPACE };
-  const source = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'GitRepository', metadata };
-  await admin.create({ ...source, spec: { interval: '1h', url: 'https://git.example/fleet', suspend: true } });
-  const revision = `main@sha1:${'0'.repeat(40)}`;
-  await admin.patchStatus(source, {
-    observedGeneration: 1,
-    artifact: { revision, digest, url, path: 'fleet/app.tar.gz', lastUpdateTime: '2026-01-02T12:00:00Z' },
-    conditions: [conditionAt(Date, 'Ready', 1, 'True', 'Succeeded', 'stored artifact')],
-  });
+  const { host, close } = await serveAlways(archive);
+  const digest = `sha256:${createHash('sha256').update(archive).digest('hex')}`;
+  return { url: `http://${host}/app.tar.gz`, digest, close };
 }

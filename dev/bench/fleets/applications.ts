@@ -2,8 +2,6 @@
  * A fleet for benches: applications, each an ImagePolicy, a Rollout and a Kustomization, dealt out to the namespaces in turn. With
  * HealthChecks of class kustomization the Rollouts bake on them, and Flux is played: it applies some ConfigMaps for each Kustomization.
  */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { inParallel } from '../../../hooks/inParallel.ts';
 import { conditionAt, conditions } from '../../actors/fluxStandIn.ts';
 import { configMap, imagePolicy, kustomization, ref, rollout } from '../../actors/objects.ts';
@@ -12,10 +10,9 @@ import { applyObject, pathOf } from '../../client/resources.ts';
 import type { AnyObject } from '../../client/send.ts';
 import type { LocalCluster } from '../../local/cluster.ts';
 import { watchArrivals } from './arrivals.ts';
+import { createSource, REVISION, SOURCE, serveAlways } from './source.ts';
 
-const FLEET = 'fleet';
-const SOURCE = { kind: 'GitRepository', name: FLEET };
-const REVISION = `main@sha1:${'0'.repeat(40)}`;
+const FLEET = SOURCE.name;
 const WIDTH = 32;
 const PATIENCE_MS = 600_000;
 
@@ -67,19 +64,11 @@ export async function applicationFleet(
     await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     await put(kustomization(namespace, FLEET, { spec: { sourceRef: SOURCE } }));
     if (!registry) return;
-    const metadata = { name: FLEET, namespace };
-    const source = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: SOURCE.kind, metadata };
-    await put({ ...source, spec: { interval: '10m', url: 'https://git.example/fleet' } });
-    const digest = `sha256:${'0'.repeat(64)}`;
-    await flux.patchStatus(source, {
-      observedGeneration: 1,
-      artifact: { revision: REVISION, digest, path: 'x', url: 'http://x', lastUpdateTime: '2026-01-02T12:00:00Z' },
-      conditions: [conditionAt(Date, 'Ready', 1, 'True', 'Succeeded', 'stored artifact')],
-    });
+    await createSource(admin, flux, namespace, { url: 'http://x', digest: `sha256:${'0'.repeat(64)}` });
     await put({
       apiVersion: 'image.toolkit.fluxcd.io/v1',
       kind: 'ImageRepository',
-      metadata,
+      metadata: { name: FLEET, namespace },
       spec: { image: registry.image, interval: '10m', insecure: true },
     });
   }
@@ -177,13 +166,6 @@ const MANIFEST = JSON.stringify({
 
 /** A registry on loopback in which every tag of every repository is the same release: what is known of it is not asked for again. */
 async function startRegistry(): Promise<{ image: string; close(): void }> {
-  const server = createServer((_, response) => response.end(MANIFEST));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    image: `127.0.0.1:${(server.address() as AddressInfo).port}/app`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  const { host, close } = await serveAlways(MANIFEST);
+  return { image: `${host}/app`, close };
 }

@@ -1,0 +1,39 @@
+/** Where the applications of a fleet come from: a GitRepository whose artifact a bench brings, so that fetching is no part of what it measures. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { conditionAt } from '../../actors/fluxStandIn.ts';
+import { ref } from '../../actors/objects.ts';
+import type { User } from '../../actors/user.ts';
+
+export const SOURCE = { kind: 'GitRepository', name: 'fleet' } as const;
+export const REVISION = `main@sha1:${'0'.repeat(40)}`;
+
+/** Suspended: a source-controller that runs leaves it alone. */
+export async function createSource(
+  admin: User,
+  flux: User,
+  namespace: string,
+  artifact: { url: string; digest: string },
+): Promise<void> {
+  const { apiVersion } = ref('ociRepository', undefined, '');
+  const source = { apiVersion, kind: SOURCE.kind, metadata: { name: SOURCE.name, namespace } };
+  await admin.create({ ...source, spec: { interval: '1h', url: 'https://git.example/fleet', suspend: true } });
+  await flux.patchStatus(source, {
+    observedGeneration: 1,
+    artifact: { ...artifact, revision: REVISION, path: 'fleet/app.tar.gz', lastUpdateTime: '2026-01-02T12:00:00Z' },
+    conditions: [conditionAt(Date, 'Ready', 1, 'True', 'Succeeded', 'stored artifact')],
+  });
+}
+
+/** A server on loopback that answers everything with the same bytes. */
+export async function serveAlways(body: string | Uint8Array): Promise<{ host: string; close(): void }> {
+  const server = createServer((_, response) => response.end(body));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
