@@ -9,8 +9,8 @@ import {
   type Visitor,
   visitorOf,
 } from '../support/browser.ts';
-import { gate, ref, rolloutGate, sharedCluster, waitFor } from '../support/cluster.ts';
-import { nextSecond, type Story, storyOf } from '../support/rolloutStory.ts';
+import { gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
+import { nextSecond, type Story, storyAtQa, storyOf } from '../support/rolloutStory.ts';
 
 const view = sharedCluster();
 
@@ -37,14 +37,8 @@ describe('an application that waits for an approval', () => {
   let at: string;
 
   beforeAll(async () => {
-    story = storyOf(view, await view.newNamespace());
+    story = await storyAtQa(view);
     at = `/rollout/${story.ns}/app`;
-    await story.create();
-    await story.bind();
-    await story.publish('1.0.0');
-    await story.arrive('1.0.0');
-    await view.admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: true, allowedVersions: ['1.0.0'] }));
-    await story.publish('1.1.0');
     [sre, developer] = await Promise.all([
       visitorOf(view.dir, 'sre', story.ns),
       visitorOf(view.dir, 'developer', story.ns),

@@ -9,8 +9,8 @@ import { send } from '../../../dev/client/send.ts';
 import { launchBrowser } from '../../../dev/page/browser.ts';
 import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
 import { expectAccessible, expectFits, keepScreenshot } from '../support/browser.ts';
-import { ref, rolloutGate, sharedCluster, waitFor } from '../support/cluster.ts';
-import { type Story, storyOf } from '../support/rolloutStory.ts';
+import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
+import { type Story, storyAtQa } from '../support/rolloutStory.ts';
 
 const view = sharedCluster();
 
@@ -24,14 +24,8 @@ describe('two users of the page in the cluster', () => {
   let developer: Page;
 
   beforeAll(async () => {
-    story = storyOf(view, await view.newNamespace());
+    story = await storyAtQa(view);
     at = `/rollout/${story.ns}/app`;
-    await story.create();
-    await story.bind();
-    await story.publish('1.0.0');
-    await story.arrive('1.0.0');
-    await view.admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: true, allowedVersions: ['1.0.0'] }));
-    await story.publish('1.1.0');
     [served, browser] = await Promise.all([servePageInCluster(view.admin.access, dir), launchBrowser()]);
     [sre, developer] = await Promise.all([newTab(), newTab()]);
   });

@@ -4,7 +4,16 @@ import { ONE_SHOT, ROLLOUT_PREFIX } from '../../../api/annotations.ts';
 import { requestKey } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
 import { objectOf } from '../../support/objects.ts';
-import { type AnyObject, type ClusterView, kustomization, ociRepository, ref, rollout, waitFor } from './cluster.ts';
+import {
+  type AnyObject,
+  type ClusterView,
+  kustomization,
+  ociRepository,
+  ref,
+  rollout,
+  rolloutGate,
+  waitFor,
+} from './cluster.ts';
 import { conditionOf, tagArrives, variablesArrive } from './versions.ts';
 
 const LABELS = { app: 'app' };
@@ -135,4 +144,16 @@ export type Story = ReturnType<typeof storyOf>;
 export async function nextSecond(): Promise<void> {
   const second = Math.floor(Date.now() / 1000);
   await waitFor(() => Math.floor(Date.now() / 1000) > second, 'the next second');
+}
+
+/** The Rollout `app` of a new namespace, on which 1.0.0 runs and 1.1.0 waits: the RolloutGate `qa` allows 1.0.0 only. */
+export async function storyAtQa(view: ClusterView) {
+  const story = storyOf(view, await view.newNamespace());
+  await story.create();
+  await story.bind();
+  await story.publish('1.0.0');
+  await story.arrive('1.0.0');
+  await view.admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: true, allowedVersions: ['1.0.0'] }));
+  await story.publish('1.1.0');
+  return story;
 }
