@@ -41,7 +41,7 @@ data: { level: info }
 apiVersion: v1
 kind: Service
 metadata: { name: "\${NAME}", namespace: fleet }
-spec: { selector: { app: "\${NAME}" }, ports: [{ port: 80 }] }
+spec: { clusterIP: None, selector: { app: "\${NAME}" }, ports: [{ port: 80 }] }
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
