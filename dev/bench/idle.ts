@@ -3,8 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
-import { auditLog, costOf, memoryFigures, requestFigures, requestsOf, residentMiB } from './measure.ts';
-import { untilQuiet } from './requests.ts';
+import { costOf, memoryFigures, requestFigures, requestsOf, residentMiB, settled } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
 const FLUX_INTERVAL_S = 600;
@@ -13,8 +12,6 @@ const REQUESTS_OF_300_CHECKS = 5;
 /** Of driver and hook server together, of 2,000 Rollouts; a small fleet may use what the processes use by themselves. */
 const CORES_OF_2000 = 0.15;
 const CORES_OF_NONE = 0.04;
-/** What the last deployments have set off ends first: a HealthCheck is looked at once more after its change, and the registry asked again a minute later. */
-const LAST_LOOK_MS = 70_000;
 /** Of requests, against that of the checks. */
 const GROWTH = 1.2;
 /** The applications with HealthChecks come first: in that order, a short measurement would see hardly any others. A prime beyond the largest fleet: each has its turn. */
@@ -46,8 +43,7 @@ export const idle: ClusterScenario = {
       const group = `${count} Rollouts, ${checks} HealthChecks at rest`;
       logToStderr(`Settling ${count} Rollouts and ${checks} HealthChecks`);
       await fleet.growTo({ rollouts: count, checks, objects });
-      await wait(LAST_LOOK_MS);
-      await untilQuiet(auditLog(cluster));
+      await settled(cluster);
       logToStderr(`Measuring for ${seconds} s`);
       const cost = await costOf(cluster, () => reconciled(count));
       const cores = Object.entries(cost.cpu).map(([name, used]) => ({ name, value: used / cost.seconds }));

@@ -2,8 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
-import { auditLog, quantile } from './measure.ts';
-import { untilQuiet } from './requests.ts';
+import { quantile, settled } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
 const P99_MS = 300;
@@ -20,7 +19,7 @@ export const latency: ClusterScenario = {
     for (const count of rollouts) {
       logToStderr(`Settling ${count} Rollouts`);
       await fleet.growTo({ rollouts: count });
-      await untilQuiet(auditLog(cluster));
+      await settled(cluster);
       const times: number[] = [];
       for (let i = 0; i < releases; i++) {
         await wait(PAUSE_MS);

@@ -1,10 +1,11 @@
 /** What processes take, from /proc, and what a piece of work costs; requests to the API server are counted by requests.ts. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { User } from '../actors/user.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { hooksHost } from '../local/monitoring/prometheus.ts';
-import { endOf, ours, type RequestCount, requestsSince } from './requests.ts';
+import { endOf, ours, type RequestCount, requestsSince, untilQuiet } from './requests.ts';
 import type { Figure } from './scenario.ts';
 
 /** A request that is rarer than this for each object is not printed. */
@@ -41,6 +42,15 @@ export function quantile(values: readonly number[], q: number): number {
 /** Processor seconds of each process of the cluster, by name. */
 function cpuOf(cluster: LocalCluster): Record<string, number> {
   return Object.fromEntries(cluster.children().map(({ name, pid }) => [name, cpuSeconds(pid) ?? 0]));
+}
+
+/** A minute after a first deployment its FluxBinding reports it, the registry is asked again, and a HealthCheck is looked at once more. */
+const FIRST_MINUTE_MS = 70_000;
+
+/** Resolves when a fleet that has grown is at rest. */
+export async function settled(cluster: LocalCluster): Promise<void> {
+  await wait(FIRST_MINUTE_MS);
+  await untilQuiet(auditLog(cluster));
 }
 
 export interface Cost {
