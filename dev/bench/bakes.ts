@@ -22,7 +22,10 @@ export const bakes: ClusterScenario = {
       const size = { rollouts: count, checks: Math.ceil((checks * count) / rollouts.at(-1)!), objects };
       const group = `${size.rollouts} Rollouts, ${size.checks} HealthChecks: a release`;
       logToStderr(`Settling ${size.rollouts} Rollouts and ${size.checks} HealthChecks`);
+      const start = performance.now();
       await fleet.growTo(size);
+      const seconds = (performance.now() - start) / 1000;
+      logToStderr(`They are created and have baked after ${seconds.toFixed(0)} s`);
       await wait(TAIL_MS);
       const cost = await costOf(
         cluster,
@@ -32,6 +35,7 @@ export const bakes: ClusterScenario = {
       const { hooks = 0, [cluster.driver()?.name ?? '']: driver = 0 } = cost.cpu;
       processor.push((hooks + driver) / count);
       figures.push(
+        { group, name: 'all that are new: created at once and baked', value: seconds, unit: 's' },
         { group, name: 'all of them', value: cost.seconds, unit: 's' },
         { group, name: 'requests', value: requestsOf(cost) / count, unit: 'requests' },
         ...costFigures(group, cost, count),

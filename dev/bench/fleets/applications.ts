@@ -14,7 +14,8 @@ import { createSource, REVISION, SOURCE, serveAlways } from './source.ts';
 
 const FLEET = SOURCE.name;
 const WIDTH = 32;
-const PATIENCE_MS = 600_000;
+/** Thousands at once take half an hour. */
+const PATIENCE_MS = 3_600_000;
 
 export interface FleetSize {
   rollouts: number;
