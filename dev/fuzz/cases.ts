@@ -1,12 +1,8 @@
 /** Every kind of input, and how each is judged. */
 import fc from 'fast-check';
-import { bakeLife, checkBakes } from './families/bakes.ts';
-import { checkFleet, fleetLife } from './families/budgets.ts';
 import { checkScheduled, scheduled } from './families/calendars.ts';
 import { checkMangled, mangled } from './families/mangled.ts';
-import { calls, checkCalls } from './families/receiver.ts';
 import { checkRollout, rolloutCase } from './families/rollouts.ts';
-import { checkStory, story } from './families/story.ts';
 
 interface Kind<Input> {
   weight: number;
@@ -19,10 +15,6 @@ const KINDS = {
   mangled: { weight: 20, inputs: mangled, check: checkMangled },
   calendar: { weight: 3, inputs: scheduled, check: checkScheduled },
   rollout: { weight: 20, inputs: rolloutCase, check: checkRollout },
-  bake: { weight: 10, inputs: bakeLife, check: checkBakes },
-  receiver: { weight: 3, inputs: calls, check: checkCalls },
-  budget: { weight: 5, inputs: fleetLife, check: checkFleet },
-  story: { weight: 10, inputs: story, check: checkStory },
 } satisfies Record<string, Kind<any>>;
 
 export type Family = keyof typeof KINDS;

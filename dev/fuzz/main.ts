@@ -1,13 +1,10 @@
 /** `npm run fuzz`: see options.ts. */
 import { endRequested } from '../local/process/endRequested.ts';
 import { readCommandLine } from '../local/process/options.ts';
-import { MemoryWatch } from './memory.ts';
 import { HELP, type Options, parseFuzzOptions } from './options.ts';
 import { type Failure, fuzz, type Progress, replay } from './run.ts';
 import { Finding } from './world/finding.ts';
 
-/** Samples of memory in one run. */
-const SAMPLES = 40;
 const PROGRESS_MS = 5000;
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
@@ -23,11 +20,9 @@ function report({ seed, path, smallest, message }: Failure, { only }: Options): 
 async function run(options: Options): Promise<number> {
   const { runs, seed, only } = options;
   const started = performance.now();
-  const memory = new MemoryWatch();
   let ending = false;
   let done: Progress = { runs: 0, perFamily: {} };
   let told = started;
-  let sampled = 0;
   endRequested().then(() => {
     ending = true;
     say('Ending after this batch');
@@ -35,10 +30,6 @@ async function run(options: Options): Promise<number> {
   say(`${runs} runs, seed ${seed}`);
   const onBatch = async (progress: Progress) => {
     done = progress;
-    if (progress.runs >= (sampled + 1) * (runs / SAMPLES)) {
-      sampled++;
-      memory.sample();
-    }
     if (performance.now() - told > PROGRESS_MS) {
       told = performance.now();
       say(`${progress.runs} of ${runs} runs, ${(progress.runs / ((told - started) / 1000)).toFixed(0)} a second`);
@@ -56,16 +47,7 @@ async function run(options: Options): Promise<number> {
   process.stdout.write(
     `${done.runs} runs from seed ${seed} in ${((performance.now() - started) / 1000).toFixed(0)} s, nothing found: ${kinds.join(', ')}\n`,
   );
-  const found = memory.result;
-  if (found) {
-    const range = ([first, last]: [number, number]) => `${first.toFixed(1)} → ${last.toFixed(1)} MiB`;
-    process.stdout.write(
-      `memory, first and last quarter: heap ${range(found.heapMiB)}, resident ${range(found.rssMiB)}\n`,
-    );
-  }
-  if (ending) return 130;
-  memory.judge();
-  return 0;
+  return ending ? 130 : 0;
 }
 
 async function main(): Promise<number> {

@@ -4,12 +4,9 @@ import { FAMILIES, type Family } from './cases.ts';
 
 export const HELP = `Usage: npm run fuzz -- [--runs N] [--seed S] [--only KIND] [--replay PATH]
 
-Sends generated inputs to the hooks, to admission and to the receiver, in this process, and checks the answers against a second, naive
-implementation of the rules of docs/ (dev/reference). Looks for crashes, hangs, writes that should have been refused, and memory that grows.
-Of bakes: a deployment Succeeds only while every selected HealthCheck is Healthy, has reported so since the deployment was applied, and bakeTime
-is over; an error that was known at the commit never fails it, a new one always does; clocks of reporters that are wrong by up to an hour change
-nothing; without bake settings it Succeeds once everything bound has applied it, not before.
-Stops at the first finding and prints the smallest input that shows it.
+Sends generated inputs to the hooks and to admission, in this process: requests with anything wrong in them, which must neither crash nor hang
+them, and Rollouts and schedules in any state, whose answers it checks against a second, naive implementation of the rules of docs/
+(dev/reference). What happens to objects over time is for npm run sim. Stops at the first finding and prints the smallest input that shows it.
 
   --runs N       how many inputs (10000)
   --seed S       where the generator starts (from the clock); the same seed gives the same inputs
