@@ -1,0 +1,38 @@
+/** `npm run generate`: writes every generated file of this repository. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { REPOSITORY } from '../repository.ts';
+import { cataloguePages } from './generate-catalogues.ts';
+import { commandPage } from './generate-cli-docs.ts';
+import { referencePage } from './generate-reference.ts';
+import { typeFiles } from './generate-types.ts';
+
+/** Paths below the root of this repository, and their texts. */
+export type Generated = readonly (readonly [path: string, text: string])[];
+
+const usage = `Usage: node dev/scripts/generate.ts [--check]
+
+Writes api/generated from the CRDs in manifests/crds; docs/reference.md from the CRDs, docs/reference from lists in the code, and
+docs/cli.md from the commands.
+  --check   only compare; exit 1 when a file is out of date
+`;
+
+const args = process.argv.slice(2);
+if (args.includes('--help')) {
+  console.log(usage);
+  process.exit(0);
+}
+const all = [await typeFiles(), await referencePage(), await cataloguePages(), await commandPage()];
+let stale = false;
+for (const [path, text] of all.flat()) {
+  const file = join(REPOSITORY, path);
+  if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
+  if (args.includes('--check')) {
+    console.error(`${path} is out of date: run npm run generate`);
+    stale = true;
+    continue;
+  }
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
+process.exit(stale ? 1 : 0);
