@@ -111,14 +111,12 @@ function authorizationAt(url: string, endpointConfigs: readonly EndpointConfig[]
 
 /** Reads the Secret with the engine's own rights. */
 async function authorizationHeader(
-  { type = 'Bearer', secretRef }: Authorization,
+  { secretRef }: Authorization,
   client: Pick<ApiClient, 'get'>,
 ): Promise<string> {
-  if (type.trim().toLowerCase() === 'basic')
-    throw new Error('authorization of type Basic is not supported: use basicAuth');
   const { namespace, name, key } = secretRef;
   const secret = await client.get<Secret>(`/api/v1/namespaces/${namespace}/secrets/${name}`);
   const value = secret.data?.[key];
   if (value === undefined) throw new Error(`authorization: Secret ${namespace}/${name} has no key ${key}`);
-  return `${type.trim() || 'Bearer'} ${Buffer.from(value, 'base64').toString('utf8').trim()}`;
+  return `Bearer ${Buffer.from(value, 'base64').toString('utf8').trim()}`;
 }

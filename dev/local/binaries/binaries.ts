@@ -6,7 +6,6 @@ import { REPOSITORY } from '../../repository.ts';
 import type { Log } from '../process/log.ts';
 import { cacheDirectory, withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
-import { isUsable } from './versions.ts';
 
 const PACKAGES = {
   etcd: 'go.etcd.io/etcd/server/v3',
@@ -40,7 +39,7 @@ export async function provideBinaries(log: Log, env: NodeJS.ProcessEnv = process
 const missingOf = (binaries: Record<string, string | undefined>) => BINARY_NAMES.filter((name) => !binaries[name]);
 
 /** Folders to look in, in order. */
-export function searchFolders(env: NodeJS.ProcessEnv, cache: string): string[] {
+function searchFolders(env: NodeJS.ProcessEnv, cache: string): string[] {
   const path = (env.PATH ?? '').split(delimiter).filter(Boolean);
   return [...(env.KUBEBUILDER_ASSETS ? [env.KUBEBUILDER_ASSETS] : []), ...path, cache];
 }
@@ -56,6 +55,16 @@ function works(file: string, name: BinaryName): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Whether a binary with that `--version` output will do: `etcd Version: 3.6.16`, `Kubernetes v1.36.3`. Kubernetes is new enough where selectable fields
+ * of custom resources are on for good. v0.0.0, a build from source without a version, is trusted.
+ */
+export function isUsable(binary: BinaryName, versionOutput: string): boolean {
+  if (binary === 'etcd') return versionOutput.includes('etcd Version: 3.');
+  const [, major, minor] = /^Kubernetes v(\d+)\.(\d+)\./.exec(versionOutput) ?? [];
+  return major === '0' || (major === '1' && Number(minor) >= 32);
 }
 
 async function build(names: BinaryName[], work: string, cache: string, log: Log): Promise<void> {

@@ -46,11 +46,6 @@ describe('hook of a controller', () => {
 
     it.each<[string, EndpointConfig[], string | undefined]>([
       ["its host's, without the space around it", [{ host: '127.0.0.1:PORT', authorization }], 'Bearer s3cret'],
-      [
-        'of a scheme of its own',
-        [{ host: '127.0.0.1:PORT', authorization: { ...authorization, type: 'Token' } }],
-        'Token s3cret',
-      ],
       ['none for another host', [{ host: '127.0.0.1', authorization }], undefined],
     ])('sends %s', async (_what, configs, header) => {
       expect(await sent(configs)).toBe(header);
@@ -60,7 +55,6 @@ describe('hook of a controller', () => {
     it.each<[string, Authorization, RegExp]>([
       ['a Secret that is not there', { secretRef: { ...secretRef, name: 'x' } }, /no .*x/],
       ['a key that is not there', { secretRef: { ...secretRef, key: 'x' } }, /no key x/],
-      ['the scheme Basic', { secretRef, type: 'basic' }, /use basicAuth/],
     ])('and %s is refused', async (_what, wrong, message) => {
       await expect(client('http://a/sync', [{ host: 'a', authorization: wrong }])).rejects.toThrow(message);
     });
