@@ -4,7 +4,7 @@ import { accessSync, constants, readFileSync, renameSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import type { Log } from '../process/log.ts';
-import { cacheDirectory, withLock } from './cache.ts';
+import { controlPlaneCache, withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
 const PACKAGES = {
@@ -19,9 +19,10 @@ export type Binaries = Record<BinaryName, string>;
 const BINARY_NAMES = Object.keys(PACKAGES) as BinaryName[];
 
 /** Finds each binary in KUBEBUILDER_ASSETS, PATH or the cache, and builds those that are nowhere. */
-export async function provideBinaries(log: Log, env: NodeJS.ProcessEnv = process.env): Promise<Binaries> {
-  const cache = cacheDirectory(env);
-  const folders = searchFolders(env, cache);
+export async function provideBinaries(log: Log): Promise<Binaries> {
+  const cache = controlPlaneCache();
+  const { KUBEBUILDER_ASSETS, PATH = '' } = process.env;
+  const folders = [...(KUBEBUILDER_ASSETS ? [KUBEBUILDER_ASSETS] : []), ...PATH.split(delimiter).filter(Boolean), cache];
   const found = () => Object.fromEntries(BINARY_NAMES.map((name) => [name, findIn(folders, name)]));
   let binaries = found();
   if (missingOf(binaries).length > 0) {
@@ -37,12 +38,6 @@ export async function provideBinaries(log: Log, env: NodeJS.ProcessEnv = process
 }
 
 const missingOf = (binaries: Record<string, string | undefined>) => BINARY_NAMES.filter((name) => !binaries[name]);
-
-/** Folders to look in, in order. */
-function searchFolders(env: NodeJS.ProcessEnv, cache: string): string[] {
-  const path = (env.PATH ?? '').split(delimiter).filter(Boolean);
-  return [...(env.KUBEBUILDER_ASSETS ? [env.KUBEBUILDER_ASSETS] : []), ...path, cache];
-}
 
 function findIn(folders: string[], name: BinaryName): string | undefined {
   return folders.map((folder) => join(folder, name)).find((file) => works(file, name));
