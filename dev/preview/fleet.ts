@@ -13,10 +13,10 @@ const TEAMS = ['shop', 'finance', 'platform', 'identity'];
 
 type State = 'done' | 'frozen' | 'approval' | 'baking' | 'deploying' | 'failed' | 'pinned' | 'stage' | 'empty' | 'first';
 /** In turns. */
-const STATES: readonly State[] = [
-  ...(['done', 'frozen', 'done', 'approval', 'baking', 'done', 'failed', 'done', 'deploying'] as const),
-  ...(['pinned', 'stage', 'done', 'done', 'empty', 'done', 'first', 'done'] as const),
-];
+const STATES =
+  'done frozen done approval baking done failed done deploying pinned stage done done empty done first done'.split(
+    ' ',
+  ) as State[];
 
 export interface FleetObject {
   object: AnyObject;
@@ -260,8 +260,9 @@ const HEADS: Partial<Record<State, [bakeStatus: string, minutes: number]>> = {
 function entry({ state, index, now }: Application, tag: string, id: number, newest: number) {
   const place = index + id;
   const older = place % 7 === 0 ? 'Failed' : place % 11 === 0 ? 'Cancelled' : 'Succeeded';
-  const head = id === newest ? (HEADS[state] ?? ['Succeeded', undefined]) : undefined;
-  const [outcome = older, minutes] = head ?? [];
+  const isNewest = id === newest;
+  const [current = 'Succeeded', minutes] = (isNewest && HEADS[state]) || [];
+  const outcome = isNewest ? current : older;
   const start =
     minutes === undefined ? now - (newest - id + 1) * (DAY + (index % 5) * 7 * HOUR) : now - minutes * MINUTE;
   const baked = start + 3 * MINUTE;
