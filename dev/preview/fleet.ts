@@ -7,11 +7,22 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const NAMES =
-  'checkout search catalog payments invoices ledger accounts sessions mailer images reports pricing'.split(' ');
+const NAMES = 'checkout search catalog payments invoices ledger accounts sessions mailer images reports pricing'.split(
+  ' ',
+);
 const TEAMS = ['shop', 'finance', 'platform', 'identity'];
 
-type State = 'done' | 'frozen' | 'approval' | 'baking' | 'deploying' | 'failed' | 'pinned' | 'stage' | 'empty' | 'first';
+type State =
+  | 'done'
+  | 'frozen'
+  | 'approval'
+  | 'baking'
+  | 'deploying'
+  | 'failed'
+  | 'pinned'
+  | 'stage'
+  | 'empty'
+  | 'first';
 /** In turns. */
 const STATES =
   'done frozen done approval baking done failed done deploying pinned stage done done empty done first done'.split(
@@ -279,9 +290,7 @@ function entry({ state, index, now }: Application, tag: string, id: number, newe
     },
     timestamp: timestamp(start),
     message: isManual ? 'Manual deployment, with force deploy' : 'Automatic deployment',
-    triggeredBy: isManual
-      ? { kind: 'User', name: 'bob@example.com' }
-      : { kind: 'System', name: 'rollout-controller' },
+    triggeredBy: isManual ? { kind: 'User', name: 'bob@example.com' } : { kind: 'System', name: 'rollout-controller' },
     ...(isManual && { requestedBy: 'bob@example.com', reason: 'hotfix for INC-7' }),
     bakeStatus: outcome,
     bakeStatusMessage: messages[outcome] ?? '',

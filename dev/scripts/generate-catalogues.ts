@@ -258,5 +258,7 @@ export async function cataloguePages(): Promise<Generated> {
     log: logPage(),
     conditions: await conditionsPage(),
   };
-  return Object.entries(pages).map(([name, parts]) => [`docs/reference/${name}.md`, `${parts.join('\n\n')}\n`] as const);
+  return Object.entries(pages).map(
+    ([name, parts]) => [`docs/reference/${name}.md`, `${parts.join('\n\n')}\n`] as const,
+  );
 }

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { timestamp } from '../../actors/ask.ts';
 import { type Calendar, isActive, nextChange } from '../../reference/calendar.ts';
-import { ROUTES, reviewOf, serve } from '../world/routes.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';
+import { ROUTES, reviewOf, serve } from '../world/routes.ts';
 
 const time = fc
   .integer({ min: 0, max: 47 })
@@ -59,7 +59,10 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
     metadata,
     spec: { rolloutSelector: {}, ...spec, ...(action && { action }) },
   };
-  const review = await ask(ROUTES.get('/admission/validate/schedule')!, reviewOf({ user: 'developer', object: parent }));
+  const review = await ask(
+    ROUTES.get('/admission/validate/schedule')!,
+    reviewOf({ user: 'developer', object: parent }),
+  );
   expectThat('body' in review && review.body.response.allowed, 'a schedule is refused', { parent, review });
 
   const body = {

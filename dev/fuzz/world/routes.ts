@@ -25,7 +25,10 @@ let served: Served = { now: 0, objects: [] };
 const ports = () => ({
   now: served.now,
   cluster: fakeCluster(served.objects),
-  settings: { bypassServiceAccounts: ['system:serviceaccount:ops:emergency'], copyImage: 'registry.example/rollout-hooks:1' },
+  settings: {
+    bypassServiceAccounts: ['system:serviceaccount:ops:emergency'],
+    copyImage: 'registry.example/rollout-hooks:1',
+  },
   access: { may: async ({ username }: { username: string }) => username === 'admin' },
 });
 

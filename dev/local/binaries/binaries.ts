@@ -22,7 +22,11 @@ const BINARY_NAMES = Object.keys(PACKAGES) as BinaryName[];
 export async function provideBinaries(log: Log): Promise<Binaries> {
   const cache = controlPlaneCache();
   const { KUBEBUILDER_ASSETS, PATH = '' } = process.env;
-  const folders = [...(KUBEBUILDER_ASSETS ? [KUBEBUILDER_ASSETS] : []), ...PATH.split(delimiter).filter(Boolean), cache];
+  const folders = [
+    ...(KUBEBUILDER_ASSETS ? [KUBEBUILDER_ASSETS] : []),
+    ...PATH.split(delimiter).filter(Boolean),
+    cache,
+  ];
   const found = () => Object.fromEntries(BINARY_NAMES.map((name) => [name, findIn(folders, name)]));
   let binaries = found();
   if (missingOf(binaries).length > 0) {
