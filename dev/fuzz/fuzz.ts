@@ -53,7 +53,7 @@ export async function fuzz({ runs, seed, only, path, onInput }: Run): Promise<Fa
     onInput?.(family);
     await (KINDS[family] as Kind).check(input);
   });
-  const replay = path !== undefined && { path, endOnFailure: true };
+  const replay = path !== undefined && { path, numRuns: 1, endOnFailure: true };
   const found = await fc.check(property, { seed, numRuns: runs, ...replay });
   if (!found.failed || !found.counterexample) return undefined;
   const error = found.errorInstance as Error | undefined;
