@@ -1,30 +1,78 @@
-/** Everything stored of the kinds in the audit log, as a file: what is recorded while processes die is judged when they are at rest. */
+/**
+ * Every stored version of the kinds in the audit log, in order, as a file: what is recorded while processes die is judged when they are at rest. It
+ * comes from etcd itself: the API server's own watch starts over when it restarts, etcd's continues where it was cut off.
+ */
 import { createWriteStream } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AnyObject } from '../client/send.ts';
 import type { SeenVersion } from '../judges/writes.ts';
 import { linesOf } from '../local/process/lines.ts';
 import { GROUPS } from './audit.ts';
-import { recordStored } from './recorder.ts';
 
 export interface Store {
   /** So far. */
   versions(): number;
+  /** Rejects with what went wrong. */
   stop(): Promise<void>;
 }
 
+/** A line of etcd's JSON gateway for Watch; numbers are texts and bytes base64. */
+interface Line {
+  result?: { compact_revision?: string; events?: { kv: { key: string; value?: string; mod_revision: string } }[] };
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const textOf = (bytes: string) => Buffer.from(bytes, 'base64').toString('utf8');
+
+/** `etcdUrl`: such as `http://127.0.0.1:2379`. */
 export function recordInto(file: string, etcdUrl: string): Store {
   const out = createWriteStream(file);
+  const abort = new AbortController();
   let versions = 0;
-  const recorder = recordStored(etcdUrl, '/registry/', ({ key, revision, object }) => {
-    if (!GROUPS.some((group) => key.startsWith(`/registry/${group}/`))) return;
-    versions++;
-    if (object) delete object.metadata.managedFields;
-    out.write(`${JSON.stringify({ key, revision, seenMs: Date.now(), object })}\n`);
-  });
+  let next = 1;
+  let problem: Error | undefined;
+
+  function takeLine({ result }: Line): void {
+    if (result?.compact_revision) problem = new Error(`etcd has forgotten revision ${next}`);
+    for (const { kv } of result?.events ?? []) {
+      const revision = Number(kv.mod_revision);
+      next = revision + 1;
+      const key = textOf(kv.key);
+      if (!GROUPS.some((group) => key.startsWith(`/registry/${group}/`))) continue;
+      const object = kv.value && (JSON.parse(textOf(kv.value)) as AnyObject);
+      if (object) delete object.metadata.managedFields;
+      versions++;
+      out.write(`${JSON.stringify({ key, revision, seenMs: Date.now(), object })}\n`);
+    }
+  }
+
+  async function watch(): Promise<void> {
+    // The end is the key after all that begin with the prefix.
+    const range = { key: base64('/registry/'), range_end: base64('/registry0') };
+    const body = JSON.stringify({ create_request: { ...range, start_revision: String(next) } });
+    const response = await fetch(`${etcdUrl}/v3/watch`, { method: 'POST', body, signal: abort.signal });
+    let rest = '';
+    for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
+      const lines = `${rest}${text}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines.filter(Boolean)) takeLine(JSON.parse(line));
+    }
+  }
+
+  const watching = (async () => {
+    while (!abort.signal.aborted && !problem) {
+      await watch().catch(() => {});
+      if (!abort.signal.aborted) await wait(100);
+    }
+  })();
+
   return {
     versions: () => versions,
     stop: async () => {
-      await recorder.stop();
+      abort.abort();
+      await watching;
       await new Promise((done) => out.end(done));
+      if (problem) throw problem;
     },
   };
 }

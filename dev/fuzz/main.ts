@@ -1,85 +1,64 @@
-/** `npm run fuzz`: see options.ts. */
-import { endRequested } from '../local/process/endRequested.ts';
-import { readCommandLine } from '../local/process/options.ts';
-import { MemoryWatch } from './memory.ts';
-import { HELP, type Options, parseFuzzOptions } from './options.ts';
-import { type Failure, fuzz, type Progress, replay } from './run.ts';
-import { Finding } from './world/finding.ts';
+/** `npm run fuzz`: random inputs, until one shows something. */
+import { numberOf, parseOptions, readCommandLine, UsageError } from '../local/process/options.ts';
+import { FAMILIES, type Family, fuzz } from './fuzz.ts';
 
-/** Samples of memory in one run. */
-const SAMPLES = 40;
+const HELP = `Usage: npm run fuzz -- [--runs N] [--seed S] [--only KIND] [--replay PATH]
+
+Sends generated inputs to the hooks and to admission, in this process: requests with anything wrong in them, which must neither crash nor hang
+them, and Rollouts and schedules in any state, whose answers it checks against a second, naive implementation of the rules of docs/
+(dev/reference). What happens to objects over time is for npm run sim. Stops at the first finding and prints the smallest input that shows it.
+
+  --runs N       how many inputs (10000)
+  --seed S       where the generator starts (from the clock); the same seed gives the same inputs
+  --only KIND    only ${FAMILIES.join(', ')}
+  --replay PATH  with the --seed and --only of a finding: that one input again
+  --help         this text
+
+Exits with 0 when nothing was found, 1 with a finding, 2 for a wrong option, 130 after Ctrl-C.
+`;
+
 const PROGRESS_MS = 5000;
 
-const say = (text: string) => process.stderr.write(`${text}\n`);
+const { runs, seed, only, path } = readCommandLine(HELP, (args) => {
+  const text = { type: 'string' } as const;
+  const { values } = parseOptions({ args, options: { runs: text, seed: text, only: text, replay: text } });
+  const { runs = '10000', seed = String(Date.now() % 1e9), only, replay } = values;
+  if (only !== undefined && !FAMILIES.includes(only as Family))
+    throw new UsageError(`--only ${only} is not one of ${FAMILIES.join(', ')}.`);
+  if (replay !== undefined && (values.seed === undefined || !/^\d+(:\d+)*$/.test(replay)))
+    throw new UsageError('--replay takes the path of a finding, such as 12:0:1, and its --seed beside it.');
+  return {
+    runs: numberOf('--runs', runs, { least: 1, most: 1e9 }),
+    seed: numberOf('--seed', seed, { least: 0, most: 2 ** 31 - 1 }),
+    only: only as Family | undefined,
+    path: replay,
+  };
+});
 
-function report({ seed, path, smallest, message }: Failure, { only }: Options): void {
-  const family = only ? ` --only ${only}` : '';
+const started = performance.now();
+const done = new Map<Family, number>();
+let reported = started;
+
+function onInput(family: Family): void {
+  done.set(family, (done.get(family) ?? 0) + 1);
+  if (performance.now() - reported < PROGRESS_MS) return;
+  reported = performance.now();
+  const count = [...done.values()].reduce((a, b) => a + b, 0);
+  const speed = count / ((reported - started) / 1000);
+  process.stderr.write(`${count} of ${runs} runs, ${speed.toFixed(0)} a second\n`);
+}
+
+process.stderr.write(`${runs} runs, seed ${seed}\n`);
+const failure = await fuzz({ runs, seed, only, path, onInput });
+if (failure) {
+  const { message, smallest } = failure;
   process.stdout.write(`${message}\n\nThe smallest input that shows it (${smallest.family}):\n`);
   process.stdout.write(`${JSON.stringify(smallest.input, undefined, 2)}\n\n`);
-  process.stdout.write(`To replay it: npm run fuzz -- --seed ${seed} --replay ${path}${family}\n`);
+  const family = only ? ` --only ${only}` : '';
+  process.stdout.write(`To replay it: npm run fuzz -- --seed ${failure.seed} --replay ${failure.path}${family}\n`);
+} else {
+  const seconds = ((performance.now() - started) / 1000).toFixed(0);
+  const kinds = [...done].map(([family, count]) => `${count} ${family}`);
+  process.stdout.write(`seed ${seed}, ${seconds} s, nothing found: ${kinds.join(', ')}\n`);
 }
-
-/** Answers the exit code. */
-async function run(options: Options): Promise<number> {
-  const { runs, seed, only } = options;
-  const started = performance.now();
-  const memory = new MemoryWatch();
-  let ending = false;
-  let done: Progress = { runs: 0, perFamily: {} };
-  let told = started;
-  let sampled = 0;
-  endRequested().then(() => {
-    ending = true;
-    say('Ending after this batch');
-  });
-  say(`${runs} runs, seed ${seed}`);
-  const onBatch = async (progress: Progress) => {
-    done = progress;
-    if (progress.runs >= (sampled + 1) * (runs / SAMPLES)) {
-      sampled++;
-      memory.sample();
-    }
-    if (performance.now() - told > PROGRESS_MS) {
-      told = performance.now();
-      say(`${progress.runs} of ${runs} runs, ${(progress.runs / ((told - started) / 1000)).toFixed(0)} a second`);
-    }
-    // Signals are heard between batches only.
-    await new Promise((resolve) => setImmediate(resolve));
-    return !ending;
-  };
-  const failure = await fuzz({ runs, seed, family: only, onBatch });
-  if (failure) {
-    report(failure, options);
-    return 1;
-  }
-  const kinds = Object.entries(done.perFamily).map(([family, count]) => `${count} ${family}`);
-  process.stdout.write(
-    `${done.runs} runs from seed ${seed} in ${((performance.now() - started) / 1000).toFixed(0)} s, nothing found: ${kinds.join(', ')}\n`,
-  );
-  const found = memory.result;
-  if (found) {
-    const range = ([first, last]: [number, number]) => `${first.toFixed(1)} → ${last.toFixed(1)} MiB`;
-    process.stdout.write(
-      `memory, first and last quarter: heap ${range(found.heapMiB)}, resident ${range(found.rssMiB)}\n`,
-    );
-  }
-  if (ending) return 130;
-  memory.judge();
-  return 0;
-}
-
-async function main(): Promise<number> {
-  const options = readCommandLine(HELP, (args) => parseFuzzOptions(args, Date.now));
-  try {
-    if (options.replay === undefined) return await run(options);
-    const failure = await replay(options.seed, options.replay, options.only);
-    if (failure) report(failure, options);
-    else say('This input shows nothing any more.');
-    return failure ? 1 : 0;
-  } catch (error) {
-    say(error instanceof Finding ? error.message : ((error as Error).stack ?? String(error)));
-    return 1;
-  }
-}
-
-process.exit(await main());
+process.exit(failure ? 1 : 0);

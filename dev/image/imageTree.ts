@@ -4,10 +4,9 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { withLock } from '../local/binaries/cache.ts';
+import { cacheOf, madeOnce } from '../local/binaries/cache.ts';
 import { REPOSITORY } from '../repository.ts';
 import { parseDockerfile, type Stage, type Step } from './dockerfile.ts';
 
@@ -65,19 +64,10 @@ async function buildOnce(stage: Stage, roots: Roots): Promise<string> {
       throw new Error(`${stage.name}: a stage that runs something copies from this repository only`);
     for (const file of step.sources.flatMap(filesOf)) hash.update(file).update(readFileSync(join(REPOSITORY, file)));
   }
-  const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  const cache = join(base, 'rollout-hooks', `image-${hash.digest('hex').slice(0, 16)}`);
-  const root = join(cache, 'root');
-  await withLock(
-    cache,
-    () => {},
-    async (work) => {
-      if (existsSync(root)) return;
-      buildStage(stage, join(work, 'root'), roots);
-      renameSync(join(work, 'root'), root);
-    },
-  );
-  return root;
+  const cache = cacheOf(`image-${hash.digest('hex').slice(0, 16)}`);
+  return madeOnce(cache, 'root', (root) => {
+    buildStage(stage, root, roots);
+  });
 }
 
 /** The file, or all of the folder, in an order that stays. */

@@ -36,8 +36,6 @@ export interface ClusterOptions {
   apiServerFlags?: readonly string[];
   /** Settings of the hook server, such as ON_FAILURE. */
   hookEnv?: Record<string, string>;
-  /** See DriverOptions. */
-  customizeCacheSeconds?: number;
   /** Rules of an audit Policy, for DIR/audit.log; metadata of every request by default. */
   auditRules?: object[];
   /**

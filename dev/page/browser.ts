@@ -4,10 +4,10 @@
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { cacheOf, madeOnce } from '../local/binaries/cache.ts';
 import { REPOSITORY } from '../repository.ts';
 
 const PACKAGE = join(REPOSITORY, 'node_modules/@sparticuz/chromium');
@@ -21,7 +21,7 @@ type Fonts = 'own' | 'system';
 export async function launchBrowser({ fonts = 'own' }: { fonts?: Fonts } = {}): Promise<Browser> {
   const given = process.env.CHROMIUM;
   if (given) return chromium.launch({ executablePath: given, args: ARGS });
-  const folder = unpacked();
+  const folder = await unpacked();
   const env: Record<string, string | undefined> = { ...process.env, FONTCONFIG_FILE: fontsConf(folder, fonts) };
   if (lacksLibraries(folder)) env.LD_LIBRARY_PATH = join(folder, 'al2023/lib');
   return chromium.launch({ executablePath: join(folder, 'chromium'), args: ARGS, env });
@@ -50,28 +50,19 @@ function fontsConf(folder: string, fonts: Fonts): string {
   return file;
 }
 
-/** Answers the folder. Made aside and renamed: two runs that begin together do not see half a browser. */
-function unpacked(): string {
+/** Resolves to the folder. */
+function unpacked(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error(`npm has no Chromium for ${process.platform} on ${process.arch}: set CHROMIUM to the path of one.`);
   }
   const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
-  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks');
-  const folder = join(cache, `chromium-${version}`);
-  if (existsSync(join(folder, 'chromium'))) return folder;
-  mkdirSync(cache, { recursive: true });
-  const aside = mkdtempSync(join(cache, 'chromium-unpacking-'));
-  try {
+  return madeOnce(cacheOf(`chromium-${version}`), 'unpacked', (folder) => {
+    mkdirSync(folder);
     // It unpacks into the temporary directory, and its libraries only where it believes to be in a function of AWS.
-    const env = { ...process.env, TMPDIR: aside, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
+    const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
     const script = "await (await import('@sparticuz/chromium')).default.executablePath()";
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: REPOSITORY, env, stdio: 'pipe' });
-    renameSync(aside, folder);
-  } catch (error) {
-    rmSync(aside, { recursive: true, force: true });
-    if (!existsSync(join(folder, 'chromium'))) throw error;
-  }
-  return folder;
+  });
 }
 
 function lacksLibraries(folder: string): boolean {

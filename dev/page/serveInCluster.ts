@@ -7,7 +7,7 @@ import { readPageConfig } from '../../page/inCluster/config.ts';
 import { serveInCluster } from '../../page/inCluster/serve.ts';
 import { createLog } from '../../server/log.ts';
 import type { Access } from '../client/kubeconfig.ts';
-import { send } from '../client/send.ts';
+import { requestToken } from '../local/controlPlane/serviceAccount.ts';
 import { kubeconfigOf, USERS } from '../local/controlPlane/users.ts';
 import { applyAll } from '../local/install/applyAll.ts';
 import { readManifests } from '../local/install/manifests.ts';
@@ -16,8 +16,6 @@ import { REPOSITORY } from '../repository.ts';
 import { buildPage } from './buildPage.ts';
 import { CLIENT, startIssuer } from './localIssuer.ts';
 
-/** A month: `npm run up` stays for days. */
-const TOKEN_SECONDS = 30 * 24 * 3600;
 /** Users of the local control plane who may sign in; their names are those of its RBAC. */
 const ACCOUNTS = Object.fromEntries(
   (['developer', 'sre'] as const).map((name) => [name, { sub: USERS[name].userName }]),
@@ -72,8 +70,6 @@ async function accountOf(admin: Access): Promise<Access> {
     ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'].includes(kind),
   );
   await applyAll(admin, objects);
-  const path = '/api/v1/namespaces/rollout-hooks/serviceaccounts/rollout-hooks-ui/token';
-  const body = { spec: { expirationSeconds: TOKEN_SECONDS } };
-  const { object } = await send<{ status: { token: string } }>(admin, 'POST', path, { body });
-  return { url: admin.url, ca: admin.ca, token: object.status.token };
+  const token = await requestToken({ access: admin }, { namespace: 'rollout-hooks', name: 'rollout-hooks-ui' });
+  return { url: admin.url, ca: admin.ca, token };
 }

@@ -1,116 +1,88 @@
 /** Applications in every state, as the hooks would have left them: for looking at the page, and for measuring it with thousands. */
+import { timestamp } from '../actors/ask.ts';
+import { API, gate, rollout, rolloutGate } from '../actors/objects.ts';
 import type { AnyObject } from '../client/send.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const NAMES = [
-  'checkout',
-  'search',
-  'catalog',
-  'payments',
-  'invoices',
-  'ledger',
-  'accounts',
-  'sessions',
-  'mailer',
-  'images',
-  'reports',
-  'pricing',
-];
+const NAMES = 'checkout search catalog payments invoices ledger accounts sessions mailer images reports pricing'.split(
+  ' ',
+);
 const TEAMS = ['shop', 'finance', 'platform', 'identity'];
 
-type Kind = 'done' | 'frozen' | 'approval' | 'baking' | 'deploying' | 'failed' | 'pinned' | 'stage' | 'empty' | 'first';
-const KINDS: Kind[] = [
-  'done',
-  'frozen',
-  'done',
-  'approval',
-  'baking',
-  'done',
-  'failed',
-  'done',
-  'deploying',
-  'pinned',
-  'stage',
-  'done',
-  'done',
-  'empty',
-  'done',
-  'first',
-  'done',
-];
+type State =
+  | 'done'
+  | 'frozen'
+  | 'approval'
+  | 'baking'
+  | 'deploying'
+  | 'failed'
+  | 'pinned'
+  | 'stage'
+  | 'empty'
+  | 'first';
+/** In turns. */
+const STATES =
+  'done frozen done approval baking done failed done deploying pinned stage done done empty done first done'.split(
+    ' ',
+  ) as State[];
 
 export interface FleetObject {
   object: AnyObject;
   status?: Record<string, unknown>;
 }
 
-export function namespacesOf(): string[] {
-  return TEAMS;
-}
+export const NAMESPACES: readonly string[] = [...TEAMS, 'flux-system'];
 
 /** Everything that is shown of `count` applications. */
 export function fleet(count: number, now: number): FleetObject[] {
   return [...gatesOf(now), ...Array.from({ length: count }, (_, index) => application(index, now)).flat()];
 }
 
-const at = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`;
-
 function gatesOf(now: number): FleetObject[] {
-  const closed = at(now - 3 * HOUR);
-  const monday = nextMonday(now);
+  const closed = timestamp(now - 3 * HOUR);
+  const reason = 'stocktaking, OPS-311';
+  const yearEnd = gate('flux-system', 'year-end', {
+    annotations: { 'close.gate.fluxcd.io/requestedAt': closed, 'close.gate.fluxcd.io/reason': reason },
+    spec: {
+      default: 'opened',
+      window: `${Math.round((nextMonday(now) - now + 3 * HOUR) / HOUR)}h`,
+      selects: { kinds: ['Rollout'], namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'shop' } } },
+    },
+  });
+  const friday = { daysOfWeek: ['Friday'], timeRange: { start: '14:00', end: '00:00' } };
+  const noFridays = gate('flux-system', 'no-fridays', {
+    spec: {
+      default: 'opened',
+      schedule: {
+        timezone: 'Europe/Berlin',
+        rules: [
+          { name: 'Friday afternoon', ...friday },
+          { name: 'weekend', daysOfWeek: ['Saturday', 'Sunday'] },
+        ],
+      },
+      selects: { kinds: ['Kustomization', 'HelmRelease'], namespaceSelector: {} },
+    },
+  });
+  const workdays = { daysOfWeek: ['Monday', 'Tuesday', 'Wednesday', 'Thursday'] };
+  const ledgerWindow = gate('finance', 'ledger-window', {
+    spec: {
+      schedule: {
+        timezone: 'Europe/Berlin',
+        action: 'Open',
+        rules: [{ ...workdays, timeRange: { start: '09:00', end: '15:00' } }],
+      },
+      selects: { kinds: ['Rollout'] },
+    },
+  });
+  const request = { action: 'close', at: closed, by: 'alice@example.com', reason };
   return [
-    gate(
-      'flux-system',
-      'year-end',
-      {
-        default: 'opened',
-        window: `${Math.round((monday - now + 3 * HOUR) / HOUR)}h`,
-        selects: { kinds: ['Rollout'], namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'shop' } } },
-      },
-      {
-        'close.gate.fluxcd.io/requestedAt': closed,
-        'close.gate.fluxcd.io/reason': 'stocktaking, OPS-311',
-      },
-      { request: { action: 'close', at: closed, by: 'alice@example.com', reason: 'stocktaking, OPS-311' }, held: 14 },
-    ),
-    gate(
-      'flux-system',
-      'no-fridays',
-      {
-        default: 'opened',
-        schedule: {
-          timezone: 'Europe/Berlin',
-          rules: [
-            { name: 'Friday afternoon', daysOfWeek: ['Friday'], timeRange: { start: '14:00', end: '00:00' } },
-            { name: 'weekend', daysOfWeek: ['Saturday', 'Sunday'] },
-          ],
-        },
-        selects: { kinds: ['Kustomization', 'HelmRelease'], namespaceSelector: {} },
-      },
-      {},
-      { held: 43 },
-    ),
-    gate(
-      'finance',
-      'ledger-window',
-      {
-        default: 'closed',
-        schedule: {
-          timezone: 'Europe/Berlin',
-          action: 'Open',
-          rules: [
-            { daysOfWeek: ['Monday', 'Tuesday', 'Wednesday', 'Thursday'], timeRange: { start: '09:00', end: '15:00' } },
-          ],
-        },
-        selects: { kinds: ['Rollout'] },
-      },
-      {},
-      { held: 9 },
-    ),
-    gate('platform', 'sre-approval', { default: 'closed', window: '1h' }, {}, { held: 3 }),
+    { object: yearEnd, status: { request, held: 14 } },
+    { object: noFridays, status: { held: 43 } },
+    { object: ledgerWindow, status: { held: 9 } },
+    { object: gate('platform', 'sre-approval', { spec: { window: '1h' } }), status: { held: 3 } },
   ];
 }
 
@@ -122,281 +94,193 @@ function nextMonday(now: number): number {
   return day.getTime();
 }
 
-function gate(namespace: string, name: string, spec: object, annotations: object, status: object): FleetObject {
-  return {
-    object: {
-      apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-      kind: 'Gate',
-      metadata: { namespace, name, annotations },
-      spec,
-    } as AnyObject,
-    status: status as Record<string, unknown>,
-  };
+interface Application {
+  index: number;
+  state: State;
+  team: string;
+  name: string;
+  versions: string[];
+  now: number;
 }
 
 function application(index: number, now: number): FleetObject[] {
   const team = TEAMS[index % TEAMS.length]!;
-  const base = NAMES[Math.floor(index / TEAMS.length) % NAMES.length]!;
-  const round = Math.floor(index / (TEAMS.length * NAMES.length));
-  const name = round === 0 ? base : `${base}-${round}`;
-  const kind = KINDS[index % KINDS.length]!;
-  const wanted = versionsOf(index, kind);
-  const meta = { namespace: team, name, labels: { team, tier: index % 3 === 0 ? 'frontend' : 'backend' } };
-  const { history, ...rest } = statusOf(kind, wanted, index, now, team, name);
-  const spec: Record<string, unknown> = { releasesImagePolicy: { name }, bakeTime: '30m', deployTimeout: '15m' };
-  if (kind === 'pinned') spec.wantedVersion = wanted.at(-2);
-  if (kind === 'stage')
-    spec.after = [
-      {
-        name: NAMES[(Math.floor(index / TEAMS.length) + 1) % NAMES.length],
-        namespace: TEAMS[(index + 1) % TEAMS.length],
-      },
-    ];
-  const status = {
-    observedGeneration: 1,
-    history,
-    availableReleases: wanted.map((tag, i) => ({ tag, firstSeen: at(now - (wanted.length - i) * DAY) })),
-    availableReleasesCount: wanted.length,
-    ...rest,
+  const nameAt = (place: number) => NAMES[place % NAMES.length]!;
+  const place = Math.floor(index / TEAMS.length);
+  const round = Math.floor(place / NAMES.length);
+  const name = round === 0 ? nameAt(place) : `${nameAt(place)}-${round}`;
+  const state = STATES[index % STATES.length]!;
+  const versions = state === 'empty' ? [] : versionsOf(index);
+  const app: Application = { index, state, team, name, versions, now };
+  const spec = {
+    bakeTime: '30m',
+    deployTimeout: '15m',
+    ...(state === 'pinned' && { wantedVersion: versions.at(-2) }),
+    ...(state === 'stage' && { after: [{ name: nameAt(place + 1), namespace: TEAMS[(index + 1) % TEAMS.length] }] }),
   };
+  const labels = { team, tier: index % 3 === 0 ? 'frontend' : 'backend' };
+  const history = historyOf(app);
   const objects: FleetObject[] = [
-    { object: { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', metadata: meta, spec } as AnyObject, status },
+    { object: rollout(team, name, { labels, spec }), status: { ...statusOf(app), history } },
   ];
-  if (kind === 'approval' || kind === 'first') {
-    objects.push({
-      object: {
-        apiVersion: 'kuberik.com/v1alpha1',
-        kind: 'RolloutGate',
-        metadata: { namespace: team, name: `${name}-qa` },
-        spec: { rolloutRef: { name }, passing: true, allowedVersions: wanted.slice(0, -1) },
-      } as AnyObject,
-    });
+  if (state === 'approval' || state === 'first') {
+    const qa = { passing: true, allowedVersions: versions.slice(0, -1) };
+    objects.push({ object: rolloutGate(team, `${name}-qa`, name, qa) });
   }
-  if (kind !== 'empty')
-    objects.push(binding(team, name, history[0] as { id: number; version: { tag: string } } | undefined, kind, now));
+  if (state !== 'empty') objects.push(binding(app, history[0]));
   return objects;
 }
 
-function binding(
-  namespace: string,
-  name: string,
-  head: { id: number; version: { tag: string } } | undefined,
-  kind: Kind,
-  now: number,
-): FleetObject {
-  const isThere = kind !== 'deploying' && head !== undefined;
-  const message = isThere
-    ? `Applied ${head.version.tag}`
-    : head
-      ? `waits for Flux to apply ${head.version.tag}, since ${at(now - 2 * MINUTE)}`
-      : 'the Rollout has deployed nothing';
-  return {
-    object: {
-      apiVersion: 'kuberik.com/v1alpha1',
-      kind: 'FluxBinding',
-      metadata: { namespace, name: `kustomization-${name}`, labels: { [`${name}.rollout.kuberik.com/bound`]: '' } },
-      spec: {
-        target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name, uid: `u-${name}` },
-        pins: [{ rollout: name, variable: 'APP_VERSION' }],
-      },
-    } as AnyObject,
-    status: {
-      observedGeneration: 1,
-      summary: head ? `${name} ${head.version.tag} (${head.id})` : '',
-      conditions: [
-        condition(
-          'Ready',
-          isThere ? 'True' : 'False',
-          isThere ? 'Applied' : 'WaitingForApply',
-          message,
-          now - 2 * MINUTE,
-        ),
-      ],
-    },
-  };
+function versionsOf(index: number): string[] {
+  const minors = Array.from({ length: 3 + (index % 9) }, (_, minor) => minor);
+  return minors.map((minor) => `${1 + (index % 4)}.${minor}.${(index * 7 + minor) % 5}`);
 }
 
-function versionsOf(index: number, kind: Kind): string[] {
-  if (kind === 'empty') return [];
-  const major = 1 + (index % 4);
-  const last = 3 + (index % 9);
-  return Array.from({ length: last }, (_, i) => `${major}.${i}.${(index * 7 + i) % 5}`);
-}
-
-const condition = (type: string, status: string, reason: string, message: string, time: number) => ({
+const condition = (type: string, status: string, reason: string, message: string, at: number) => ({
   type,
   status,
   reason,
   message,
-  lastTransitionTime: at(time),
+  lastTransitionTime: timestamp(at),
   observedGeneration: 1,
 });
 
-function statusOf(
-  kind: Kind,
-  versions: string[],
-  index: number,
-  now: number,
-  team: string,
-  name: string,
-): { history: unknown[]; [key: string]: unknown } {
-  const waits = ['frozen', 'approval', 'stage', 'first', 'pinned'].includes(kind);
-  const deployed = kind === 'first' || kind === 'empty' ? [] : waits ? versions.slice(0, -1) : versions;
-  const history = deployed.map((tag, i) => entry(tag, i + 1, deployed.length, kind, index, now)).reverse();
+function binding({ state, team, name, now }: Application, head: Entry | undefined): FleetObject {
+  const since = now - 2 * MINUTE;
+  const isApplied = state !== 'deploying' && head !== undefined;
+  const waits = head
+    ? `waits for Flux to apply ${head.version.tag}, since ${timestamp(since)}`
+    : 'the Rollout has deployed nothing';
+  const ready = isApplied
+    ? condition('Ready', 'True', 'Applied', `Applied ${head.version.tag}`, since)
+    : condition('Ready', 'False', 'WaitingForApply', waits, since);
+  const [apiVersion, kind] = API.fluxBinding;
+  const labels = { [`${name}.rollout.kuberik.com/bound`]: '' };
+  const target = { apiVersion: API.kustomization[0], kind: API.kustomization[1], name, uid: `u-${name}` };
+  return {
+    object: {
+      apiVersion,
+      kind,
+      metadata: { namespace: team, name: `kustomization-${name}`, labels },
+      spec: { target, pins: [{ rollout: name, variable: 'APP_VERSION' }] },
+    },
+    status: {
+      observedGeneration: 1,
+      summary: head ? `${name} ${head.version.tag} (${head.id})` : '',
+      conditions: [ready],
+    },
+  };
+}
+
+function statusOf(app: Application): Record<string, unknown> {
+  const { state, name, team, versions, now } = app;
   const next = versions.at(-1);
   const ready = condition('Ready', 'True', 'Succeeded', 'Bake succeeded', now - HOUR);
-  const base = { history, currentVersion: deployed.at(-1) };
-  const pending = { pendingVersion: next, releaseCandidates: next ? [{ tag: next }] : [] };
-  switch (kind) {
+  const releases = {
+    observedGeneration: 1,
+    currentVersion: deployedOf(app).at(-1),
+    availableReleases: versions.map((tag, i) => ({ tag, firstSeen: timestamp(now - (versions.length - i) * DAY) })),
+    availableReleasesCount: versions.length,
+  };
+  const pending = { ...releases, pendingVersion: next, releaseCandidates: [{ tag: next }] };
+  const progressing = (reason: string, message: string, minutes: number) =>
+    condition('Progressing', 'True', reason, message, now - minutes * MINUTE);
+  switch (state) {
     case 'frozen': {
-      const gateName =
-        team === 'finance'
-          ? 'finance/ledger-window'
-          : team === 'shop'
-            ? 'flux-system/year-end'
-            : 'platform/sre-approval';
-      const says =
-        team === 'shop'
-          ? `Gate scheduled for opening at ${at(nextMonday(now))}, closed by alice@example.com: stocktaking, OPS-311`
-          : 'Gate closed by default';
+      const gates: Record<string, string> = { finance: 'finance/ledger-window', shop: 'flux-system/year-end' };
+      const closed = gates[team] ?? 'platform/sre-approval';
+      const opens = `Gate scheduled for opening at ${timestamp(nextMonday(now))}`;
+      const why =
+        team === 'shop' ? `${opens}, closed by alice@example.com: stocktaking, OPS-311` : 'Gate closed by default';
+      const message = `Version ${next} is waiting approval, gate '${closed}' is closed (${why})`;
       return {
-        ...base,
         ...pending,
-        gates: [{ kind: 'Gate', name: gateName, passing: false, message: `Gate is closed: ${says}` }],
-        conditions: [
-          ready,
-          condition(
-            'DeploymentBlocked',
-            'True',
-            'GateClosed',
-            `Version ${next} is waiting approval, gate '${gateName}' is closed (${says})`,
-            now - 3 * HOUR,
-          ),
-        ],
+        gates: [{ kind: 'Gate', name: closed, passing: false, message: `Gate is closed: ${why}` }],
+        conditions: [ready, condition('DeploymentBlocked', 'True', 'GateClosed', message, now - 3 * HOUR)],
       };
     }
     case 'first':
-    case 'approval':
+    case 'approval': {
+      const allowedVersions = versions.slice(0, -1);
+      const message = `Version ${next} waits for RolloutGate '${name}-qa' (allows other versions)`;
       return {
-        ...base,
         ...pending,
-        gates: [
-          { name: `${name}-qa`, passing: true, allowedVersions: versions.slice(0, -1), message: `Gate does not allow` },
-        ],
+        gates: [{ name: `${name}-qa`, passing: true, allowedVersions, message: 'Gate does not allow' }],
         conditions: [
           ready,
           condition('GatesPassing', 'False', 'SomeGatesBlocking', 'Some gates are blocking', now - 2 * HOUR),
-          condition(
-            'WaitingForRolloutGates',
-            'True',
-            'RolloutGatesBlocking',
-            `Version ${next} waits for RolloutGate '${name}-qa' (allows other versions)`,
-            now - 2 * HOUR,
-          ),
+          condition('WaitingForRolloutGates', 'True', 'RolloutGatesBlocking', message, now - 2 * HOUR),
         ],
       };
-    case 'stage':
+    }
+    case 'stage': {
+      const since = now - 9 * MINUTE;
+      const message = `Version ${next} waits for Rollout 'staging' (baking since ${timestamp(since)})`;
       return {
-        ...base,
         ...pending,
         gates: [{ kind: 'Rollout', name: 'after/staging', passing: true, allowedVersions: [], message: 'baking' }],
-        conditions: [
-          ready,
-          condition(
-            'WaitingForRollouts',
-            'True',
-            'NotSucceeded',
-            `Version ${next} waits for Rollout 'staging' (baking since ${at(now - 9 * MINUTE)})`,
-            now - 9 * MINUTE,
-          ),
-        ],
+        conditions: [ready, condition('WaitingForRollouts', 'True', 'NotSucceeded', message, since)],
       };
-    case 'pinned':
-      return {
-        ...base,
-        conditions: [
-          ready,
-          condition(
-            'Pinned',
-            'True',
-            'WantedVersion',
-            `spec.wantedVersion pins version ${versions.at(-2)}: newer versions wait until it is removed; ${next} is available`,
-            now - DAY,
-          ),
-        ],
-      };
-    case 'failed':
-      return {
-        ...base,
-        conditions: [
-          condition(
-            'Ready',
-            'False',
-            'BakeTimeFailed',
-            `Bake of ${next} failed: HealthCheck ${team}/${name} reported an error: 5xx ratio above 2 %`,
-            now - 40 * MINUTE,
-          ),
-        ],
-      };
-    case 'baking':
-      return {
-        ...base,
-        conditions: [
-          condition(
-            'Progressing',
-            'True',
-            'Baking',
-            `Version ${next} bakes until ${at(now + 12 * MINUTE)}`,
-            now - 18 * MINUTE,
-          ),
-        ],
-      };
-    case 'deploying':
-      return {
-        ...base,
-        conditions: [
-          condition(
-            'Progressing',
-            'True',
-            'WaitingForApply',
-            `Version ${next} waits for Kustomization '${name}' to apply it, since ${at(now - 2 * MINUTE)}`,
-            now - 2 * MINUTE,
-          ),
-        ],
-      };
-    case 'empty':
-      return {
-        history: [],
-        conditions: [condition('Ready', 'False', 'ImagePolicyNotFound', `ImagePolicy '${name}' not found`, now - DAY)],
-      };
-    default:
-      return { ...base, conditions: [ready] };
+    }
+    case 'pinned': {
+      const message = `spec.wantedVersion pins version ${versions.at(-2)}: newer versions wait until it is removed; ${next} is available`;
+      return { ...releases, conditions: [ready, condition('Pinned', 'True', 'WantedVersion', message, now - DAY)] };
+    }
+    case 'failed': {
+      const message = `Bake of ${next} failed: HealthCheck ${team}/${name} reported an error: 5xx ratio above 2 %`;
+      return { ...releases, conditions: [condition('Ready', 'False', 'BakeTimeFailed', message, now - 40 * MINUTE)] };
+    }
+    case 'baking': {
+      const message = `Version ${next} bakes until ${timestamp(now + 12 * MINUTE)}`;
+      return { ...releases, conditions: [progressing('Baking', message, 18)] };
+    }
+    case 'deploying': {
+      const message = `Version ${next} waits for Kustomization '${name}' to apply it, since ${timestamp(now - 2 * MINUTE)}`;
+      return { ...releases, conditions: [progressing('WaitingForApply', message, 2)] };
+    }
+    case 'empty': {
+      const message = `ImagePolicy '${name}' not found`;
+      return { ...releases, conditions: [condition('Ready', 'False', 'ImagePolicyNotFound', message, now - DAY)] };
+    }
+    case 'done':
+      return { ...releases, conditions: [ready] };
   }
 }
 
-function entry(tag: string, id: number, of: number, kind: Kind, index: number, now: number) {
-  const isHead = id === of;
+function deployedOf({ state, versions }: Application): string[] {
+  if (state === 'first' || state === 'empty') return [];
+  return ['frozen', 'approval', 'stage', 'pinned'].includes(state) ? versions.slice(0, -1) : versions;
+}
+
+type Entry = ReturnType<typeof entry>;
+
+/** Newest first. */
+function historyOf(app: Application): Entry[] {
+  return deployedOf(app)
+    .map((tag, i, { length }) => entry(app, tag, i + 1, length))
+    .reverse();
+}
+
+/** Of the newest deployment, where it has not succeeded: its outcome, and how many minutes ago it began. */
+const HEADS: Partial<Record<State, [bakeStatus: string, minutes: number]>> = {
+  baking: ['InProgress', 21],
+  deploying: ['Deploying', 2],
+  failed: ['Failed', 70],
+};
+
+function entry({ state, index, now }: Application, tag: string, id: number, newest: number) {
+  const place = index + id;
+  const older = place % 7 === 0 ? 'Failed' : place % 11 === 0 ? 'Cancelled' : 'Succeeded';
+  const isNewest = id === newest;
+  const [current = 'Succeeded', minutes] = (isNewest && HEADS[state]) || [];
+  const outcome = isNewest ? current : older;
   const start =
-    isHead && ['baking', 'deploying', 'failed'].includes(kind)
-      ? now - (kind === 'failed' ? 70 : kind === 'baking' ? 21 : 2) * MINUTE
-      : now - (of - id + 1) * (DAY + (index % 5) * 7 * HOUR);
-  const outcome = !isHead
-    ? (index + id) % 7 === 0
-      ? 'Failed'
-      : (index + id) % 11 === 0
-        ? 'Cancelled'
-        : 'Succeeded'
-    : kind === 'baking'
-      ? 'InProgress'
-      : kind === 'deploying'
-        ? 'Deploying'
-        : kind === 'failed'
-          ? 'Failed'
-          : 'Succeeded';
-  const isByHand = (index + id) % 5 === 0;
-  const applied = start + 50_000;
+    minutes === undefined ? now - (newest - id + 1) * (DAY + (index % 5) * 7 * HOUR) : now - minutes * MINUTE;
   const baked = start + 3 * MINUTE;
-  const ended = baked + 30 * MINUTE;
+  const isManual = place % 5 === 0;
+  const bakeEndTime = timestamp(baked + (outcome === 'Succeeded' ? 30 : 11) * MINUTE);
+  const error = '5xx ratio above 2 %';
+  const messages: Record<string, string> = { Succeeded: 'Bake succeeded', Failed: error };
   return {
     id,
     version: {
@@ -404,18 +288,14 @@ function entry(tag: string, id: number, of: number, kind: Kind, index: number, n
       digest: `sha256:${String(id).repeat(64).slice(0, 64)}`,
       revision: `${((index + 3) * 7919 * id).toString(16).padStart(7, '0').slice(0, 7)}`,
     },
-    timestamp: at(start),
-    message: isByHand ? 'Manual deployment, with force deploy' : 'Automatic deployment',
-    triggeredBy: { kind: isByHand ? 'User' : 'System', name: isByHand ? 'bob@example.com' : 'rollout-controller' },
-    ...(isByHand && { requestedBy: 'bob@example.com', reason: 'hotfix for INC-7' }),
+    timestamp: timestamp(start),
+    message: isManual ? 'Manual deployment, with force deploy' : 'Automatic deployment',
+    triggeredBy: isManual ? { kind: 'User', name: 'bob@example.com' } : { kind: 'System', name: 'rollout-controller' },
+    ...(isManual && { requestedBy: 'bob@example.com', reason: 'hotfix for INC-7' }),
     bakeStatus: outcome,
-    bakeStatusMessage: outcome === 'Succeeded' ? 'Bake succeeded' : outcome === 'Failed' ? '5xx ratio above 2 %' : '',
-    ...(outcome !== 'Deploying' && { appliedTime: at(applied), bakeStartTime: at(baked) }),
-    ...((outcome === 'Succeeded' || outcome === 'Failed' || outcome === 'Cancelled') && {
-      bakeEndTime: at(outcome === 'Succeeded' ? ended : baked + 11 * MINUTE),
-    }),
-    ...(outcome === 'Failed' && {
-      failedHealthChecks: [{ namespace: 'shop', name: 'errors', message: '5xx ratio above 2 %' }],
-    }),
+    bakeStatusMessage: messages[outcome] ?? '',
+    ...(outcome !== 'Deploying' && { appliedTime: timestamp(start + 50_000), bakeStartTime: timestamp(baked) }),
+    ...(['Succeeded', 'Failed', 'Cancelled'].includes(outcome) && { bakeEndTime }),
+    ...(outcome === 'Failed' && { failedHealthChecks: [{ namespace: 'shop', name: 'errors', message: error }] }),
   };
 }

@@ -2,12 +2,12 @@
 import type { Access } from '../client/kubeconfig.ts';
 import { applyObject, pathOf } from '../client/resources.ts';
 import { type AnyObject, send } from '../client/send.ts';
-import { type FleetObject, namespacesOf } from './fleet.ts';
+import { type FleetObject, NAMESPACES } from './fleet.ts';
 
 const AT_ONCE = 24;
 
 export async function storeFleet(admin: Access, objects: readonly FleetObject[]): Promise<void> {
-  for (const name of [...namespacesOf(), 'flux-system']) {
+  for (const name of NAMESPACES) {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
     await applyObject(admin, namespace, { manager: 'fleet' });
   }

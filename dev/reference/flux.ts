@@ -1,6 +1,4 @@
-/** docs/gates.md and docs/rollouts.md, read aloud: what a Flux object requires, and what no write of it may do. */
-import { meaning } from './values.ts';
-
+/** docs/gates.md and docs/rollouts.md, read aloud: what a Flux object requires, and what Rollouts set in it. */
 export interface Thing {
   apiVersion: string;
   kind: string;
@@ -9,7 +7,6 @@ export interface Thing {
     namespace?: string;
     labels?: Record<string, string>;
     annotations?: Record<string, string>;
-    ownerReferences?: { uid: string }[];
     deletionTimestamp?: string;
   };
   spec?: any;
@@ -18,12 +15,6 @@ export interface Thing {
 interface Selector {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: string; values?: string[] }[];
-}
-
-export interface Selects {
-  kinds?: string[];
-  namespaceSelector?: Selector;
-  labelSelector?: Selector;
 }
 
 /** The names in an annotation such as `a,ns/b`, as `namespace/name`. */
@@ -42,21 +33,6 @@ export function matches(selector: Selector | undefined, labels: Record<string, s
     const isIn = has(key) && values.includes(labels[key]!);
     return operator === 'In' ? isIn : !isIn;
   });
-}
-
-export function isSelected(
-  object: Thing,
-  selects: Selects,
-  gateNamespace: string,
-  namespaceLabels: Record<string, string>,
-): boolean {
-  // "all kinds of Flux, and no Rollouts"
-  const isMeant = selects.kinds?.length ? selects.kinds.includes(object.kind) : object.kind !== 'Rollout';
-  if (!isMeant) return false;
-  const inNamespace = selects.namespaceSelector
-    ? matches(selects.namespaceSelector, namespaceLabels)
-    : object.metadata.namespace === gateNamespace;
-  return inNamespace && matches(selects.labelSelector, object.metadata.labels);
 }
 
 /** A variable is what Flux substitutes; no map of JavaScript's can have a key `__proto__` of its own by assignment. */
@@ -87,28 +63,4 @@ export function managedFieldsOf({ kind, metadata: { annotations = {} } }: Thing)
 
 export function managedValue({ spec }: Thing, field: string): unknown {
   return field === 'tag' ? spec?.ref?.tag : spec?.postBuild?.substitute?.[field];
-}
-
-const MARKS = ['gate.fluxcd.io/gates', 'rollout.kuberik.com/rollout', 'rollout.kuberik.com/substitute'];
-
-function marks({ metadata: { annotations = {} } }: Thing): Record<string, string> {
-  const entries = Object.entries(annotations);
-  return Object.fromEntries(
-    entries.filter(([key]) => MARKS.includes(key) || key.startsWith('rollout.kuberik.com/substitute.')),
-  );
-}
-
-/** "While one is closed, what requires it takes no change": what has changed all the same. */
-export function thawed(after: Thing, before: Thing, bySystemDeleter: boolean): string[] {
-  const { suspend: _, ...spec } = after.spec ?? {};
-  const { suspend: __, ...specBefore } = before.spec ?? {};
-  const owners = (object: Thing) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid);
-  return [
-    ...(meaning(spec) === meaning(specBefore) ? [] : ['spec']),
-    ...(JSON.stringify(Object.entries(marks(after)).sort()) === JSON.stringify(Object.entries(marks(before)).sort())
-      ? []
-      : ['its annotations']),
-    // Whoever may always delete may do so by an owner reference, too.
-    ...(bySystemDeleter || meaning(owners(after)) === meaning(owners(before)) ? [] : ['its owner references']),
-  ];
 }

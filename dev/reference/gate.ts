@@ -42,13 +42,6 @@ export class NaiveGate {
     }
   }
 
-  /** "A version is added to an opening": `at` is the time that the annotation names, `handled` that of the newest opening. */
-  narrow(version: string, at: number, handled: number | undefined, now: number): void {
-    this.settle(now);
-    if (this.current?.action === 'open' && at === handled) this.current = { ...this.current, for: version };
-    if (this.planned?.action === 'open' && at === this.planned.at) this.planned = { ...this.planned, for: version };
-  }
-
   /** @param version the tag that a Rollout is about to deploy */
   isOpen(now: number, version?: string): boolean {
     const request = this.planned && this.planned.at <= now ? this.planned : this.current;

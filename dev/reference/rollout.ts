@@ -1,6 +1,6 @@
 /**
  * docs/rollouts.md "What can be in the way" and "After a failure", read aloud: what has to hold for a version that was deployed. It
- * knows no timeouts and no bakes: bake.ts has them.
+ * knows no timeouts and no bakes: dev/judges/bakes.ts has them.
  */
 
 export interface Past {

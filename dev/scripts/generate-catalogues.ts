@@ -1,5 +1,5 @@
-/** Writes the pages of docs/reference from their sources. `--check` writes nothing and fails when one is out of date. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+/** The pages of docs/reference, from their sources. */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { LOGGED } from '../../api/decisions.ts';
@@ -12,6 +12,7 @@ import { ENVIRONMENT } from '../../server/config.ts';
 import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
 import { REPOSITORY } from '../repository.ts';
+import type { Generated } from './generate.ts';
 
 const FOLDER = join(REPOSITORY, 'docs/reference');
 const EXPORTER = 'manifests/components/monitoring/config/kube-state-metrics.yaml';
@@ -246,23 +247,18 @@ function written(source: string): string {
   return `<!-- Written by dev/scripts/generate-catalogues.ts from ${source}: change that, then run npm run generate. -->`;
 }
 
-await mkdir(FOLDER, { recursive: true });
-for (const [page, parts] of [
-  ['annotations.md', await annotationsPage()],
-  ['limits.md', await limitsPage()],
-  ['metrics.md', await metricsPage()],
-  ['quirks.md', await quirksPage()],
-  ['settings.md', settingsPage()],
-  ['writes.md', await writesPage()],
-  ['log.md', logPage()],
-  ['conditions.md', await conditionsPage()],
-] as const) {
-  const file = join(FOLDER, page);
-  const text = `${parts.join('\n\n')}\n`;
-  if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
-  if (process.argv.includes('--check')) {
-    console.error(`${file} is out of date: run npm run generate`);
-    process.exit(1);
-  }
-  await writeFile(file, text);
+export async function cataloguePages(): Promise<Generated> {
+  const pages = {
+    annotations: await annotationsPage(),
+    limits: await limitsPage(),
+    metrics: await metricsPage(),
+    quirks: await quirksPage(),
+    settings: settingsPage(),
+    writes: await writesPage(),
+    log: logPage(),
+    conditions: await conditionsPage(),
+  };
+  return Object.entries(pages).map(
+    ([name, parts]) => [`docs/reference/${name}.md`, `${parts.join('\n\n')}\n`] as const,
+  );
 }

@@ -1,16 +1,8 @@
-/** Writes docs/cli.md from the commands. `--check` writes nothing and fails when the page is out of date. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/** docs/cli.md, from the commands. */
 import type { CommandDefinition, OptionDefinition } from '../../cli/command/command.ts';
 import { CONNECTION_OPTIONS } from '../../cli/command/options.ts';
 import { COMMANDS, type CommandEntry } from '../../cli/commands/index.ts';
-import { REPOSITORY } from '../repository.ts';
-
-const usage = `Usage: node dev/scripts/generate-cli-docs.ts [--check]
-
-Writes docs/cli.md from cli/commands.
-  --check   only compare; exit 1 when the page is out of date
-`;
+import type { Generated } from './generate.ts';
 
 const PROGRAM = 'kubectl rollouts';
 
@@ -72,18 +64,19 @@ wrapped.
 
 Commands list further exit codes.`;
 
-async function page(): Promise<string> {
+export async function commandPage(): Promise<Generated> {
   const shown = COMMANDS.filter(({ isHidden }) => !isHidden);
   const loaded = await Promise.all(shown.map(async (entry) => ({ entry, definition: await entry.load() })));
   const groups = [...new Set(shown.map(({ group }) => group))];
   const index = shown.map(({ name, aliasOf, summary }) => `| [\`${name}\`](#${aliasOf ?? name}) | ${summary} |`);
-  return `${[
+  const parts = [
     INTRODUCTION,
     optionTable(CONNECTION_OPTIONS),
     EXIT_CODES,
     `| command | what it does |\n|---|---|\n${index.join('\n')}`,
     ...groups.flatMap((group) => loaded.filter(({ entry }) => entry.group === group && !entry.aliasOf).map(section)),
-  ].join('\n\n')}\n`;
+  ];
+  return [['docs/cli.md', `${parts.join('\n\n')}\n`]];
 }
 
 function section({ entry, definition }: { entry: CommandEntry; definition: CommandDefinition }): string {
@@ -127,15 +120,3 @@ function optionTable(options: readonly OptionDefinition[]): string {
 function escaped(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 }
-
-const args = process.argv.slice(2);
-if (args.includes('--help')) {
-  console.log(usage);
-  process.exit(0);
-}
-const file = join(REPOSITORY, 'docs/cli.md');
-const text = await page();
-const isCurrent = (await readFile(file, 'utf8').catch(() => '')) === text;
-if (!isCurrent && args.includes('--check')) console.error(`${file} is out of date: run npm run generate`);
-else if (!isCurrent) await writeFile(file, text);
-process.exit(args.includes('--check') && !isCurrent ? 1 : 0);

@@ -1,8 +1,9 @@
-/** Writes docs/reference.md from manifests/crds. `--check` writes nothing and fails when the page is out of date. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+/** docs/reference.md, from manifests/crds. */
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { REPOSITORY } from '../repository.ts';
+import type { Generated } from './generate.ts';
 
 interface Schema {
   type?: string;
@@ -168,24 +169,18 @@ function objectsBelow(schema: Schema): Schema[] {
   return [schema, ...below.flatMap(objectsBelow)];
 }
 
-const folder = join(REPOSITORY, 'manifests/crds');
-const files = (await readdir(folder)).filter((name) => name.includes('_'));
-const crds = await Promise.all(files.map(async (name) => parse(await readFile(join(folder, name), 'utf8')) as Crd));
-const byKind = new Map(crds.map((crd) => [crd.spec.names.kind, crd]));
-const missing = [...byKind.keys()].filter((kind) => !KINDS.includes(kind));
-if (missing.length > 0) throw new Error(`the reference has no place for ${missing.join(', ')}`);
-const sorted = KINDS.map((kind) => byKind.get(kind)!);
-
-const text = `${[
-  INTRODUCTION,
-  ...sorted.map(kindSection),
-  `## Shared types\n\n${sharedSection(sorted.map(({ spec }) => spec.versions[0]!.schema.openAPIV3Schema))}`,
-].join('\n\n')}\n`;
-
-const file = join(REPOSITORY, 'docs/reference.md');
-const isCurrent = (await readFile(file, 'utf8').catch(() => '')) === text;
-if (!isCurrent && process.argv.includes('--check')) {
-  console.error(`${file} is out of date: run npm run generate`);
-  process.exit(1);
+export async function referencePage(): Promise<Generated> {
+  const folder = join(REPOSITORY, 'manifests/crds');
+  const files = (await readdir(folder)).filter((name) => name.includes('_'));
+  const crds = await Promise.all(files.map(async (name) => parse(await readFile(join(folder, name), 'utf8')) as Crd));
+  const byKind = new Map(crds.map((crd) => [crd.spec.names.kind, crd]));
+  const missing = [...byKind.keys()].filter((kind) => !KINDS.includes(kind));
+  if (missing.length > 0) throw new Error(`the reference has no place for ${missing.join(', ')}`);
+  const sorted = KINDS.map((kind) => byKind.get(kind)!);
+  const parts = [
+    INTRODUCTION,
+    ...sorted.map(kindSection),
+    `## Shared types\n\n${sharedSection(sorted.map(({ spec }) => spec.versions[0]!.schema.openAPIV3Schema))}`,
+  ];
+  return [['docs/reference.md', `${parts.join('\n\n')}\n`]];
 }
-if (!isCurrent) await writeFile(file, text);

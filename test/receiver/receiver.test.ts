@@ -81,6 +81,7 @@ describe('POST /hook/<digest>', () => {
     ['right signature, a version with close', { body: { action: 'close', for: '1.2.0' } }],
     ['right signature, a version that is no tag', { body: { action: 'open', for: 'a b' } }],
     ['right signature, a reason that is no text', { body: { action: 'open', reason: 7 } }],
+    ['right signature, a reason of 1,025 characters', { body: { action: 'open', reason: 'x'.repeat(1025) } }],
   ])('%s: 400, nothing said, nothing changed', async (_name, call) => {
     const { app, state, opened } = world();
     const answer = await send(app, call);

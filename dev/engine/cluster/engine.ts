@@ -23,7 +23,4 @@ export interface Engine {
   hooks: HookTransport;
   clock: Clock;
   log: Log;
-  /** Per controller. */
-  workers: number;
-  customizeCacheMs: number;
 }

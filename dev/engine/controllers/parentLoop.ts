@@ -9,6 +9,7 @@ import { controllerOf, groupOf, keyOf, kindKey, type ObjectGroups } from '../jso
 import { Workers } from '../queue/workers.ts';
 import { Customize, NotSyncedError } from '../related/customize.ts';
 import { every, goDurationMs } from '../runtime/clock.ts';
+import { LIMITS } from '../runtime/limits.ts';
 import { reasonOf } from '../runtime/log.ts';
 
 /** Metacontroller looks at every parent at least this often. */
@@ -60,7 +61,7 @@ export class ParentLoop {
   constructor(engine: Engine, parts: LoopParts) {
     this.#engine = engine;
     this.#parts = parts;
-    this.#workers = new Workers(engine.clock, engine.workers, (key) => this.#work(key));
+    this.#workers = new Workers(engine.clock, LIMITS.workers, (key) => this.#work(key));
     this.#parents = parts.parents.map((kind) => ({
       ...kind,
       informer: engine.informers.acquire(kind.resource),

@@ -28,8 +28,7 @@ export interface Webhook {
 }
 
 export interface Authorization {
-  /** `Bearer` when absent. */
-  type?: string;
+  type?: 'Bearer';
   secretRef: { name: string; namespace: string; key: string };
 }
 
@@ -75,7 +74,7 @@ const webhook = fieldsOf({ url: text, timeout: text }, 'url');
 // Without a version it is v1, whose requests have another shape.
 const hook = fieldsOf({ version: oneOf('v2'), webhook }, 'version', 'webhook');
 const secretRef = fieldsOf({ name: text, namespace: text, key: text }, 'name', 'namespace', 'key');
-const authorization = fieldsOf({ type: text, secretRef }, 'secretRef');
+const authorization = fieldsOf({ type: oneOf('Bearer'), secretRef }, 'secretRef');
 const commonFields = {
   hooks: fieldsOf({ sync: hook, customize: hook }, 'sync'),
   resyncPeriodSeconds: number,

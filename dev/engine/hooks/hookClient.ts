@@ -1,12 +1,11 @@
 /** Calls one hook over HTTP: only 200 counts, 429 asks to come back later, everything else fails the sync. */
-import { Agent } from 'undici';
-import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import { Agent, request } from 'undici';
+import type { KubeObject } from '../../../api/kubernetes.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import type { ApiClient } from '../cluster/apiClient.ts';
 import type { Engine, HookRequest, HookTransport } from '../cluster/engine.ts';
 import { groupsText, jsonText } from '../json/objects.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Authorization, EndpointConfig, HookSpec, Webhook } from './controllerSpec.ts';
+import type { Authorization, EndpointConfig, HookSpec } from './controllerSpec.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const IDLE_MS = 90_000;
@@ -21,31 +20,32 @@ export class TooManyRequests extends Error {
   }
 }
 
-export class HookClient {
-  readonly #url: string;
-  readonly #timeoutMs: number;
-  readonly #transport: HookTransport;
-  readonly #clock: Clock;
-  readonly #headers: Record<string, string>;
-
-  constructor(webhook: Webhook, transport: HookTransport, clock: Clock, authorization: string | undefined) {
-    this.#url = webhook.url;
-    this.#headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
-    this.#timeoutMs = parseDuration(webhook.timeout) || DEFAULT_TIMEOUT_MS;
-    this.#transport = transport;
-    this.#clock = clock;
-  }
-
+export interface HookClient {
   /** The body of a 200. Throws TooManyRequests on 429, an Error on anything else. */
-  async call(body: HookRequest): Promise<string> {
-    const request = { headers: this.#headers, body, timeoutMs: this.#timeoutMs };
-    const { code, retryAfter, text } = await this.#transport(this.#url, request).catch((error: unknown) => {
-      throw new Error(`calling ${this.#url} failed`, { cause: error });
-    });
-    if (code === 200) return text;
-    if (code === 429) throw new TooManyRequests(retryAfterSeconds(retryAfter, this.#clock.now()));
-    throw new Error(`${this.#url} answered ${code}: ${text.slice(0, 500)}`);
-  }
+  call(body: HookRequest): Promise<string>;
+}
+
+/** As in Metacontroller, credentials are read once, when the controller starts. */
+export async function hookClient(
+  { webhook: { url, timeout } }: HookSpec,
+  { hooks, client }: Pick<Engine, 'hooks' | 'client'>,
+  endpointConfigs: readonly EndpointConfig[] = [],
+): Promise<HookClient> {
+  const secret = authorizationAt(url, endpointConfigs)?.secretRef;
+  const authorization = secret && `Bearer ${await tokenIn(secret, client)}`;
+  const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
+  const timeoutMs = parseDuration(timeout) || DEFAULT_TIMEOUT_MS;
+  return {
+    async call(body) {
+      const { code, retryAfter, text } = await hooks(url, { headers, body, timeoutMs }).catch((error: unknown) => {
+        throw new Error(`calling ${url} failed`, { cause: error });
+      });
+      if (code === 200) return text;
+      // Our server gives seconds.
+      if (code === 429) throw new TooManyRequests(Number.parseInt(retryAfter, 10) || 0);
+      throw new Error(`${url} answered ${code}: ${text.slice(0, 500)}`);
+    },
+  };
 }
 
 /** Over HTTP, with one agent for all hooks of the process: connections are kept and shared per server. */
@@ -57,46 +57,18 @@ export function hooksOverHttp(): HookTransport {
   });
   return async (url, { headers, body, timeoutMs }) => {
     const signal = AbortSignal.timeout(timeoutMs);
-    const response = await agent.request({
-      ...originAndPath(url),
-      method: 'POST',
-      headers,
-      body: textOf(body),
-      signal,
-    });
+    const response = await request(url, { dispatcher: agent, method: 'POST', headers, body: textOf(body), signal });
     const text = await response.body.text();
     return { code: response.statusCode, retryAfter: String(response.headers['retry-after'] ?? ''), text };
   };
 }
 
-function textOf(request: HookRequest): string {
-  const fields = Object.entries(request).map(([name, value]) => {
+function textOf(body: HookRequest): string {
+  const fields = Object.entries(body).map(([name, value]) => {
     const text = value instanceof Map ? groupsText(value) : typeof value === 'object' ? jsonText(value) : value;
     return `${JSON.stringify(name)}:${text}`;
   });
   return `{${fields.join()}}`;
-}
-
-/** As in Metacontroller, credentials are read once, when the controller starts. */
-export async function hookClient(
-  { webhook }: HookSpec,
-  { hooks, clock, client }: Pick<Engine, 'hooks' | 'clock' | 'client'>,
-  endpointConfigs: readonly EndpointConfig[] = [],
-): Promise<HookClient> {
-  const authorization = authorizationAt(webhook.url, endpointConfigs);
-  return new HookClient(webhook, hooks, clock, authorization && (await authorizationHeader(authorization, client)));
-}
-
-function originAndPath(url: string): { origin: string; path: string } {
-  const { origin, pathname, search } = new URL(url);
-  return { origin, path: `${pathname}${search}` };
-}
-
-/** Retry-After as seconds or as an HTTP date; 0, which means at once, when it is neither. */
-export function retryAfterSeconds(retryAfter: string, now: EpochMs): number {
-  if (/^-?\d+$/.test(retryAfter)) return Number(retryAfter);
-  const date = Date.parse(retryAfter);
-  return Number.isNaN(date) ? 0 : Math.ceil((date - now) / 1000);
 }
 
 type Secret = KubeObject & { data?: Record<string, string> };
@@ -110,15 +82,12 @@ function authorizationAt(url: string, endpointConfigs: readonly EndpointConfig[]
 }
 
 /** Reads the Secret with the engine's own rights. */
-async function authorizationHeader(
-  { type = 'Bearer', secretRef }: Authorization,
+async function tokenIn(
+  { namespace, name, key }: Authorization['secretRef'],
   client: Pick<ApiClient, 'get'>,
 ): Promise<string> {
-  if (type.trim().toLowerCase() === 'basic')
-    throw new Error('authorization of type Basic is not supported: use basicAuth');
-  const { namespace, name, key } = secretRef;
   const secret = await client.get<Secret>(`/api/v1/namespaces/${namespace}/secrets/${name}`);
   const value = secret.data?.[key];
   if (value === undefined) throw new Error(`authorization: Secret ${namespace}/${name} has no key ${key}`);
-  return `${type.trim() || 'Bearer'} ${Buffer.from(value, 'base64').toString('utf8').trim()}`;
+  return Buffer.from(value, 'base64').toString('utf8').trim();
 }

@@ -34,7 +34,7 @@ export interface CustomizeParts {
 export class Customize {
   readonly #engine: Engine;
   readonly #parts: CustomizeParts;
-  readonly #cache: CustomizeCache<Answer>;
+  readonly #cache = new CustomizeCache<Answer>();
   readonly #index = new RelatedIndex();
   readonly #asked = new Map<string, Promise<Answer>>();
   readonly #subscriptions = new Map<string, Subscription>();
@@ -43,7 +43,6 @@ export class Customize {
   constructor(engine: Engine, parts: CustomizeParts) {
     this.#engine = engine;
     this.#parts = parts;
-    this.#cache = new CustomizeCache(engine.customizeCacheMs);
   }
 
   /** Throws NotSyncedError while a related resource is being listed; any other error fails the sync. */

@@ -8,14 +8,12 @@ interface Entry<Answer> {
   expiresAt: EpochMs;
 }
 
+/** Metacontroller's own. */
+const TTL_MS = 20 * 60_000;
+
 export class CustomizeCache<Answer> {
-  readonly #ttlMs: number;
   /** By parent key, oldest first: an entry that is renewed moves to the end. */
   readonly #entries = new Map<string, Entry<Answer>>();
-
-  constructor(ttlMs: number) {
-    this.#ttlMs = ttlMs;
-  }
 
   get(key: string, parent: KubeObject, now: EpochMs): Answer | undefined {
     const entry = this.#entries.get(key);
@@ -27,7 +25,7 @@ export class CustomizeCache<Answer> {
   set(key: string, parent: KubeObject, answer: Answer, now: EpochMs): void {
     const { uid = '', generation = 0 } = parent.metadata;
     this.#entries.delete(key);
-    this.#entries.set(key, { uid, generation, answer, expiresAt: now + this.#ttlMs });
+    this.#entries.set(key, { uid, generation, answer, expiresAt: now + TTL_MS });
   }
 
   delete(key: string): void {

@@ -1,11 +1,33 @@
 /** RolloutSchedules: the RolloutGates they make, against what a wall clock shows. */
 import fc from 'fast-check';
+import { timestamp } from '../../actors/ask.ts';
 import { type Calendar, isActive, nextChange } from '../../reference/calendar.ts';
-import { admit, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';
-import { rfc3339 } from './gateModel.ts';
-import { calendar } from './gateParts.ts';
+import { ROUTES, reviewOf, serve } from '../world/routes.ts';
+
+const time = fc
+  .integer({ min: 0, max: 47 })
+  .map((half) => `${String(half >> 1).padStart(2, '0')}:${half % 2 ? '30' : '00'}`);
+const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+const day = fc
+  .integer({ min: -6, max: 9 })
+  .map((offset) => new Date(Date.UTC(2026, 2, 27 + offset)).toISOString().slice(0, 10));
+
+const rule = fc.record(
+  {
+    timeRange: fc.record({ start: time, end: time }),
+    daysOfWeek: fc.subarray(DAYS),
+    dateRange: fc.tuple(day, day).map((days) => ({ start: days.sort()[0]!, end: days.sort()[1]! })),
+  },
+  { requiredKeys: [] },
+);
+
+/** Around the end of March the clocks of both change. */
+const calendar = fc.record({
+  timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'),
+  rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
+});
 
 export interface Scheduled {
   spec: Calendar;
@@ -28,7 +50,7 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
     metadata: { name: 'app', namespace: 'shop', uid: 'uid-app' },
     spec: { releasesImagePolicy: { name: 'app' } },
   };
-  serve({ now: at, objects: () => [rollout] });
+  serve({ now: at, objects: [rollout] });
   const kind = cluster ? 'ClusterRolloutSchedule' : 'RolloutSchedule';
   const metadata = { name: 'hours', uid: 'uid-hours', generation: 1, ...(!cluster && { namespace: 'shop' }) };
   const parent = {
@@ -37,8 +59,11 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
     metadata,
     spec: { rolloutSelector: {}, ...spec, ...(action && { action }) },
   };
-  const written = await admit({ user: 'developer', object: parent });
-  expectThat(written.allowed, 'a schedule is refused', { parent, message: written.message });
+  const review = await ask(
+    ROUTES.get('/admission/validate/schedule')!,
+    reviewOf({ user: 'developer', object: parent }),
+  );
+  expectThat('body' in review && review.body.response.allowed, 'a schedule is refused', { parent, review });
 
   const body = {
     controller: { apiVersion: '', kind: '', metadata: {} },
@@ -51,7 +76,7 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
   if (!('body' in answer)) return expectThat(false, 'a sync is refused', { answer });
   const { children, status } = answer.body;
   const active = isActive(spec, at);
-  const details = { at: rfc3339(at), parent, status, children, active };
+  const details = { at: timestamp(at), parent, status, children, active };
   expectThat(children.length === 1, 'there is not one RolloutGate for one Rollout', details);
   expectThat(
     (children[0].spec.passing === ((action ?? 'Deny') === 'Allow')) === active,
@@ -63,5 +88,5 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
   const seen = status.nextTransition === undefined ? undefined : Date.parse(status.nextTransition);
   // What is further ahead than the naive calculation looks may be there or not.
   if (next !== undefined || (seen !== undefined && seen < at + 15 * 86_400_000))
-    expectThat(seen === next, 'the next transition is another one', { ...details, next: next && rfc3339(next) });
+    expectThat(seen === next, 'the next transition is another one', { ...details, next: next && timestamp(next) });
 }

@@ -1,8 +1,8 @@
 /** Bodies in which anything may be of a wrong type, missing, or far too much: a clear refusal is an answer, a crash is not. */
 import fc from 'fast-check';
-import { ROUTES, type reviewOf, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';
+import { ROUTES, type reviewOf, serve } from '../world/routes.ts';
 import { sampleBodies } from './samples.ts';
 
 interface Damage {
@@ -102,7 +102,7 @@ export async function checkMangled({ path, body, damages }: Mangled): Promise<vo
   const { request, world } = samples[body % samples.length]!;
   const sent = structuredClone(request);
   for (const each of damages) spoil(sent, each);
-  serve({ now: Date.parse('2026-03-27T10:00:00Z'), objects: () => world });
+  serve({ now: Date.parse('2026-03-27T10:00:00Z'), objects: world });
   const answer = await ask(ROUTES.get(path)!, sent);
   if (!('body' in answer) || !path.startsWith('/admission/')) return;
   const { response } = answer.body;

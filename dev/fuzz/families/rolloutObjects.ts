@@ -1,7 +1,7 @@
 /** What a generated case of dev/fuzz/families/rollouts.ts is about, and the objects that it makes of it. */
+import { timestamp } from '../../actors/ask.ts';
 import type { RolloutGateSpec, Stage } from '../../reference/rollout.ts';
-import type { AnyObject } from '../world/apiServer.ts';
-import { rfc3339 } from './gateModel.ts';
+import type { AnyObject } from '../world/routes.ts';
 
 export const NOW = Date.parse('2026-03-27T10:00:00Z');
 const KUBERIK = 'kuberik.com/v1alpha1';
@@ -77,7 +77,7 @@ const record = (given: { by: string; tag: string; hours: number }[], rollout?: s
       version: tag,
       ...(rollout && { rollout, uid: 'uid-app' }),
       by,
-      at: rfc3339(NOW - hours * HOUR_MS),
+      at: timestamp(NOW - hours * HOUR_MS),
     })),
   });
 
@@ -104,7 +104,7 @@ function gateOf(name: string, state: GateState, selects: boolean): AnyObject {
   const asks = state === 'approved 1.2.0' || state === 'approvals';
   const given = state === 'approved 1.2.0' ? [{ by: 'bob', tag: '1.2.0', hours: 0 }] : [];
   const open = {
-    'open.gate.fluxcd.io/requestedAt': rfc3339(DEPLOYED),
+    'open.gate.fluxcd.io/requestedAt': timestamp(DEPLOYED),
     ...(!asks && { 'open.gate.fluxcd.io/for': '1.2.0' }),
     'gate.fluxcd.io/approvals': record(given, 'shop/app'),
   };
@@ -128,7 +128,7 @@ function gateOf(name: string, state: GateState, selects: boolean): AnyObject {
 /** Everything of one moment. */
 export function objectsOf(of: State, input: RolloutCase, generation: number) {
   const { policy, available, history, bakes, onFailure, health } = input;
-  const at = rfc3339(DEPLOYED);
+  const at = timestamp(DEPLOYED);
   const annotations: Record<string, string> = {};
   const request: string[] = [];
   const asked = {
@@ -152,7 +152,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
   const entries = history.map(({ tag: version, bakeStatus, rolledBackFrom, namesCheck }, i) => ({
     id: history.length - i,
     version: { tag: version },
-    timestamp: rfc3339(DEPLOYED - i * HOUR_MS),
+    timestamp: timestamp(DEPLOYED - i * HOUR_MS),
     bakeStatus,
     ...(bakeStatus === 'InProgress' && { bakeStartTime: at }),
     ...(bakeStatus === 'Failed' && namesCheck && { failedHealthChecks: [{ namespace: 'shop', name: 'web' }] }),
@@ -182,7 +182,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
         ...(entries.length > 0 && { history: entries }),
         availableReleases: available.map(({ tag: each, firstSeen }) => ({
           tag: each,
-          ...(firstSeen && { firstSeen: rfc3339(SEEN[firstSeen]) }),
+          ...(firstSeen && { firstSeen: timestamp(SEEN[firstSeen]) }),
         })),
         ...(input.rolledBack.length > 0 && { rolledBackReleases: input.rolledBack }),
         ...(input.copies?.done && { copy: { tag: input.copies.done, url: TARGET } }),
@@ -203,9 +203,9 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
         history: had.map(({ tag: version, bakeStatus, hours, retried }, i) => ({
           id: had.length - i,
           version: { tag: version },
-          timestamp: rfc3339(NOW - 9 * 3_600_000),
+          timestamp: timestamp(NOW - 9 * 3_600_000),
           bakeStatus,
-          bakeEndTime: rfc3339(NOW - hours * 3_600_000),
+          bakeEndTime: timestamp(NOW - hours * 3_600_000),
           ...(retried && { lastRetryTimestamp: at }),
         })),
         rolledBackReleases: rolledBack,
@@ -233,7 +233,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
   const repository = named('image.toolkit.fluxcd.io/v1', 'ImageRepository', 'app', {
     spec: { image: 'registry.example/app' },
   });
-  const reported = health && { status: health.status, lastChangeTime: rfc3339(CHANGED[health.changed]) };
+  const reported = health && { status: health.status, lastChangeTime: timestamp(CHANGED[health.changed]) };
   const check = named(KUBERIK, 'HealthCheck', 'web', { status: reported });
   return {
     rollout,

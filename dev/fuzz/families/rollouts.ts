@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { beginning, objections, runs, type Stage } from '../../reference/rollout.ts';
-import { type AnyObject, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';
+import { type AnyObject, ROUTES, serve } from '../world/routes.ts';
 import {
   type FirstSeen,
   type GateState,
@@ -215,7 +215,7 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   const isStale = Object.keys(input.stale).some((key) => !(READ_LIVE as readonly string[]).includes(key));
   const cached = objectsOf({ ...live, ...input.stale }, input, isStale ? 1 : 2);
   const stored = objectsOf(live, input, 2);
-  serve({ now: NOW, objects: () => [stored.rollout, ...stored.others] });
+  serve({ now: NOW, objects: [stored.rollout, ...stored.others] });
   const related: Record<string, Record<string, AnyObject>> = {};
   for (const each of cached.others) {
     const key = `${each.kind}.${each.apiVersion}`;

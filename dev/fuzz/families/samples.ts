@@ -2,8 +2,7 @@
 
 import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import { runName } from '../../../core/health/job/checkJob.ts';
-import { type AnyObject, reviewOf } from '../world/apiServer.ts';
-import { METACONTROLLER } from '../world/users.ts';
+import { type AnyObject, reviewOf } from '../world/routes.ts';
 
 interface Sample {
   request: object;
@@ -514,7 +513,7 @@ function reviews(about: AnyObject, ofStatus: boolean): object[] {
   return [
     update('developer'),
     update('admin'),
-    update(METACONTROLLER),
+    update('system:serviceaccount:metacontroller:metacontroller'),
     reviewOf({ user: 'developer', object: about }),
     reviewOf({ user: 'developer', oldObject: about }),
     reviewOf({ user: 'admin', oldObject: about }),

@@ -4,9 +4,8 @@ import { accessSync, constants, readFileSync, renameSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import type { Log } from '../process/log.ts';
-import { cacheDirectory, withLock } from './cache.ts';
+import { controlPlaneCache, withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
-import { isUsable } from './versions.ts';
 
 const PACKAGES = {
   etcd: 'go.etcd.io/etcd/server/v3',
@@ -20,9 +19,14 @@ export type Binaries = Record<BinaryName, string>;
 const BINARY_NAMES = Object.keys(PACKAGES) as BinaryName[];
 
 /** Finds each binary in KUBEBUILDER_ASSETS, PATH or the cache, and builds those that are nowhere. */
-export async function provideBinaries(log: Log, env: NodeJS.ProcessEnv = process.env): Promise<Binaries> {
-  const cache = cacheDirectory(env);
-  const folders = searchFolders(env, cache);
+export async function provideBinaries(log: Log): Promise<Binaries> {
+  const cache = controlPlaneCache();
+  const { KUBEBUILDER_ASSETS, PATH = '' } = process.env;
+  const folders = [
+    ...(KUBEBUILDER_ASSETS ? [KUBEBUILDER_ASSETS] : []),
+    ...PATH.split(delimiter).filter(Boolean),
+    cache,
+  ];
   const found = () => Object.fromEntries(BINARY_NAMES.map((name) => [name, findIn(folders, name)]));
   let binaries = found();
   if (missingOf(binaries).length > 0) {
@@ -39,12 +43,6 @@ export async function provideBinaries(log: Log, env: NodeJS.ProcessEnv = process
 
 const missingOf = (binaries: Record<string, string | undefined>) => BINARY_NAMES.filter((name) => !binaries[name]);
 
-/** Folders to look in, in order. */
-export function searchFolders(env: NodeJS.ProcessEnv, cache: string): string[] {
-  const path = (env.PATH ?? '').split(delimiter).filter(Boolean);
-  return [...(env.KUBEBUILDER_ASSETS ? [env.KUBEBUILDER_ASSETS] : []), ...path, cache];
-}
-
 function findIn(folders: string[], name: BinaryName): string | undefined {
   return folders.map((folder) => join(folder, name)).find((file) => works(file, name));
 }
@@ -56,6 +54,16 @@ function works(file: string, name: BinaryName): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Whether a binary with that `--version` output will do: `etcd Version: 3.6.16`, `Kubernetes v1.36.3`. Kubernetes is new enough where selectable fields
+ * of custom resources are on for good. v0.0.0, a build from source without a version, is trusted.
+ */
+export function isUsable(binary: BinaryName, versionOutput: string): boolean {
+  if (binary === 'etcd') return versionOutput.includes('etcd Version: 3.');
+  const [, major, minor] = /^Kubernetes v(\d+)\.(\d+)\./.exec(versionOutput) ?? [];
+  return major === '0' || (major === '1' && Number(minor) >= 32);
 }
 
 async function build(names: BinaryName[], work: string, cache: string, log: Log): Promise<void> {

@@ -1,27 +1,45 @@
 /** The user's cache, keyed by what is in it, and a lock so that two starts do not build the same thing at once. */
 import { createHash, randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { REPOSITORY } from '../../repository.ts';
 import { identify, isSameProcess, type ProcessIdentity } from '../process/pids.ts';
 
-const GO_MOD = join(REPOSITORY, 'dev/tools/go.mod');
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** `$XDG_CACHE_HOME` (or ~/.cache) `/rollout-hooks`. */
-const cachesOf = (env: NodeJS.ProcessEnv) => join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks');
-
-/** That of the control plane: `<sha256 of dev/tools/go.mod>`. It need not exist yet. */
-export function cacheDirectory(env: NodeJS.ProcessEnv): string {
-  return join(cachesOf(env), sha256(readFileSync(GO_MOD, 'utf8')));
+/** `$XDG_CACHE_HOME` (or ~/.cache) `/rollout-hooks/NAME`. It need not exist yet. */
+export function cacheOf(name: string): string {
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks', name);
 }
 
-/** That of a program: `<name>-<hash of the files that pin it>`. It need not exist yet. */
+/** That of the control plane: by dev/tools/go.mod. */
+export function controlPlaneCache(): string {
+  return cacheOf(sha256(readFileSync(join(REPOSITORY, 'dev/tools/go.mod'), 'utf8')));
+}
+
+/** That of a program: by the files that pin it. */
 export function cacheOfPins(name: string, pins: readonly string[]): string {
   const hash = sha256(pins.map((file) => readFileSync(file, 'utf8')).join('\n')).slice(0, 16);
-  return join(cachesOf(process.env), `${name}-${hash}`);
+  return cacheOf(`${name}-${hash}`);
+}
+
+/** The path of NAME in a cache. Where it is not there, `make` makes it at another path on the same disk, from which it is moved in one step. */
+export async function madeOnce(
+  cache: string,
+  name: string,
+  make: (path: string) => Promise<void> | void,
+  waiting: () => void = () => {},
+): Promise<string> {
+  const path = join(cache, name);
+  if (existsSync(path)) return path;
+  await withLock(cache, waiting, async (work) => {
+    if (existsSync(path)) return;
+    await make(join(work, name));
+    renameSync(join(work, name), path);
+  });
+  return path;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** CRDs of others, out of their Go modules. */
-import { cpSync, existsSync, renameSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { cpSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Log } from '../process/log.ts';
-import { cacheDirectory, withLock } from './cache.ts';
+import { controlPlaneCache, madeOnce } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
 /** The one place that pins Flux's versions. Image and Helm have no CRDs in a Go module: dev/local/install/crds has small ones. */
@@ -59,35 +59,28 @@ interface CrdModule {
 
 /** Folders with the CRDs' YAML, from the cache or downloaded into it. */
 export async function provideCrds(log: Log, modules: readonly CrdModule[] = FLUX_MODULES): Promise<string[]> {
-  const cache = join(cacheDirectory(process.env), 'flux-crds');
+  const cache = join(controlPlaneCache(), 'flux-crds');
   const waiting = () => log(`Another process is downloading CRDs to ${cache}; waiting for it`);
-  const folders = modules.map((module) => ({ module, folder: join(cache, nameOf(module)) }));
-  if (folders.some(({ folder }) => !existsSync(folder))) {
-    await withLock(cache, waiting, async (work) => {
-      for (const { module, folder } of folders) if (!existsSync(folder)) await download(module, folder, work, log);
-    });
+  const folders: string[] = [];
+  for (const module of modules) {
+    const name = `${basename(module.path)}@${module.version}`;
+    folders.push(await madeOnce(cache, name, (folder) => download(module, folder, log), waiting));
   }
-  return folders.map(({ folder }) => folder);
+  return folders;
 }
 
-const nameOf = ({ path, version }: CrdModule) => `${path.split('/').at(-1)}@${version}`;
-
-async function download(module: CrdModule, folder: string, work: string, log: Log): Promise<void> {
-  const name = nameOf(module);
+async function download({ path, version, crds, files }: CrdModule, folder: string, log: Log): Promise<void> {
+  const name = basename(folder);
   requireGo(`The CRDs of ${name}`);
   log(`Downloading the CRDs of ${name}`);
   const answer = await runGo({
     purpose: `Downloading ${name}`,
     // Outside any module: the versions are those named here.
-    cwd: work,
-    args: ['mod', 'download', '-json', `${module.path}@${module.version}`],
+    cwd: dirname(folder),
+    args: ['mod', 'download', '-json', `${path}@${version}`],
   });
   const { Dir } = JSON.parse(answer) as { Dir: string };
-  const copy = join(work, name);
-  const crds = join(Dir, module.crds);
-  cpSync(crds, copy, {
-    recursive: true,
-    filter: (path) => path === crds || !module.files || module.files.includes(basename(path)),
-  });
-  renameSync(copy, folder);
+  const source = join(Dir, crds);
+  const isWanted = (file: string) => file === source || !files || files.includes(basename(file));
+  cpSync(source, folder, { recursive: true, filter: isWanted });
 }

@@ -1,8 +1,8 @@
 /** A program of one Go module under dev/tools, built once for this machine into the user's cache, under the hash of what pins it. */
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
-import { cacheOfPins, withLock } from './cache.ts';
+import { cacheOfPins, madeOnce } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
 export interface GoBinaryOptions {
@@ -26,25 +26,13 @@ export async function provideGoBinary(
   program: string,
   { name = basename(module), tags, embedded }: GoBinaryOptions = {},
 ): Promise<string> {
-  const cached = cachedGoBinary(module, name);
-  if (cached) return cached;
-  const cache = cacheOf(module);
-  const binary = join(cache, name);
-  await withLock(
-    cache,
-    () => {},
-    async (work) => {
-      if (existsSync(binary)) return;
-      requireGo(name);
-      const built = join(work, name);
-      const args = ['build', '-buildvcs=false', ...(tags ? ['-tags', tags] : []), '-o', built, program];
-      const pins = join(REPOSITORY, 'dev/tools', module);
-      const cwd = embedded ? await withEmbedded(embedded, pins, work) : pins;
-      await runGo({ purpose: `Building ${name}`, cwd, args });
-      renameSync(built, binary);
-    },
-  );
-  return binary;
+  return madeOnce(cacheOf(module), name, async (built) => {
+    requireGo(name);
+    const args = ['build', '-buildvcs=false', ...(tags ? ['-tags', tags] : []), '-o', built, program];
+    const pins = join(REPOSITORY, 'dev/tools', module);
+    const cwd = embedded ? await withEmbedded(embedded, pins, dirname(built)) : pins;
+    await runGo({ purpose: `Building ${name}`, cwd, args });
+  });
 }
 
 /** Go writes nothing into its module cache: a copy of the module, and the pins with that in its place. Resolves to the folder to build in. */

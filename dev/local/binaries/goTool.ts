@@ -3,26 +3,21 @@ import { execFileSync, spawn } from 'node:child_process';
 import { lastLines } from '../process/childProcess.ts';
 import { diskFullProblem, Problem } from '../process/problem.ts';
 
-/** What to do when something is missing that Go would build, and Go is missing as well. */
-export function noGoProblem(missing: string): Problem {
-  return new Problem(
-    [
-      `${missing} cannot be found, and neither can Go to build or download it:`,
-      'install Go 1.26 or newer (it is not needed after the first start),',
-      'or set KUBEBUILDER_ASSETS to a directory with etcd, kube-apiserver and kube-controller-manager 1.32 or newer,',
-      'or pass --kubeconfig FILE for a cluster that has Flux and whose API server runs on this machine, with kubectl on the path,',
-      'or install into a cluster that you have (docs/install.md).',
-    ].join(' '),
-  );
-}
-
 /** Fails with a sentence when there is no Go on the PATH. */
 export function requireGo(missing: string): void {
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw noGoProblem(missing);
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new Problem(
+      [
+        `${missing} cannot be found, and neither can Go to build or download it:`,
+        'install Go 1.26 or newer (it is not needed after the first start),',
+        'or set KUBEBUILDER_ASSETS to a directory with etcd, kube-apiserver and kube-controller-manager 1.32 or newer,',
+        'or pass --kubeconfig FILE for a cluster that has Flux and whose API server runs on this machine, with kubectl on the path,',
+        'or install into a cluster that you have (docs/install.md).',
+      ].join(' '),
+    );
   }
 }
 

@@ -1,10 +1,10 @@
 /** The Node that single executables are made of, installed once for this machine into the user's cache, under the hash of what pins it. */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import { Problem } from '../process/problem.ts';
-import { cacheOfPins, withLock } from './cache.ts';
+import { cacheOfPins, madeOnce } from './cache.ts';
 
 const PINS = join(REPOSITORY, 'dev/tools/node');
 const FILES = ['package.json', 'package-lock.json'] as const;
@@ -37,19 +37,11 @@ export async function provideNode(target: Target): Promise<{ folder: string; pro
   const [os, cpu] = target.split('-') as [string, string];
   const pins = FILES.map((file) => join(PINS, file));
   const cache = `${cacheOfPins('node', pins)}-${target}`;
-  const folder = join(cache, 'node_modules', PACKAGES[target]);
-  const found = { folder, program: join(folder, 'bin', os === 'win32' ? 'node.exe' : 'node') };
-  if (existsSync(folder)) return found;
-  await withLock(
-    cache,
-    () => {},
-    async (work) => {
-      if (existsSync(folder)) return;
-      for (const file of FILES) copyFileSync(join(PINS, file), join(work, file));
-      const options = [`--os=${os}`, `--cpu=${cpu}`, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-      execFileSync('npm', ['ci', ...options], { cwd: work, stdio: ['ignore', 'ignore', 'inherit'] });
-      renameSync(join(work, 'node_modules'), join(cache, 'node_modules'));
-    },
-  );
-  return found;
+  const modules = await madeOnce(cache, 'node_modules', (made) => {
+    for (const file of FILES) copyFileSync(join(PINS, file), join(dirname(made), file));
+    const options = [`--os=${os}`, `--cpu=${cpu}`, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    execFileSync('npm', ['ci', ...options], { cwd: dirname(made), stdio: ['ignore', 'ignore', 'inherit'] });
+  });
+  const folder = join(modules, PACKAGES[target]);
+  return { folder, program: join(folder, 'bin', os === 'win32' ? 'node.exe' : 'node') };
 }

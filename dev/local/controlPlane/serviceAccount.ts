@@ -1,10 +1,13 @@
 /** Tokens of ServiceAccounts, and the kubeconfig of one that has one ClusterRole. */
 import type { User } from '../../actors/user.ts';
+import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, send } from '../../client/send.ts';
+import { kubeconfigOf } from './users.ts';
 
-const DAY_S = 86_400;
+/** `npm run up` stays for days. The API server may give less. */
+const MONTH_S = 30 * 86_400;
 
-/** Creates the ServiceAccount, binds it to a ClusterRole that exists, and returns a kubeconfig with a token for a day. */
+/** Creates the ServiceAccount, binds it to a ClusterRole that exists, and returns a kubeconfig with a token. */
 export async function serviceAccountKubeconfig(
   admin: User,
   { namespace, name }: { namespace: string; name: string },
@@ -18,27 +21,19 @@ export async function serviceAccountKubeconfig(
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: clusterRole },
     subjects: [{ kind: 'ServiceAccount', namespace, name }],
   } as AnyObject);
-  const token = await requestToken(admin, { namespace, name });
   const { url, ca } = admin.access;
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': name,
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    clusters: [{ name, cluster: { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
-    users: [{ name, user: { token } }],
-  });
+  return kubeconfigOf(name, { url, ca, token: await requestToken(admin, { namespace, name }) });
 }
 
-/** A token for a day; for the API server itself where no audience is given. */
+/** For the API server itself where no audience is given. */
 export async function requestToken(
-  admin: User,
+  { access }: { access: Access },
   { namespace, name }: { namespace: string; name: string },
   audience?: string,
 ): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const spec = { expirationSeconds: DAY_S, ...(audience && { audiences: [audience] }) };
-  const { object } = await send(admin.access, 'POST', path, {
+  const spec = { expirationSeconds: MONTH_S, ...(audience && { audiences: [audience] }) };
+  const { object } = await send(access, 'POST', path, {
     body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec },
   });
   return object.status.token;

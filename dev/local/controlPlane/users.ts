@@ -55,7 +55,7 @@ export function tokenFile(tokens: Tokens): string {
     .join('');
 }
 
-export function kubeconfigOf(user: UserName, access: Access): string {
+export function kubeconfigOf(user: string, access: Access): string {
   const name = 'rollout-hooks';
   return stringify({
     apiVersion: 'v1',

@@ -1,12 +1,11 @@
 /** What must hold before `up` serves a cluster that it did not start. Each throws a Problem when it does not. */
-import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ROLLOUT_NAME_LABEL } from '../../../api/annotations.ts';
-import type { Access } from '../../client/kubeconfig.ts';
-import { readKubeconfig } from '../../client/kubeconfig.ts';
+import { type Access, readKubeconfig } from '../../client/kubeconfig.ts';
 import { pathOf } from '../../client/resources.ts';
 import { type AnyObject, ApiError, send } from '../../client/send.ts';
 import { CONTROLLER_KINDS, MANAGED_BY, WEBHOOK_KINDS } from '../install/install.ts';
+import { isFree } from '../process/ports.ts';
 import { Problem } from '../process/problem.ts';
 
 const INSTALL = 'install into it as docs/install.md says';
@@ -51,7 +50,7 @@ export async function requireFree(admin: Access): Promise<void> {
           `rollout-hooks is installed in this cluster already (${which}): use that, or remove it first.`,
         );
       }
-      if (await answers(Number(port))) {
+      if (!(await isFree(Number(port)))) {
         throw new Problem(`another \`npm run up\` serves this cluster (${which}, port ${port}): stop that one first.`);
       }
     }
@@ -80,18 +79,6 @@ async function listAll(admin: Access, apiVersion: string, kinds: string[]): Prom
     return object.items.map((item) => ({ ...item, kind }));
   });
   return (await Promise.all(lists)).flat();
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    const end = (result: boolean) => {
-      socket.destroy();
-      resolve(result);
-    };
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
-  });
 }
 
 /** A RolloutGate gets a label from the webhook: a dry run shows whether the API server called it. */

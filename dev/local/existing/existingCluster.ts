@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Access } from '../../client/kubeconfig.ts';
-import { send } from '../../client/send.ts';
 import { createAuthority } from '../controlPlane/certificates.ts';
+import { requestToken } from '../controlPlane/serviceAccount.ts';
 import { kubeconfigOf, USERS } from '../controlPlane/users.ts';
 import { requireMetacontroller, startDriver } from '../hooks/driver.ts';
 import { startHookServer } from '../hooks/hookServer.ts';
@@ -42,9 +42,6 @@ export interface ServedCluster {
 
 /** Without authenticated-hooks: Metacontroller could read the Secrets of somebody else's cluster. */
 const COMPONENTS = ['health-jobs', 'release-config-map', 'release-copies', 'write-back'];
-
-/** The API server may give less: after that time `up` has to be started again. */
-const TOKEN_SECONDS = 30 * 86_400;
 
 export async function serveCluster(options: ExistingClusterOptions): Promise<ServedCluster> {
   const { log, kubeconfig, metacontroller } = options;
@@ -98,14 +95,8 @@ export async function serveCluster(options: ExistingClusterOptions): Promise<Ser
 async function writeServiceAccounts(admin: Access, dir: string): Promise<void> {
   for (const user of ['metacontroller', 'hooks'] as const) {
     const [, , namespace, name] = USERS[user].userName.split(':');
-    const { object } = await send(admin, 'POST', `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
-      body: {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenRequest',
-        spec: { expirationSeconds: TOKEN_SECONDS },
-      },
-    });
-    const text = kubeconfigOf(user, { url: admin.url, ca: admin.ca, token: object.status.token });
+    const token = await requestToken({ access: admin }, { namespace: namespace!, name: name! });
+    const text = kubeconfigOf(user, { url: admin.url, ca: admin.ca, token });
     writeFileSync(join(dir, USERS[user].file), text, { mode: 0o600 });
   }
 }

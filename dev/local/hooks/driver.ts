@@ -1,6 +1,5 @@
 /** What calls the hooks: the engine of this repository, or a real Metacontroller. */
-
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { LIMITS } from '../../engine/runtime/limits.ts';
 import { REPOSITORY } from '../../repository.ts';
@@ -13,23 +12,17 @@ export interface DriverOptions {
   dir: string;
   /** Path of a Metacontroller binary; without one, the engine. */
   metacontroller?: string;
-  /** How long the engine keeps customize answers. Metacontroller always keeps them for 20 minutes. */
-  customizeCacheSeconds?: number;
 }
 
 export async function startDriver(options: DriverOptions): Promise<RunningChild> {
-  return options.metacontroller ? startMetacontroller(options.dir, options.metacontroller) : startEngine(options);
+  return options.metacontroller ? startMetacontroller(options.dir, options.metacontroller) : startEngine(options.dir);
 }
 
-async function startEngine({ dir, customizeCacheSeconds }: DriverOptions): Promise<RunningChild> {
-  const program = join(REPOSITORY, 'dev/engine/main.ts');
-  if (!existsSync(program))
-    throw new Problem(`${program} does not exist: give a Metacontroller with --metacontroller.`);
-  const cache = customizeCacheSeconds === undefined ? [] : ['--customize-cache-seconds', String(customizeCacheSeconds)];
+async function startEngine(dir: string): Promise<RunningChild> {
   return startChild({
     name: 'engine',
     command: process.execPath,
-    args: [program, ...cache],
+    args: ['dev/engine/main.ts'],
     cwd: REPOSITORY,
     dir,
     env: { KUBECONFIG: join(dir, USERS.metacontroller.file) },
@@ -49,7 +42,6 @@ export function requireMetacontroller(path: string): void {
 }
 
 async function startMetacontroller(dir: string, command: string): Promise<RunningChild> {
-  requireMetacontroller(command);
   const health = `127.0.0.1:${await freePort()}`;
   return startChild({
     name: 'metacontroller',

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { PRODUCT } from '../../repository.ts';
 import { USERS } from '../controlPlane/users.ts';
 import { WEBHOOK_CLIENT_NAME } from '../controlPlane/webhookClient.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
-import { Problem } from '../process/problem.ts';
 
 export interface HookPorts {
   hooksPort: number;
@@ -31,12 +29,10 @@ export interface HookServerOptions extends HookPorts {
 
 /** Starts main.ts and waits until hooks and webhook answer. */
 export async function startHookServer(options: HookServerOptions): Promise<RunningChild> {
-  const program = join(PRODUCT, 'main.ts');
-  if (!existsSync(program)) throw new Problem(`${program} does not exist: start with --no-hooks, or restore it.`);
   return startChild({
     name: options.name ?? 'hooks',
     command: process.execPath,
-    args: [program],
+    args: ['main.ts'],
     cwd: PRODUCT,
     dir: options.dir,
     env: {

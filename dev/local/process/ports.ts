@@ -32,13 +32,10 @@ export async function requirePort(port: number, option: string): Promise<number>
   try {
     return await listenOnce(port);
   } catch (error) {
-    throw portProblem(port, option, (error as NodeJS.ErrnoException).code);
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'is used by another process' : `cannot be used (${code})`;
+    throw new Problem(`Port ${port} ${why}: stop that process or give another port with ${option}.`);
   }
-}
-
-export function portProblem(port: number, option: string, code: string | undefined): Problem {
-  const why = code === 'EADDRINUSE' ? 'is used by another process' : `cannot be used (${code})`;
-  return new Problem(`Port ${port} ${why}: stop that process or give another port with ${option}.`);
 }
 
 function listenOnce(port: number): Promise<number> {

@@ -6,10 +6,7 @@ import type { Engine, HookTransport } from '../../engine/cluster/engine.ts';
 import { SharedInformers } from '../../engine/cluster/informers.ts';
 import { ControllerSet } from '../../engine/controllers/controllerSet.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
-import { LIMITS } from '../../engine/runtime/limits.ts';
 import type { Log } from '../../engine/runtime/log.ts';
-
-const CUSTOMIZE_CACHE_MS = 20 * 60_000;
 
 export interface DriverOptions {
   /** A server of its own for each world: clients keep what discovery says by its address. */
@@ -31,8 +28,6 @@ export async function startDriver({ url, clock, connection, hooks, log }: Driver
     hooks,
     clock,
     log,
-    workers: LIMITS.workers,
-    customizeCacheMs: CUSTOMIZE_CACHE_MS,
   };
   await new ControllerSet(engine, signal).start();
 }

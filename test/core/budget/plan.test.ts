@@ -9,7 +9,7 @@ import { AT, budget, granted, plan, readyOf, rollout } from './budgetFixture.ts'
 describe('slots', () => {
   it('go to those who asked first, as many as there are', () => {
     const fleet = ['c', 'a', 'b'].map((name, since) => rollout(name, { asks: ['1.0.0'], since: since * 1000 }));
-    const { status, requeueAt } = plan(budget(), fleet);
+    const { status, requeueAt } = plan(budget(), fleet.toReversed());
     expect(granted(status)).toEqual(['c 1.0.0', 'a 1.0.0']);
     expect(status).toMatchObject({ revision: 1, selected: 3, maxConcurrent: 2, underWay: 2, waiting: 1 });
     expect(status.slots![0]).toMatchObject({ uid: 'uid-of-c', request: 5, rolloutRevision: 5, grantedTime: AT });

@@ -79,10 +79,10 @@ describe('failures', () => {
 
   it('are not forgotten when their Rollout is deleted, or has succeeded in a retry, or is seen as it was before', () => {
     const before = plan(budget(spec), [failed('a'), failed('b'), waits]).status;
-    const fleet = [rollout('b', { history: ['1.1.0 Succeeded'] }), waits];
+    const fleet = [rollout('b', { history: ['1.1.0 Succeeded'] }), failed('c'), waits];
     expect(plan(budget(spec, before), fleet).status.versions).toMatchObject([
       { version: '1.0.1' },
-      { version: '1.1.0', failed: 2, held: true },
+      { version: '1.1.0', failed: 3, held: true },
     ]);
   });
 

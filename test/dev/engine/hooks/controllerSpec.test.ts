@@ -31,6 +31,11 @@ describe('what the engine does not do is refused, not ignored', () => {
     ['no version, which is v1', { hooks: { sync: { webhook: hook.webhook } } }, 'spec.hooks.sync.version: expected v2'],
     ['a Service', { hooks: { sync: { ...hook, webhook: { path: '/sync' } } } }, '"spec.hooks.sync.webhook.path"'],
     ['an ETag cache', { hooks: { sync: { ...hook, webhook: { ...hook.webhook, etag: {} } } } }, 'webhook.etag'],
+    [
+      'another scheme than Bearer',
+      { endpointConfigs: [{ host: 'a', authorization: { type: 'Basic' } }] },
+      'authorization.type: expected Bearer, found "Basic"',
+    ],
     ['passwords', { endpointConfigs: [{ host: 'a', basicAuth: {} }] }, '"spec.endpointConfigs[0].basicAuth"'],
     [
       'another update strategy',

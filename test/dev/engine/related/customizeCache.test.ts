@@ -10,7 +10,7 @@ const parent = (uid: string, generation: number, annotations?: Record<string, st
 });
 
 function filled(): CustomizeCache<string> {
-  const cache = new CustomizeCache<string>(TTL);
+  const cache = new CustomizeCache<string>();
   cache.set('b/a', parent('u1', 1), 'first', 0);
   return cache;
 }

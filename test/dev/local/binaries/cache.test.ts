@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { searchFolders } from '../../../../dev/local/binaries/binaries.ts';
-import { cacheDirectory, withLock } from '../../../../dev/local/binaries/cache.ts';
+import { type BinaryName, isUsable } from '../../../../dev/local/binaries/binaries.ts';
+import { withLock } from '../../../../dev/local/binaries/cache.ts';
 
 let cache: string;
 beforeEach(() => {
@@ -11,26 +11,17 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cache, { recursive: true, force: true }));
 
-describe('cacheDirectory', () => {
-  it.each([
-    [{ XDG_CACHE_HOME: '/c' }, '/c/rollout-hooks/'],
-    [{ XDG_CACHE_HOME: '' }, `${homedir()}/.cache/rollout-hooks/`],
-    [{}, `${homedir()}/.cache/rollout-hooks/`],
-  ])('%j', (env, start) => {
-    const path = cacheDirectory(env);
-    expect(path.startsWith(start)).toBe(true);
-    expect(path.slice(start.length)).toMatch(/^[0-9a-f]{64}$/);
-  });
-});
-
-describe('searchFolders', () => {
-  it.each([
-    [{ KUBEBUILDER_ASSETS: '/k', PATH: '/a:/b' }, ['/k', '/a', '/b', '/cache']],
-    [{ PATH: '/a' }, ['/a', '/cache']],
-    [{}, ['/cache']],
-  ])('%j: %j', (env, folders) => {
-    expect(searchFolders(env, '/cache')).toEqual(folders);
-  });
+it.each<[BinaryName, string, boolean]>([
+  ['kube-apiserver', 'Kubernetes v1.36.3', true],
+  ['kube-apiserver', 'Kubernetes v1.31.9', false],
+  ['kube-controller-manager', 'Kubernetes v1.32.0-rc.1+abc', true],
+  // A build from source without a stamp is taken at its owner's word.
+  ['kube-apiserver', 'Kubernetes v0.0.0-master+$Format:%H$', true],
+  ['kube-apiserver', 'etcd Version: 3.6.16', false],
+  ['etcd', 'etcd Version: 3.6.16\nGit SHA: x', true],
+  ['etcd', 'etcd Version: 2.3.8', false],
+])('%s that says %j is usable: %s', (binary, output, usable) => {
+  expect(isUsable(binary, output)).toBe(usable);
 });
 
 describe('withLock', () => {

@@ -1,0 +1,66 @@
+/** Every kind of input, how each is judged, and the run that makes them. */
+import fc from 'fast-check';
+import { checkScheduled, scheduled } from './families/calendars.ts';
+import { checkMangled, mangled } from './families/mangled.ts';
+import { checkRollout, rolloutCase } from './families/rollouts.ts';
+
+interface Kind {
+  weight: number;
+  inputs: fc.Arbitrary<any>;
+  /** @throws Finding when a property does not hold. */
+  check(input: any): Promise<void>;
+}
+
+const KINDS = {
+  mangled: { weight: 20, inputs: mangled, check: checkMangled },
+  calendar: { weight: 3, inputs: scheduled, check: checkScheduled },
+  rollout: { weight: 20, inputs: rolloutCase, check: checkRollout },
+} satisfies Record<string, Kind>;
+
+export type Family = keyof typeof KINDS;
+export const FAMILIES = Object.keys(KINDS) as Family[];
+
+interface Case {
+  family: Family;
+  input: unknown;
+}
+
+export interface Failure {
+  /** With `path`: what replays it. */
+  seed: number;
+  path: string;
+  smallest: Case;
+  message: string;
+}
+
+interface Run {
+  runs: number;
+  seed: number;
+  /** Only these inputs. */
+  only?: Family | undefined;
+  /** Of a failure: its input again, and nothing else. */
+  path?: string | undefined;
+  onInput?(family: Family): void;
+}
+
+/** Resolves to the first finding, with the smallest input that shows it. */
+export async function fuzz({ runs, seed, only, path, onInput }: Run): Promise<Failure | undefined> {
+  const kinds = FAMILIES.filter((family) => !only || family === only).map((family) => {
+    const { weight, inputs }: Kind = KINDS[family];
+    return { weight, arbitrary: inputs.map((input): Case => ({ family, input })) };
+  });
+  const property = fc.asyncProperty(fc.oneof(...kinds), async ({ family, input }) => {
+    onInput?.(family);
+    await (KINDS[family] as Kind).check(input);
+  });
+  const replay = path !== undefined && { path, numRuns: 1, endOnFailure: true };
+  const found = await fc.check(property, { seed, numRuns: runs, ...replay });
+  if (!found.failed || !found.counterexample) return undefined;
+  const error = found.errorInstance as Error | undefined;
+  return {
+    seed: found.seed,
+    path: found.counterexamplePath ?? '',
+    smallest: found.counterexample[0],
+    message: error?.name === 'Error' ? error.message : (error?.stack ?? String(error)),
+  };
+}

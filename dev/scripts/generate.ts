@@ -1,0 +1,40 @@
+/** `npm run generate`: writes every generated file of this repository. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { parseOptions, readCommandLine } from '../local/process/options.ts';
+import { REPOSITORY } from '../repository.ts';
+import { cataloguePages } from './generate-catalogues.ts';
+import { commandPage } from './generate-cli-docs.ts';
+import { referencePage } from './generate-reference.ts';
+import { typeFiles } from './generate-types.ts';
+
+/** Paths below the root of this repository, and their texts. */
+export type Generated = readonly (readonly [path: string, text: string])[];
+
+const HELP = `Usage: npm run generate -- [--check]
+
+Writes api/generated from the CRDs in manifests/crds, docs/reference.md from the CRDs, docs/reference from lists in the code, and docs/cli.md from
+the commands.
+
+  --check  only compare; exit 1 when a file is out of date
+  --help   this text
+`;
+
+const { check } = readCommandLine(
+  HELP,
+  (args) => parseOptions({ args, options: { check: { type: 'boolean' } } }).values,
+);
+const all = [await typeFiles(), await referencePage(), await cataloguePages(), await commandPage()];
+let stale = false;
+for (const [path, text] of all.flat()) {
+  const file = join(REPOSITORY, path);
+  if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
+  if (check) {
+    console.error(`${path} is out of date: run npm run generate`);
+    stale = true;
+    continue;
+  }
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
+process.exit(stale ? 1 : 0);
