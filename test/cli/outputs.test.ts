@@ -69,7 +69,7 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
     ['why-kustomization', 'why ks/app'],
     ['history', 'history app'],
     ['status-waits', 'status app', developer, 5],
-    ['status-timeout', 'status app --until baked --release 1.1.0 --timeout 500ms', developer, 4],
+    ['status-timeout', 'status app --until baked --release 1.1.0 --timeout 2s', developer, 4],
     ['get-half-blind', 'get app', { hides: ['/fluxbindings', '/rolloutgates', '/gates/'] }],
   ])('%s', async (name, line, rules, code) => golden(name, await seen(waits!, line, rules), code));
 
@@ -92,6 +92,18 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
     });
     expect(parse(yaml.out)).toEqual(JSON.parse(json.out));
   });
+});
+
+it('what could not be read is said once for all Rollouts, below them', async () => {
+  const two = await waiting();
+  await two.play({ stage: { name: 'other', spec: { releasesImagePolicy: { name: 'other' } } } });
+  const { out } = await seen(two, 'get', { hides: ['/fluxbindings', '/rolloutgates'] });
+  expect(out).toMatch(/^app [\s\S]*\nother /);
+  expect(out.trimEnd().split('\n').slice(-2)).toEqual([
+    `○ not shown: FluxBindings in ${NAMESPACE}: you may not read them`,
+    `○ not shown: RolloutGates in ${NAMESPACE}: you may not read them`,
+  ]);
+  expect(out.match(/not shown/g)).toHaveLength(2);
 });
 
 it('a list of Rollouts that may not be read is an error, in the words of the API server', async () => {
