@@ -73,10 +73,9 @@ wrapped.
 Commands list further exit codes.`;
 
 async function page(): Promise<string> {
-  const shown = COMMANDS.filter(({ isHidden }) => !isHidden);
-  const loaded = await Promise.all(shown.map(async (entry) => ({ entry, definition: await entry.load() })));
-  const groups = [...new Set(shown.map(({ group }) => group))];
-  const index = shown.map(({ name, aliasOf, summary }) => `| [\`${name}\`](#${aliasOf ?? name}) | ${summary} |`);
+  const loaded = await Promise.all(COMMANDS.map(async (entry) => ({ entry, definition: await entry.load() })));
+  const groups = [...new Set(COMMANDS.map(({ group }) => group))];
+  const index = COMMANDS.map(({ name, aliasOf, summary }) => `| [\`${name}\`](#${aliasOf ?? name}) | ${summary} |`);
   return `${[
     INTRODUCTION,
     optionTable(CONNECTION_OPTIONS),
@@ -88,12 +87,11 @@ async function page(): Promise<string> {
 
 function section({ entry, definition }: { entry: CommandEntry; definition: CommandDefinition }): string {
   const { description, arguments: args = [], options = [], examples, exitCodes = [] } = definition;
-  const shown = options.filter(({ isHidden }) => !isHidden);
   const synopsis = [
     PROGRAM,
     entry.name,
     ...args.map(({ syntax }) => syntax),
-    ...(shown.length > 0 ? ['[options]'] : []),
+    ...(options.length > 0 ? ['[options]'] : []),
   ].join(' ');
   const examplesText = examples.map(([what, line]) => `# ${what}\n${PROGRAM} ${line}`).join('\n\n');
   return [
@@ -105,7 +103,7 @@ function section({ entry, definition }: { entry: CommandEntry; definition: Comma
           `| argument | |\n|---|---|\n${args.map(({ syntax, help }) => `| \`${syntax}\` | ${escaped(help)} |`).join('\n')}`,
         ]
       : []),
-    ...(shown.length > 0 ? [optionTable(shown)] : []),
+    ...(options.length > 0 ? [optionTable(options)] : []),
     ...(exitCodes.length > 0
       ? [
           `| exit code | means |\n|---|---|\n${exitCodes.map(([code, meaning]) => `| ${code} | ${escaped(meaning)} |`).join('\n')}`,

@@ -18,7 +18,7 @@ const as = (user: UserName, words: string[], now = Date.now): Promise<Called> =>
 
 /** `ui` and `mcp` serve until they are ended: tests of the page and test/cli/mcp.test.ts drive them. `completion` asks no cluster, and `doctor` is below. */
 const ELSEWHERE = ['ui', 'mcp', 'completion', 'doctor'];
-const SHOWN = COMMANDS.filter(({ isHidden, aliasOf, name }) => !isHidden && !aliasOf && !ELSEWHERE.includes(name));
+const SHOWN = COMMANDS.filter(({ aliasOf, name }) => !aliasOf && !ELSEWHERE.includes(name));
 
 const minuteLater = () => Date.now() + 60_000;
 /** How wide an age is does not depend on how fast this machine is, and a calendar begins on a Wednesday. */
