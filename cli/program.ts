@@ -36,11 +36,8 @@ export async function createProgram(options: ProgramOptions, loaded: ReadonlySet
       getErrHelpWidth: () => options.columns,
       outputError: (text, write) => write(text.replace(/^error: /, '')),
     });
-  for (const { name, group, summary, isHidden, load } of COMMANDS) {
-    const command = program
-      .command(name, { hidden: isHidden ?? false })
-      .helpGroup(`${group}:`)
-      .summary(summary);
+  for (const { name, group, summary, load } of COMMANDS) {
+    const command = program.command(name).helpGroup(`${group}:`).summary(summary);
     if (loaded.has(name)) define(command, name, await load(), options);
   }
   program.addHelpText('after', `\n${options.name} COMMAND --help says more, with examples.`);
@@ -68,12 +65,12 @@ function define(command: Command, name: string, definition: CommandDefinition, o
   });
 }
 
-function optionOf({ flags, help, choices, isRepeated, isHidden, ...rest }: OptionDefinition): Option {
+function optionOf({ flags, help, choices, isRepeated, ...rest }: OptionDefinition): Option {
   const option = new Option(flags, help);
   if (rest.default !== undefined) option.default(rest.default);
   if (choices) option.choices([...choices]);
   if (isRepeated) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
-  return option.hideHelp(isHidden ?? false);
+  return option;
 }
 
 function helpAfter({ examples, exitCodes = [] }: CommandDefinition, program: string): string {

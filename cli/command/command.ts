@@ -20,7 +20,6 @@ export type Completion =
   | 'budgets'
   | 'namespaces'
   | 'contexts'
-  | 'commands'
   | readonly string[];
 
 export interface ArgumentDefinition {
@@ -39,7 +38,6 @@ export interface OptionDefinition {
   choices?: readonly string[];
   /** May be given more than once: its value is a list. */
   isRepeated?: true;
-  isHidden?: true;
   completes?: Completion;
 }
 

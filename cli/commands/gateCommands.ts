@@ -11,6 +11,7 @@ import {
   freeze,
   openGate,
   parseKinds,
+  SELECTABLE_KINDS,
 } from '../../client/actions/writes/gateWrites.ts';
 import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
 import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
@@ -44,7 +45,7 @@ export const closeCommand: CommandDefinition = {
   arguments: [{ syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     { flags: '--for <time>', help: 'open it again after this: 30m, 24h, 2d' },
-    { flags: '--until <time>', help: "open it again then: 'Mon 08:00', '18:00', '2027-01-04'" },
+    { flags: '--until <time>', help: "open it again then: 'Mon 08:00', '18:00', '24 Dec', '2027-01-04'" },
     {
       flags: '--at <time>',
       help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; with --for it lasts as long",
@@ -52,7 +53,7 @@ export const closeCommand: CommandDefinition = {
     {
       flags: '--kinds <kinds>',
       help: `what a new Gate selects; ${FROZEN_KINDS.join(',')} when absent`,
-      completes: FROZEN_KINDS,
+      completes: SELECTABLE_KINDS,
     },
     { flags: '-l, --selector <labels>', help: 'only objects with these labels: tier=production' },
     {
@@ -187,7 +188,7 @@ function wantedOf(context: Context, { options }: Invocation, ref: FreezeRequest[
     kinds:
       options.kinds === undefined
         ? undefined
-        : checked('--kinds', options.kinds, parseKinds, 'Kustomization,HelmRelease,Rollout'),
+        : checked('--kinds', options.kinds, parseKinds, `one or more of ${SELECTABLE_KINDS.join(',')}`),
     labelSelector: optional('--selector', options.selector),
     namespaceSelector: optional('--namespace-selector', options.namespaceSelector),
     every: everyOf(context, options),
@@ -204,20 +205,22 @@ function everyOf({ timeZone }: Context, options: Invocation['options']): FreezeR
   if (!isTimeZone(timezone))
     throw new Problem(`--timezone: '${timezone}' is no time zone such as Europe/Berlin.`, EXIT.usage);
   return {
-    days: checked('--every', options.every, parseDays, 'Friday, sat,sun, weekend or day'),
-    hours: options.between === undefined ? undefined : checked('--between', options.between, parseHours, '16:00-08:00'),
+    days: checked('--every', options.every, parseDays, 'for example Friday, sat,sun, weekend or day'),
+    hours:
+      options.between === undefined
+        ? undefined
+        : checked('--between', options.between, parseHours, 'for example 16:00-08:00'),
     timezone,
   };
 }
 
 function optional(option: string, text: string | undefined) {
-  return text === undefined ? undefined : checked(option, text, parseSelector, 'team=payments,tier!=test');
+  return text === undefined ? undefined : checked(option, text, parseSelector, 'for example team=payments,tier!=test');
 }
 
-function checked<T>(option: string, text: string, parse: (text: string) => T | undefined, example: string): T {
+function checked<T>(option: string, text: string, parse: (text: string) => T | undefined, expected: string): T {
   const parsed = parse(text);
-  if (parsed === undefined)
-    throw new Problem(`${option}: '${text}' does not parse; expected for example ${example}.`, EXIT.usage);
+  if (parsed === undefined) throw new Problem(`${option}: '${text}' does not parse; expected ${expected}.`, EXIT.usage);
   return parsed;
 }
 

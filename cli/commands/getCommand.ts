@@ -2,28 +2,25 @@ import type { Rollout } from '../../api/types.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { type RelatedObjects, watchesElsewhere } from '../../client/explain/related.ts';
 import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
-import { GOALS, type Goal, type GoalProgress, progressTo } from '../../client/explain/rollout/reached.ts';
-import { formatTime } from '../../core/kube/time.ts';
+import { GOALS, type Goal } from '../../client/explain/rollout/reached.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { ALL_NAMESPACES, CONTEXTS, output, RELEASE, SELECTOR } from '../command/options.ts';
 import { structured } from '../kube/objectText.ts';
 import { EXIT, Problem } from '../kube/problem.ts';
 import { answersOf, type ClusterAnswer } from '../read/clusters.ts';
-import { Live } from '../read/live.ts';
 import { readRollouts, rolloutPages, type Which } from '../read/namedObjects.ts';
 import { readAllRelated, readNamespaces, readRelated } from '../read/readRelated.ts';
 import { applicationTable, clustersTable } from '../terminal/applicationTable.ts';
-import { wrapped } from '../terminal/columns.ts';
-import { openScreen } from '../terminal/screen.ts';
-import { type Style, styleOf } from '../terminal/style.ts';
-import { applicationTree, changeLines } from '../terminal/tree.ts';
+import { styleOf } from '../terminal/style.ts';
+import { applicationTree, clusterTree, unreadLines } from '../terminal/tree.ts';
+import { watchApplications } from './watchApplications.ts';
 
 type Format = 'json' | 'yaml' | 'name' | 'wide' | undefined;
 
 export const get: CommandDefinition = {
   description: `Shows Rollouts, each as a tree: what runs, what waits, each gate, check, object and upstream Rollout that blocks it, since when and by whom, and what happens next automatically.
 On a terminal, --watch draws the tree again with every change; on a pipe it prints a line for each.
-With several --context it reads all these clusters at once. One that does not answer says so among the others, and the exit code is 1.`,
+With several --context it reads or watches all these clusters at once. One that does not answer says so among the others; without --watch the exit code is 1.`,
   arguments: [{ syntax: '[rollout...]', help: 'names; all of the namespace when absent', completes: 'rollouts' }],
   options: [
     ALL_NAMESPACES,
@@ -48,14 +45,13 @@ With several --context it reads all these clusters at once. One that does not an
     if (options.until && !options.watch)
       throw new Problem('--until goes with --watch; status waits without drawing.', EXIT.usage);
     if (options.watch && options.output) throw new Problem('--watch draws trees: it has no --output.', EXIT.usage);
-    if (clusters.length > 1) {
-      if (options.watch) throw new Problem('--watch goes with one --context; ui follows several.', EXIT.usage);
-      return showClusters(context, clusters, which, options.output);
+    if (options.watch) {
+      const until = options.until ? { goal: options.until as Goal, release: options.release } : undefined;
+      return watchApplications(context, clusters, which, until);
     }
-    const cluster = await context.cluster();
-    if (!options.watch) return show(context, cluster, which, options.output);
-    const until = options.until ? { goal: options.until as Goal, release: options.release } : undefined;
-    return watchApplications(context, cluster, which, until);
+    return clusters.length > 1
+      ? showClusters(context, clusters, which, options.output)
+      : show(context, await context.cluster(), which, options.output);
   },
 };
 
@@ -87,8 +83,10 @@ async function showForPeople(context: Context, cluster: Cluster, which: Which, i
   const isQualified = which.everywhere;
   const around = isQualified ? await readAllRelated(cluster.client) : undefined;
   let shown = 0;
+  const unread: string[] = [];
   for await (const rollouts of rolloutPages(cluster, which)) {
     const apps = await explain(context, cluster, rollouts, around);
+    unread.push(...apps.flatMap((app) => app.unread));
     const lines =
       isWide && apps.length > 0
         ? applicationTable(apps, style, { isQualified, header: shown === 0 })
@@ -100,6 +98,7 @@ async function showForPeople(context: Context, cluster: Cluster, which: Which, i
     shown += rollouts.length;
     if (context.signal.aborted) break;
   }
+  if (!isWide) for (const line of unreadLines(unread, style)) terminal.print(line);
   return shown;
 }
 
@@ -143,7 +142,9 @@ async function showClusters(
     all.push(...answers);
     if (format === 'json' || format === 'yaml') continue;
     const lines =
-      format === 'wide' ? clustersTable(answers, style, isFirst) : answers.flatMap((each) => clusterTree(each, style));
+      format === 'wide'
+        ? clustersTable(answers, style, isFirst)
+        : answers.flatMap((each) => ['', ...clusterTree(each, style)]);
     for (const line of !isFirst || format === 'wide' ? lines : lines.slice(1)) terminal.print(line);
   }
   const problems = all.flatMap(({ cluster, problem }) => (problem ? [{ cluster, problem }] : []));
@@ -154,120 +155,8 @@ async function showClusters(
   return problems.length > 0 ? EXIT.error : EXIT.ok;
 }
 
-/** After an empty line. */
-function clusterTree({ cluster, value = [], problem }: ClusterAnswer<Application[]>, style: Style): string[] {
-  const trees = value.flatMap((app) => ['', ...applicationTree(app, style, true)]);
-  const instead = problem ? `${style.symbol('bad')} ${style.text(problem)}` : 'There are no Rollouts.';
-  return ['', style.strong(`Cluster ${cluster}`), ...(trees.length > 0 ? trees : wrapped(instead, style.columns))];
-}
-
 async function explain(context: Context, { client }: Cluster, rollouts: readonly Rollout[], known?: RelatedObjects) {
   const around = known ?? (await readRelated(client, rollouts));
   if (rollouts.some(watchesElsewhere)) around.namespaces ??= await readNamespaces(client);
   return explainRollouts(rollouts, around, context.now());
-}
-
-// `get --watch`: on a terminal the trees, drawn again with every change; on a pipe a line for each change.
-
-/** Ages run on. */
-const TICK_MS = 1000;
-const QUIET_MS = 60_000;
-
-interface Until {
-  goal: Goal;
-  release?: string | undefined;
-}
-
-/** Ends with Ctrl-C, or once all have come as far as `until` says. */
-async function watchApplications(
-  context: Context,
-  cluster: Cluster,
-  which: Which,
-  until: Until | undefined,
-): Promise<number> {
-  // A name that there is not is an error, and nothing to wait for.
-  if (which.names.length > 0) await readRollouts(cluster, which);
-  const { terminal, signal } = context;
-  const namespace = which.everywhere ? undefined : cluster.namespace;
-  const ended = new AbortController();
-  const live = new Live({
-    client: cluster.client,
-    namespace,
-    names: which.names,
-    selector: which.selector,
-    signal: AbortSignal.any([signal, ended.signal]),
-  });
-  const draw = terminal.isTerminal ? drawer(context, which) : appender(context);
-  try {
-    for await (const _ of live.updates(terminal.isTerminal ? TICK_MS : QUIET_MS)) {
-      const apps = explainRollouts(live.rollouts, live.around, context.now());
-      draw.show(apps, live.isLost);
-      const outcome = until && outcomeOf(apps, until);
-      if (outcome === 'reached') return EXIT.ok;
-      if (outcome === 'failed') return EXIT.failed;
-    }
-    return EXIT.interrupted;
-  } finally {
-    ended.abort();
-    draw.close();
-  }
-}
-
-function outcomeOf(apps: readonly Application[], { goal, release }: Until): GoalProgress {
-  const all = apps.map((app) => progressTo(goal, app, release));
-  if (all.includes('failed')) return 'failed';
-  return all.length > 0 && all.every((each) => each === 'reached') ? 'reached' : 'under way';
-}
-
-interface Drawer {
-  show(apps: readonly Application[], isLost: boolean): void;
-  close(): void;
-}
-
-function drawer(context: Context, { everywhere }: Which): Drawer {
-  const { terminal } = context;
-  const screen = openScreen(terminal, () => ({ rows: terminal.rows(), columns: terminal.columns() ?? 80 }));
-  return {
-    show(apps, isLost) {
-      const style = styleOf(context);
-      const lines: string[] = [];
-      // Of thousands only those that fit are drawn, every second.
-      for (const [index, app] of apps.entries()) {
-        if (lines.length >= terminal.rows()) {
-          lines.push(`… and ${apps.length - index} more Rollouts`);
-          break;
-        }
-        lines.push(...(index > 0 ? [''] : []), ...applicationTree(app, style, everywhere));
-      }
-      const lost = isLost
-        ? [style.tone('bad', 'Lost connection to the API server; retrying. This may be out of date.')]
-        : [];
-      screen.draw(apps.length === 0 ? ['There are no Rollouts.', ...lost] : [...lines, ...lost]);
-    },
-    close: () => screen.close(),
-  };
-}
-
-function appender({ terminal, now }: Context): Drawer {
-  const before = new Map<string, Application>();
-  let wasLost = false;
-  return {
-    show(apps, isLost) {
-      const at = formatTime(now());
-      if (isLost !== wasLost)
-        terminal.note(isLost ? 'Lost connection to the API server; retrying.' : 'Reconnected to the API server.');
-      wasLost = isLost;
-      for (const app of apps) {
-        const key = `${app.namespace}/${app.name}`;
-        for (const line of changeLines(before.get(key), app)) terminal.print(`${at} ${line}`);
-        before.set(key, app);
-      }
-      const there = new Set(apps.map((app) => `${app.namespace}/${app.name}`));
-      for (const key of [...before.keys()].filter((each) => !there.has(each))) {
-        before.delete(key);
-        terminal.print(`${at} ${key}: deleted`);
-      }
-    },
-    close() {},
-  };
 }

@@ -7,8 +7,6 @@ export interface CommandEntry {
   group: 'See' | 'Steer' | 'Plan' | 'Set up';
   /** One line, for lists of commands. */
   summary: string;
-  /** For shells, not for users. */
-  isHidden?: true;
   /** The command that it equals, except for what the summary says. */
   aliasOf?: string;
   load(): Promise<CommandDefinition>;

@@ -6,7 +6,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { isRequest, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { isRequest } from '../../client/actions/writes/plannedWrite.ts';
 import { deploy } from '../../client/actions/writes/rolloutWrites.ts';
 import { verdictText } from '../../core/approval/approvalVerdict.ts';
 import { approvalEvaluator } from '../../core/rollout/evaluation/versionApprovals.ts';
@@ -14,6 +14,7 @@ import type { Cluster, CommandDefinition, Context, Invocation } from '../command
 import { problemOf } from '../kube/apiProblems.ts';
 import type { KubeClient } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../kube/problem.ts';
+import { sent } from '../kube/sent.ts';
 import { readRollout, readRolloutGatesOf } from '../read/namedObjects.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import { calendarCommand } from './calendarCommand.ts';
@@ -155,7 +156,7 @@ async function propose(cluster: Cluster, { rollout: name, version, reason }: Pro
   const planned = deploy(rollout, version, reason);
   if (!isRequest(planned)) throw new Problem(planned.none);
   if (planned.concerns.length > 0) throw new Problem(`Not proposed: ${planned.concerns.join(' ')}`);
-  await send(cluster.client, planned);
+  await sent(cluster.client, planned);
   return `${planned.text}. It waits for approvals: ${missing.join('; ')}.`;
 }
 
@@ -180,8 +181,4 @@ async function missingApprovals(
     );
   }
   return missing.map(({ gate, verdict }) => `RolloutGate ${gate.metadata.name} (${verdictText(verdict)})`);
-}
-
-async function send(client: KubeClient, { object, apiVersion, body }: WriteRequest): Promise<void> {
-  await client.patch({ apiVersion, resource: object.resource, namespace: object.namespace, name: object.name }, body);
 }

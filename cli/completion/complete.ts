@@ -38,10 +38,7 @@ async function candidates(
 ): Promise<Candidates> {
   const at = words.findIndex((word, index) => index < words.length - 1 && commandEntry(word) !== undefined);
   const entry = at < 0 ? undefined : commandEntry(words[at]!);
-  if (!entry) {
-    const shown = COMMANDS.filter(({ isHidden }) => !isHidden);
-    return { words: shown.map(({ name, summary }): [string, string] => [name, summary]) };
-  }
+  if (!entry) return { words: COMMANDS.map(({ name, summary }): [string, string] => [name, summary]) };
   const definition = await entry.load();
   const { own, connection } = optionsOf(definition);
   const options = [...own, ...connection];
@@ -51,8 +48,7 @@ async function candidates(
   const inline = /^(--[\w-]+)=(.*)$/.exec(word);
   const option = inline ? optionNamed(inline[1]!, options) : optionBeforeValue(before, options);
   if (!inline && !option && word.startsWith('-')) {
-    const shown = options.filter(({ isHidden }) => !isHidden);
-    return { words: shown.map(({ flags, help }) => [/--[\w-]+/.exec(flags)?.[0] ?? flags, help] as const) };
+    return { words: options.map(({ flags, help }) => [/--[\w-]+/.exec(flags)?.[0] ?? flags, help] as const) };
   }
   const isValue = inline !== null || option !== undefined;
   const completes = isValue
@@ -121,7 +117,7 @@ async function candidatesFor(
   { word, first = '' }: { word: string; first?: string | undefined },
   cluster: () => Promise<Cluster>,
 ): Promise<Candidates> {
-  if (completes === undefined || completes === 'commands') return NONE;
+  if (completes === undefined) return NONE;
   if (completes === 'targets') return targets(word, cluster, { kinds: ALL_KINDS, orRollout: true });
   if (typeof completes !== 'string') {
     return 'kinds' in completes

@@ -18,15 +18,10 @@ export { ApiError, isApiError } from '../../server/cluster/apiError.ts';
 export type { Collection, ListSelectors } from '../../server/cluster/collections.ts';
 export { follow } from '../../server/cluster/follow.ts';
 
-export type ObjectPath = Collection & { name: string; subresource?: string };
+type ObjectPath = Collection & { name: string };
 
-export type PatchType = 'merge-patch+json' | 'json-patch+json' | 'apply-patch+yaml';
-
-export interface WriteOptions {
-  dryRun?: boolean | undefined;
-  type?: PatchType;
-  /** With an apply: take fields from other managers. */
-  force?: boolean;
+interface WriteOptions {
+  dryRun?: boolean;
 }
 
 export interface KubeClient extends Collections {
@@ -34,7 +29,7 @@ export interface KubeClient extends Collections {
   get<T extends KubeObject<any, any> = KubeObject>(path: ObjectPath): Promise<T | undefined>;
   list<T extends KubeObject<any, any> = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
   create<T = KubeObject>(to: Collection, object: object, options?: WriteOptions): Promise<Answer<T>>;
-  /** Warnings of the answer included; a refusal is an ApiError in the API server's words. */
+  /** A merge patch. Warnings of the answer included; a refusal is an ApiError in the API server's words. */
   patch<T = KubeObject>(path: ObjectPath, patch: unknown, options?: WriteOptions): Promise<Answer<T>>;
   /** SelfSubjectAccessReview. */
   mayI(right: Right): Promise<boolean>;
@@ -85,10 +80,10 @@ export function createClient(
         method: 'PATCH',
         path: withQuery(pathOf(path), writeQuery(options)),
         body: patch,
-        contentType: `application/${options.type ?? 'merge-patch+json'}`,
+        contentType: 'application/merge-patch+json',
       }),
-    async mayI({ verb, group, resource, subresource, namespace, name }) {
-      const resourceAttributes = { verb, group, resource, subresource, namespace, name };
+    async mayI({ verb, group, resource, namespace, name }) {
+      const resourceAttributes = { verb, group, resource, namespace, name };
       const { status } = await send<{ status?: { allowed?: boolean } }>({
         method: 'POST',
         path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
@@ -105,15 +100,12 @@ export function createClient(
   };
 }
 
-function writeQuery({ dryRun, force, type }: WriteOptions): Record<string, string | undefined> {
-  return {
-    fieldManager: FIELD_MANAGER,
-    dryRun: dryRun ? 'All' : undefined,
-    force: type === 'apply-patch+yaml' ? String(force ?? false) : undefined,
-  };
-}
+const writeQuery = ({ dryRun }: WriteOptions) => ({
+  fieldManager: FIELD_MANAGER,
+  dryRun: dryRun ? 'All' : undefined,
+});
 
-const pathOf = ({ name, subresource, ...collection }: ObjectPath) => resourcePath(collection, name, subresource);
+const pathOf = ({ name, ...collection }: ObjectPath) => resourcePath(collection, name);
 
 /** undefined where the API server refuses the read with one of these codes. */
 export async function unlessRefused<T>(read: Promise<T>, ...codes: number[]): Promise<T | undefined> {

@@ -80,8 +80,8 @@ const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 /** The remedies with whether the user may use them; left open if the API server does not answer that. */
 export async function withRights(client: KubeClient, remedies: readonly Remedy[]): Promise<Remedy[]> {
   const answers = new Map<string, Promise<boolean | undefined>>();
-  const mayOne = ({ verb, group, resource, subresource, namespace, name }: Right) => {
-    const right = { verb, group, resource, namespace, name, ...(subresource && { subresource }) };
+  const mayOne = ({ verb, group, resource, namespace, name }: Right) => {
+    const right = { verb, group, resource, namespace, name };
     const key = JSON.stringify(right);
     const answer = answers.get(key) ?? unlessRefused(client.mayI(right), 403);
     answers.set(key, answer);

@@ -3,7 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import type { RelatedObjects, Unread } from '../../client/explain/related.ts';
+import { type RelatedObjects, refNamed, type Unread } from '../../client/explain/related.ts';
 import { gateRefsOf, gatesOf } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
@@ -122,15 +122,12 @@ export const NAMESPACES_UNREAD = 'you may not list Namespaces';
 export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
   const named = rollouts.flatMap((rollout) => [
     ...gateRefsOf(rollout),
-    ...(rollout.status?.gates ?? []).flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refOf(name) : [])),
+    ...(rollout.status?.gates ?? []).flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refNamed(name) : [])),
   ]);
-  const all = [...named, ...bindings.flatMap(({ spec }) => gatesOf(spec))];
+  const all = [...named, ...bindings.flatMap(({ spec }) => gatesOf(spec))].filter(
+    ({ namespace, name }) => namespace && name,
+  );
   return [...new Map(all.map(({ namespace, name }) => [`${namespace}/${name}`, { namespace, name }])).values()];
-}
-
-function refOf(key: string): NamespacedName[] {
-  const [namespace, name] = key.split('/');
-  return namespace && name ? [{ namespace, name }] : [];
 }
 
 async function readGates({ unread, list, get }: NotingReader, refs: readonly NamespacedName[]): Promise<Gate[]> {

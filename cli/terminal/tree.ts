@@ -1,25 +1,65 @@
 /** An application as a tree, and its changes as lines for pipes and logs. */
 import { type Application, type DeploymentView, isOfEarlier, type Step } from '../../client/explain/application.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import type { ClusterApplications } from './applicationTable.ts';
 import { padded, widthOf, wrapped } from './columns.ts';
 import { OUTCOME_TONES, STEP_TONES, type Style, type Tone } from './style.ts';
 
-/** `isQualified`: with its namespace, where there is more than one. */
+/** `isQualified`: with its namespace, where there is more than one. What could not be read is not in it: see `unreadLines`. */
 export function applicationTree(app: Application, style: Style, isQualified: boolean): string[] {
   const name = isQualified ? `${app.namespace}/${app.name}` : app.name;
   const titles = app.steps.map(({ title }) => widthOf(title));
   // Long names must not push every detail to the right.
   const width = Math.min(Math.max(0, ...titles), 48);
-  const branches = app.steps.map((step) => (isLast: boolean) => {
-    const tone = isOfEarlier(step, app.waiting?.version) ? 'quiet' : STEP_TONES[step.state];
-    return branch(step, tone, width, isLast, style);
-  });
-  const notes = app.unread.map((text) => (isLast: boolean) => noteLines(text, isLast, style));
-  const all = [...branches, ...notes];
   return [
     ...headLines(name, app, style),
-    ...all.flatMap((lines, index) => lines(index === all.length - 1)),
+    ...app.steps.flatMap((step, index) => {
+      const tone = isOfEarlier(step, app.waiting?.version) ? 'quiet' : STEP_TONES[step.state];
+      return branch(step, tone, width, index === app.steps.length - 1, style);
+    }),
     ...nextLines(app, style),
   ];
+}
+
+/** What could not be read, each once: below the trees that lack it. */
+export function unreadLines(texts: readonly string[], style: Style): string[] {
+  return [...new Set(texts)].flatMap((text) =>
+    wrapped(`not shown: ${text}`, style.columns && style.columns - 2).map(
+      (line, index) => (index === 0 ? `${style.symbol('quiet')} ` : '  ') + style.faint(line),
+    ),
+  );
+}
+
+/** Several trees, and below them what could not be read. Of thousands only those that fit into `rows` are drawn. */
+export function applicationTrees(
+  apps: readonly Application[],
+  style: Style,
+  { isQualified, rows = Number.POSITIVE_INFINITY }: { isQualified: boolean; rows?: number | undefined },
+): string[] {
+  if (apps.length === 0) return ['There are no Rollouts.'];
+  const lines: string[] = [];
+  for (const [index, app] of apps.entries()) {
+    if (lines.length >= rows) {
+      lines.push(`… and ${apps.length - index} more Rollouts`);
+      break;
+    }
+    lines.push(...(index > 0 ? [''] : []), ...applicationTree(app, style, isQualified));
+  }
+  return [
+    ...lines,
+    ...unreadLines(
+      apps.flatMap(({ unread }) => unread),
+      style,
+    ),
+  ];
+}
+
+/** What one of several clusters has, or why that is not known. */
+export function clusterTree({ cluster, value, problem }: ClusterApplications, style: Style, rows?: number): string[] {
+  const head = style.strong(`Cluster ${cluster}`);
+  if (problem) return [head, ...wrapped(`${style.symbol('bad')} ${style.text(problem)}`, style.columns)];
+  if (!value?.length) return [head, value ? 'There are no Rollouts.' : 'Reading …'];
+  return [head, '', ...applicationTrees(value, style, { isQualified: true, rows })];
 }
 
 function headLines(name: string, app: Application, style: Style): string[] {
@@ -80,14 +120,6 @@ function detailText({ detail = '', by, reason, until, since, state, kind }: Step
   return [parts.length > 0 ? text.replace(/\.$/, '') : text, ...parts].filter((part) => part !== '').join(', ');
 }
 
-function noteLines(text: string, isLast: boolean, style: Style): string[] {
-  const lead = `${isLast ? style.branch.last : style.branch.mid}${style.symbol('quiet')} `;
-  const rail = `${isLast ? style.branch.gap : style.branch.rail}  `;
-  return wrapped(`not shown: ${text}`, style.columns && style.columns - 5).map(
-    (line, index) => (index === 0 ? lead : rail) + style.faint(line),
-  );
-}
-
 function nextLines({ next }: Application, style: Style): string[] {
   if (!next) return [];
   const at = next.at ? ` ${style.when(next.at)}` : '';
@@ -108,8 +140,4 @@ export function changeLines(before: Application | undefined, after: Application)
 
 function stepText({ title, state, detail }: Step): string {
   return `${title} ${state}${detail ? `: ${detail}` : ''}`;
-}
-
-function sameJson(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

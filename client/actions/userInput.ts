@@ -4,10 +4,11 @@ import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
 import { parseDuration } from '../../core/kube/duration.ts';
 import { selectorProblems } from '../../core/kube/selector.ts';
-import { DAY_MS, dayNumber, parseTime } from '../../core/kube/time.ts';
+import { DAY_MS, dayNumber, formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Selects } from './writes/gateWrites.ts';
 
-export const TIME_FORMS = "'Mon 08:00', 'tomorrow 09:00', '18:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
+export const TIME_FORMS =
+  "'Mon 08:00', 'tomorrow 09:00', '18:00', '24 Dec', 'Dec 24 08:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
 export const SPAN_FORMS = '30m, 24h, 2d or 1w';
 
 /** Milliseconds; Go's units, days and weeks. */
@@ -23,12 +24,15 @@ export function parseWhen(text: string, now: EpochMs, timeZone: string): EpochMs
   const trimmed = text.trim();
   const exact = parseTime(trimmed);
   if (exact !== undefined) return exact;
-  const words = trimmed.split(/[\sT]+/);
+  const words = trimmed.split(/\s+|(?<=\d)T/);
   const last = clockOf(words.at(-1) ?? '');
   const [dayWord, ...rest] = last === undefined ? words : words.slice(0, -1);
-  if (rest.length > 0) return undefined;
   const minutes = last ?? 0;
   const today = localDay(now, timeZone);
+  if (rest.length > 0) {
+    const days = datesOf([dayWord, ...rest].join(' '), today);
+    return days.length === 1 ? instantOf(days[0]!, minutes, timeZone) : firstAfter(days, minutes, now, timeZone);
+  }
   if (dayWord === undefined) return firstAfter([today, today + 1], minutes, now, timeZone);
   const date = /^\d{4}-\d{2}-\d{2}$/.test(dayWord) ? dayNumber(dayWord) : undefined;
   if (date !== undefined) return instantOf(date, minutes, timeZone);
@@ -39,6 +43,21 @@ export function parseWhen(text: string, now: EpochMs, timeZone: string): EpochMs
   const days = Array.from({ length: 8 }, (_, i) => today + i).filter((day) => isWeekday(day, wanted));
   return firstAfter(days, minutes, now, timeZone);
 }
+
+/** `24 Dec`, `December 24`, `Dec 24, 2026`: one day with a year; without it those of this year and the next. Empty for what is none. */
+function datesOf(text: string, today: number): number[] {
+  const [, before, word = '', after, year] =
+    /^(?:(\d{1,2}) )?([a-z]{3,9})(?: (\d{1,2}))?(?:,? (\d{4}))?$/i.exec(text) ?? [];
+  const month = MONTHS.findIndex((name) => word !== '' && name.startsWith(word.toLowerCase()));
+  if (month < 0 || (before === undefined) === (after === undefined)) return [];
+  const thisYear = Number(formatTime(today * DAY_MS).slice(0, 4));
+  const two = (number: number | string) => String(number).padStart(2, '0');
+  return (year ? [year] : [thisYear, thisYear + 1]).flatMap(
+    (each) => dayNumber(`${each}-${two(month + 1)}-${two(before ?? after ?? '')}`) ?? [],
+  );
+}
+
+const MONTHS = 'january february march april may june july august september october november december'.split(' ');
 
 /** `Fri`, `friday,Sat`, `weekend`, `weekday`, `day`: the days as calendars name them. undefined for what is none. */
 export function parseDays(text: string): string[] | undefined {

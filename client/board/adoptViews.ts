@@ -12,6 +12,7 @@ import { nameWord, shell } from '../../core/text/shell.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adoption.ts';
 import { FIELD_MANAGER, named } from '../actions/writes/plannedWrite.ts';
 import type { Right } from '../explain/application.ts';
+import { byNamespace } from '../explain/related.ts';
 import type { Rights } from './pageMessages.ts';
 
 type AdoptedKind = Adoption['object']['kind'];
@@ -125,8 +126,4 @@ function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject
         ])
       : `Its version is that of its chart: take over ${named('OCIRepository', source)}`,
   };
-}
-
-function byNamespace<T extends { metadata: { namespace?: string } }>(objects: readonly T[]): Map<string, T[]> {
-  return Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
 }

@@ -4,9 +4,9 @@ import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/ty
 import { type ScheduledBy, scheduledBy } from '../../core/approval/pinRecord.ts';
 import { takesOpening } from '../../core/gate/approved.ts';
 import { evaluateAfresh } from '../../core/gate/gateState.ts';
+import { defined } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { defined } from '../explain/application.ts';
 import { approvalRuleText } from '../explain/approvalViews.ts';
 import { intervals, scheduleRow } from '../explain/calendar/calendarRows.ts';
 

@@ -7,8 +7,6 @@ import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { StepKind } from './stepKinds.ts';
 
-export { defined } from '../../core/kube/json.ts';
-
 /** An object of the cluster, as much as it takes to name it and to ask who may do what with it. */
 export interface ObjectRef {
   /** Empty for the core group. */
@@ -158,7 +156,6 @@ export interface Right {
   verb: string;
   group: string;
   resource: string;
-  subresource?: string;
   /** Empty for an object of the cluster. */
   namespace: string;
   /** Empty for a right to create. */

@@ -5,6 +5,7 @@ import { type ApprovalVerdict, evaluateApprovals, verdictText } from '../../core
 import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/approved.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { refNamed } from './related.ts';
 
 /** The recorded approvals of one version of one Rollout, evaluated. */
 interface ApprovalsAt {
@@ -25,24 +26,19 @@ export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now:
     ([first]) => !waiting.some(({ rollout, version }) => rollout === first!.rollout && version === first!.version),
   );
   const ofWaiting = waiting.map((next) => ({
-    rollout: refOf(next.rollout),
+    rollout: refNamed(next.rollout),
     version: next.version,
     verdict: approvalsOn(gate, next, now)!,
   }));
   const ofOthers = others
     .sort((a, b) => b.at(-1)!.at - a.at(-1)!.at)
     .map((given) => ({
-      rollout: refOf(given[0]!.rollout!),
+      rollout: refNamed(given[0]!.rollout!),
       version: given[0]!.version,
       verdict: evaluateApprovals(rule, given, undefined, now),
     }))
     .filter(({ verdict }) => verdict.counted.length + verdict.excluded.length > 0);
   return [...ofWaiting, ...ofOthers];
-}
-
-function refOf(key: string): NamespacedName {
-  const slash = key.indexOf('/');
-  return { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
 }
 
 /** Who lets a version through a closed gate that asks for approvals. */

@@ -4,8 +4,9 @@ import type { Gate } from '../../api/types.ts';
 import { scheduledBy } from '../../core/approval/pinRecord.ts';
 import { requestText } from '../../core/gate/evaluateGates.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
+import { defined } from '../../core/kube/json.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { defined, type Step } from './application.ts';
+import type { Step } from './application.ts';
 
 /** `closed by alice: freeze`, `closed by its schedule`, `open by default`, `open for version 1.2.0 only`. */
 export function gateText(gate: Gate, now: EpochMs): string {

@@ -55,6 +55,12 @@ export function unreadTexts(unread: readonly Unread[]): string[] {
   return unread.map(({ kind, namespace, why }) => `${kind}s${namespace ? ` in ${namespace}` : ''}: ${why}`).sort();
 }
 
+/** The reverse of `refKey`: `namespace/name`; a name alone is of the namespace `home`. */
+export function refNamed(key: string, home = ''): NamespacedName {
+  const slash = key.indexOf('/');
+  return { namespace: slash < 0 ? home : key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
 type Named = { metadata: { namespace?: string; name?: string } };
 
 /** One list is asked for each of thousands of Rollouts. */
@@ -89,16 +95,14 @@ export function watchesElsewhere({ spec }: Rollout): boolean {
   return spec?.healthCheckSelector?.namespaceSelector !== undefined;
 }
 
+export function byNamespace<T extends Named>(objects: readonly T[]): Map<string, T[]> {
+  return Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
+}
+
 /** What of the surroundings belongs to a namespace; Gates may be of any. */
-export function byNamespace(around: RelatedObjects): (namespace: string) => RelatedObjects {
-  const of = <T extends Named>(objects: readonly T[]) =>
-    Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
-  const [rolloutGates, bindings, healthChecks, objects] = [
-    of(around.rolloutGates),
-    of(around.bindings),
-    of(around.healthChecks),
-    of(around.objects),
-  ];
+export function relatedByNamespace(around: RelatedObjects): (namespace: string) => RelatedObjects {
+  const [rolloutGates, bindings] = [byNamespace(around.rolloutGates), byNamespace(around.bindings)];
+  const [healthChecks, objects] = [byNamespace(around.healthChecks), byNamespace(around.objects)];
   const known = new Map<string, RelatedObjects>();
   return (namespace) => {
     const found = known.get(namespace) ?? {

@@ -65,10 +65,9 @@ wrapped.
 Commands list further exit codes.`;
 
 export async function commandPage(): Promise<Generated> {
-  const shown = COMMANDS.filter(({ isHidden }) => !isHidden);
-  const loaded = await Promise.all(shown.map(async (entry) => ({ entry, definition: await entry.load() })));
-  const groups = [...new Set(shown.map(({ group }) => group))];
-  const index = shown.map(({ name, aliasOf, summary }) => `| [\`${name}\`](#${aliasOf ?? name}) | ${summary} |`);
+  const loaded = await Promise.all(COMMANDS.map(async (entry) => ({ entry, definition: await entry.load() })));
+  const groups = [...new Set(COMMANDS.map(({ group }) => group))];
+  const index = COMMANDS.map(({ name, aliasOf, summary }) => `| [\`${name}\`](#${aliasOf ?? name}) | ${summary} |`);
   const parts = [
     INTRODUCTION,
     optionTable(CONNECTION_OPTIONS),
@@ -81,12 +80,11 @@ export async function commandPage(): Promise<Generated> {
 
 function section({ entry, definition }: { entry: CommandEntry; definition: CommandDefinition }): string {
   const { description, arguments: args = [], options = [], examples, exitCodes = [] } = definition;
-  const shown = options.filter(({ isHidden }) => !isHidden);
   const synopsis = [
     PROGRAM,
     entry.name,
     ...args.map(({ syntax }) => syntax),
-    ...(shown.length > 0 ? ['[options]'] : []),
+    ...(options.length > 0 ? ['[options]'] : []),
   ].join(' ');
   const examplesText = examples.map(([what, line]) => `# ${what}\n${PROGRAM} ${line}`).join('\n\n');
   return [
@@ -98,7 +96,7 @@ function section({ entry, definition }: { entry: CommandEntry; definition: Comma
           `| argument | |\n|---|---|\n${args.map(({ syntax, help }) => `| \`${syntax}\` | ${escaped(help)} |`).join('\n')}`,
         ]
       : []),
-    ...(shown.length > 0 ? [optionTable(shown)] : []),
+    ...(options.length > 0 ? [optionTable(options)] : []),
     ...(exitCodes.length > 0
       ? [
           `| exit code | means |\n|---|---|\n${exitCodes.map(([code, meaning]) => `| ${code} | ${escaped(meaning)} |`).join('\n')}`,

@@ -5,9 +5,12 @@ import { kubeconfigOf } from './apiServer.ts';
 
 it.each([
   ['freeze x --for soon', /^--for: 'soon' is not a time such as 30m/],
-  ['freeze x --until yesterday', /^--until: 'yesterday' is no time such as/],
+  ['freeze x --until yesterday', /^--until: 'yesterday' is no time such as 'Mon 08:00', .*, '24 Dec', /],
   ['freeze x --for 1h --until 18:00', /give one of them/],
-  ['freeze x --kinds Deployment', /^--kinds: 'Deployment' does not parse/],
+  [
+    'freeze x --kinds Deployment',
+    /^--kinds: 'Deployment' does not parse; expected one or more of Kustomization,.*,Bucket,Rollout\.\n$/,
+  ],
   ['freeze x --every Fr', /^--every: 'Fr' does not parse/],
   ['freeze x --every Friday --timezone Mars', /^--timezone: 'Mars' is no time zone/],
   ['freeze x --between 10:00-12:00', /^--between goes with --every/],

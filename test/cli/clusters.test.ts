@@ -1,5 +1,6 @@
 /** One command for several clusters: each with its own credentials, and one that does not answer keeps nobody waiting. */
-import { expect, it } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
 import { call } from '../support/command.ts';
 import { apiServer, json, kubeconfigWith, list, rollout } from './apiServer.ts';
 
@@ -91,8 +92,85 @@ it('ends at once with Ctrl-C while one is silent', async () => {
   expect(Date.now() - began).toBeLessThan(5000);
 });
 
+describe('a watch', () => {
+  /** A cluster that goes away when it is stopped. */
+  async function stoppable(version: string) {
+    const open = new Set<ServerResponse>();
+    let isUp = true;
+    const server = await apiServer((request, response, { pathname, searchParams }) => {
+      if (!isUp) return void request.socket.destroy();
+      if (!searchParams.has('watch')) {
+        const [, namespace] = /\/namespaces\/([^/]+)\/rollouts$/.exec(pathname) ?? [];
+        return json(response, list(namespace ? [rollout('web', version, namespace)] : []));
+      }
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.flushHeaders();
+      open.add(response);
+    });
+    const stop = () => {
+      isUp = false;
+      for (const each of open) each.destroy();
+    };
+    return { url: server.url, stop };
+  }
+
+  it('shows what each has, says which one goes away, and ends once all have come so far', async () => {
+    const [a, b] = [await stoppable('1.0.0'), await stoppable('2.0.0')];
+    const interrupted = new AbortController();
+    const line = 'get --context a --context c --context b --watch';
+    const lines = (all: string) => all.trimEnd().split('\n');
+    let noted = () => {};
+    const watching = call(line, {
+      env: { KUBECONFIG: kubeconfigWith({ a: a.url, b: b.url, c: NOBODY }) },
+      signal: interrupted.signal,
+      onOutput: (all) => lines(all).length === 2 && b.stop(),
+      onNote: (all) => all.includes('b: Lost connection') && noted(),
+    });
+    await new Promise<void>((resolve) => {
+      noted = resolve;
+    });
+    interrupted.abort();
+    const { code, out, err } = await watching;
+    expect(code).toBe(130);
+    expect(
+      lines(out)
+        .map((each) => each.replace(/^\S+ /, ''))
+        .sort(),
+    ).toEqual(['a shop-a/web: 1.0.0 runs', 'b shop-b/web: 2.0.0 runs']);
+    expect(lines(err).sort()).toEqual(['b: Lost connection to the API server; retrying.', `c: ${REFUSED}`]);
+  });
+
+  it('draws each under its name, and one that does not answer among them', async () => {
+    const [a, interrupted] = [await stoppable('1.0.0'), new AbortController()];
+    const { out } = await call('get --context a --context c --watch', {
+      env: { KUBECONFIG: kubeconfigWith({ a: a.url, c: NOBODY }) },
+      signal: interrupted.signal,
+      columns: 120,
+      onOutput: (all) => /shop-a\/web[\s\S]*does not answer/.test(all.split('\x1b[0J').at(-1)!) && interrupted.abort(),
+    });
+    expect(out).toMatch(
+      /Cluster a\n\nshop-a\/web {3}✔ 1\.0\.0[\s\S]*\n\nCluster c\n✖ The API server .* does not answer/,
+    );
+  });
+
+  it('--until ends once every cluster has come so far, and not while one is away', async () => {
+    const [a, b] = [await stoppable('1.0.0'), await stoppable('1.0.0')];
+    const until = (contexts: Record<string, string>, signal = new AbortController().signal) =>
+      call(
+        `get --watch --until baked ${Object.keys(contexts)
+          .map((each) => `--context ${each} `)
+          .join('')}`,
+        {
+          env: { KUBECONFIG: kubeconfigWith(contexts) },
+          signal,
+        },
+      );
+    expect((await until({ a: a.url, b: b.url })).code).toBe(0);
+    expect((await until({ a: a.url, c: NOBODY }, AbortSignal.timeout(1000))).code).toBe(130);
+  });
+});
+
 it.each([
-  ['get --context a --context c --watch', '--watch goes with one --context'],
   ['get --context a --context c -o name', '-o name goes with one --context'],
   ['get --context a --context c --user a', '--cluster and --user go with one --context'],
   ['get --context a --context b', "There is no context 'b'"],

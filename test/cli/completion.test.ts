@@ -1,4 +1,4 @@
-/** What `__complete` answers kubectl, flux and the shells' scripts, in Cobra's protocol: candidates, then `:` and a directive. Names of objects: test/cluster/cli.test.ts. */
+/** What `__complete` answers kubectl, flux and the shells' scripts, in Cobra's protocol: candidates, then `:` and a directive. Names from a cluster: test/cli/outputs.test.ts. */
 import { describe, expect, it } from 'vitest';
 import type { Cluster } from '../../cli/command/command.ts';
 import { COMMANDS } from '../../cli/commands/index.ts';
@@ -43,7 +43,7 @@ describe.each<[string, string[], string[]]>([
 });
 
 it('offers every command that help lists', async () => {
-  const shown = COMMANDS.filter(({ isHidden }) => !isHidden).map(({ name, summary }) => `${name}\t${summary}`);
+  const shown = COMMANDS.map(({ name, summary }) => `${name}\t${summary}`);
   expect(await ask([''])).toEqual([...shown, NO_FILES]);
 });
 

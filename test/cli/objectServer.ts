@@ -1,61 +1,153 @@
 /** The command against an API server that has these objects, and no others: what it prints, and what it writes. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Right } from '../../client/explain/application.ts';
+import { resourcePath } from '../../server/cluster/paths.ts';
 import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { words } from '../support/words.ts';
 import { apiServer, json, list, status } from './apiServer.ts';
 
 export const NOW = Date.parse('2026-11-22T08:00:00Z');
 
+export type Stored = KubeObject<any, any>;
+
+interface Write {
+  method: string | undefined;
+  path: string;
+  body: any;
+  isDryRun: boolean;
+}
+
+export interface Rules {
+  /** Whether the user has a right. */
+  may?: (right: Right) => boolean;
+  /** Parts of paths that the user may not read. */
+  hides?: readonly string[];
+  /** Why a write is refused; undefined where it is not. */
+  refuses?: (write: Write) => string | undefined;
+  /** What controllers do once a write is stored. */
+  react?: (server: ObjectServer, write: Write) => void;
+}
+
+export interface ObjectServer {
+  kubeconfig: string;
+  writes: Write[];
+  /** Creates or replaces them, and tells those who watch. */
+  put(...objects: Stored[]): void;
+  find(kind: string, namespace: string, name: string): Stored | undefined;
+}
+
+export async function objectServer(objects: readonly Stored[], rules: Rules = {}): Promise<ObjectServer> {
+  const stored = new Map(objects.map((object) => [pathOf(object), object]));
+  const changes: { type: string; object: Stored }[] = [];
+  const watches = new Set<() => void>();
+  const writes: Write[] = [];
+
+  const listed = (url: URL) => {
+    const [, name] = /^metadata\.name=(.+)$/.exec(url.searchParams.get('fieldSelector') ?? '') ?? [];
+    return (object: Stored) => collectionsOf(object).includes(url.pathname) && (!name || object.metadata.name === name);
+  };
+  const watch = (response: ServerResponse, url: URL) => {
+    let at = Number(url.searchParams.get('resourceVersion'));
+    const isListed = listed(url);
+    const send = () => {
+      for (; at < changes.length; at++)
+        if (isListed(changes[at]!.object)) response.write(`${JSON.stringify(changes[at])}\n`);
+    };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.flushHeaders();
+    watches.add(send);
+    response.on('close', () => watches.delete(send));
+    send();
+  };
+  const read = (response: ServerResponse, url: URL) => {
+    const found = stored.get(url.pathname);
+    const isHidden = rules.hides?.some((part) => url.pathname.includes(part));
+    if (isHidden) return status(response, 403, 'Forbidden', 'not for you');
+    if (found) return json(response, found);
+    const [, ...below] = url.pathname.replace(VERSION, '').split('/');
+    if (below.length === 0)
+      return json(response, { kind: 'APIResourceList', resources: Object.values(KINDS).map(resourceRow) });
+    if (below.length % 2 === 0) return status(response, 404, 'NotFound', 'there is none');
+    if (url.searchParams.has('watch')) return watch(response, url);
+    return json(response, list([...stored.values()].filter(listed(url)), String(changes.length)));
+  };
+  const write = async (request: IncomingMessage, response: ServerResponse, url: URL) => {
+    const body = JSON.parse(await text(request));
+    if (url.pathname.endsWith('/selfsubjectaccessreviews')) {
+      const allowed = rules.may?.(body.spec.resourceAttributes) ?? true;
+      return json(response, { status: { allowed } }, 201);
+    }
+    const made = { method: request.method, path: url.pathname, body, isDryRun: url.searchParams.has('dryRun') };
+    const refusal = rules.refuses?.(made);
+    if (refusal) return status(response, 403, 'Forbidden', refusal);
+    writes.push(made);
+    const found = stored.get(url.pathname);
+    const object = found ? merged(found, body) : body;
+    if (!made.isDryRun) put(object);
+    json(response, object);
+    if (!made.isDryRun) rules.react?.(server, made);
+  };
+  const put = (...objects: Stored[]) => {
+    for (const object of objects) {
+      changes.push({ type: stored.has(pathOf(object)) ? 'MODIFIED' : 'ADDED', object });
+      stored.set(pathOf(object), object);
+    }
+    for (const send of watches) send();
+  };
+  const { kubeconfig } = await apiServer((request, response, url) =>
+    request.method === 'GET' ? read(response, url) : void write(request, response, url),
+  );
+  const find: ObjectServer['find'] = (kind, namespace, name) =>
+    [...stored.values()].find(
+      ({ kind: is, metadata }) => is === kind && (metadata.namespace ?? '') === namespace && metadata.name === name,
+    );
+  const server = { kubeconfig, writes, put, find };
+  return server;
+}
+
+const VERSION = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)/;
+
+/** RFC 7386. */
+function merged(target: any, patch: any): any {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
+  const result = { ...target };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = merged(result[key], value);
+  }
+  return result;
+}
+
 interface Written extends Called {
-  writes: { method: string | undefined; path: string; body: any }[];
+  writes: Write[];
 }
 
 /** `line` as a user types it, from `kubectl rollouts` on; every question is answered by `--yes`. */
-export const written = (line: string, objects: readonly KubeObject<any, any>[], isAllowed = true): Promise<Written> =>
-  typed([...words(line).slice(2), '--yes'], objects, {}, isAllowed);
+export const written = (line: string, objects: readonly Stored[], isAllowed = true): Promise<Written> =>
+  typed([...words(line).slice(2), '--yes'], objects, {}, { may: () => isAllowed });
 
 /** `args`: what stands after the program's name. */
 export async function typed(
   args: readonly string[],
-  objects: readonly KubeObject<any, any>[],
+  objects: readonly Stored[],
   around: RelatedObjects = {},
-  isAllowed = true,
+  rules: Rules = {},
 ): Promise<Written> {
-  const writes: Written['writes'] = [];
-  const { kubeconfig } = await apiServer((request, response, url) => {
-    const found = objects.find((object) => pathOf(object) === url.pathname);
-    const parts = url.pathname.split('/');
-    if (request.method === 'GET') {
-      if (found) return json(response, found);
-      if (parts.length === 4)
-        return json(response, { kind: 'APIResourceList', resources: Object.values(KINDS).map(resourceRow) });
-      if (parts.length % 2 === 0) return status(response, 404, 'NotFound', 'there is none');
-      const [, name] = /^metadata\.name=(.+)$/.exec(url.searchParams.get('fieldSelector') ?? '') ?? [];
-      const listed = objects.filter((object) => collectionsOf(object).includes(url.pathname));
-      return json(response, list(listed.filter(({ metadata }) => !name || metadata.name === name)));
-    }
-    let text = '';
-    request.on('data', (chunk) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      if (url.pathname.endsWith('/selfsubjectaccessreviews'))
-        return json(response, { status: { allowed: isAllowed } }, 201);
-      writes.push({ method: request.method, path: url.pathname, body: JSON.parse(text) });
-      json(response, found ?? JSON.parse(text));
-    });
-  });
+  const { kubeconfig, writes } = await objectServer(objects, rules);
   const called = await call(args, { now: () => NOW, ...around, env: { KUBECONFIG: kubeconfig } });
   return { ...called, writes };
 }
 
-function pathOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): string {
-  return `/apis/${apiVersion}${namespace ? `/namespaces/${namespace}` : ''}/${KINDS[kind as 'Gate'].resource}/${name}`;
+function pathOf({ apiVersion, kind, metadata: { namespace, name } }: Stored): string {
+  const resource = KINDS[kind as 'Gate']?.resource ?? `${kind.toLowerCase()}s`;
+  return resourcePath({ apiVersion, resource, ...(namespace && { namespace }) }, name);
 }
 
 /** Of its namespace, and of all. */
-function collectionsOf(object: KubeObject): string[] {
+function collectionsOf(object: Stored): string[] {
   const own = pathOf(object).replace(/\/[^/]+$/, '');
   return [own, own.replace(/\/namespaces\/[^/]+/, '')];
 }

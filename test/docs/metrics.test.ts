@@ -1,5 +1,6 @@
 /** docs/reference/metrics.md lists every metric that is served, as it is served; alerts, runbooks and dashboard name no other. */
 import { describe, expect, it } from 'vitest';
+import { createAuditMetrics } from '../../server/audit/auditMetrics.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
 import { ALERTS, metricsIn, OBJECT_METRICS, QUERIES } from '../manifests/components/monitoring/monitoring.ts';
 import { codeIn, readPage, rowsOf, table } from './tables.ts';
@@ -73,7 +74,17 @@ describe('runbooks', () => {
   });
 });
 
+/** docs/audit.md has those of the sender. */
+const ofSender = [...(await createAuditMetrics(() => 0).text()).matchAll(/^# TYPE (rollout_hooks_\S+) /gm)].map(
+  ([, name]) => name!,
+);
+
+it('docs/audit.md has every metric of the sender', () => {
+  expect(ofSender.filter((name) => !readPage('audit.md').includes(`| \`${name}\` |`))).toEqual([]);
+});
+
 const known = new Set([
+  ...ofSender,
   ...Object.entries(types).flatMap(([name, type]) =>
     type === 'histogram' ? ['_bucket', '_count', '_sum'].map((part) => name + part) : [name],
   ),

@@ -19,6 +19,8 @@ export interface RelatedObjects {
   answers?: string;
   /** Sees what is written to standard output as it is written. */
   onOutput?: (all: string) => void;
+  /** Likewise, standard error. */
+  onNote?: (all: string) => void;
 }
 
 class Sink extends Writable {
@@ -44,8 +46,8 @@ class Sink extends Writable {
 
 /** `line`: what stands after the program's name, words parted by spaces. */
 export async function call(line: string | readonly string[], around: RelatedObjects = {}): Promise<Called> {
-  const { env = {}, columns, now = Date.now, program = 'kubectl rollouts', signal, answers, onOutput } = around;
-  const [stdout, stderr] = [new Sink(columns, onOutput), new Sink(columns)];
+  const { env = {}, columns, now = Date.now, program = 'kubectl rollouts', signal, answers } = around;
+  const [stdout, stderr] = [new Sink(columns, around.onOutput), new Sink(columns, around.onNote)];
   const code = await run({
     args: typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line,
     env: { HOME: '/nonexistent', NO_COLOR: '1', LANG: 'C.UTF-8', ...env },

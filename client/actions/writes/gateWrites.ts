@@ -271,12 +271,15 @@ function refreeze(wanted: FreezeRequest, existing: Gate, now: EpochMs): PlannedW
   return isRequest(requested) ? { ...requested, concerns } : requested;
 }
 
+const SELECTABLE = [...GOVERNED_KINDS.map(({ kind, resource }) => ({ kind, resource })), KINDS.Rollout];
+/** Kinds that a Gate can select. */
+export const SELECTABLE_KINDS: readonly string[] = SELECTABLE.map(({ kind }) => kind);
+
 /** Kinds that a Gate can select, in any spelling; undefined if one is not such a kind. */
 export function parseKinds(text: string): FrozenKind[] | undefined {
-  const known = [...GOVERNED_KINDS.map(({ kind, resource }) => ({ kind, resource })), KINDS.Rollout];
   const found = text.split(',').map((word) => {
     const wanted = word.trim().toLowerCase();
-    return known.find(({ kind, resource }) => kind.toLowerCase() === wanted || resource === wanted)?.kind as
+    return SELECTABLE.find(({ kind, resource }) => kind.toLowerCase() === wanted || resource === wanted)?.kind as
       | FrozenKind
       | undefined;
   });

@@ -4,7 +4,8 @@ import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import { defined, type Step } from '../application.ts';
+import { defined } from '../../../core/kube/json.ts';
+import type { Step } from '../application.ts';
 import { ofType, storedBlockers } from './storedBlockers.ts';
 
 export function conditionSteps(rollout: Rollout, version: string | undefined): Step[] {

@@ -10,6 +10,7 @@ import { MAX_MEASUREMENTS, metricCheckOf } from '../../../core/health/prometheus
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { few } from '../../../core/kube/firstFew.ts';
+import { defined } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { deployDeadline, isBaking } from '../../../core/rollout/deployment/bake.ts';
@@ -18,7 +19,6 @@ import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/heal
 import { hasApplied, targetName } from '../../../core/rollout/deployment/progress.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import {
-  defined,
   type MeasurementView,
   type MetricView,
   objectRef,

@@ -6,6 +6,7 @@ import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/t
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { few } from '../../../core/kube/firstFew.ts';
+import { defined } from '../../../core/kube/json.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { boundTo } from '../../../core/rollout/deployment/progress.ts';
 import { isUnwatched } from '../../../core/rollout/deployment/unwatched.ts';
@@ -20,7 +21,6 @@ import {
   type ApplicationState,
   type Cause,
   type DeploymentView,
-  defined,
   type FailureView,
   isFailedObject,
   type Next,
@@ -28,7 +28,7 @@ import {
   type Step,
   type WaitingVersion,
 } from '../application.ts';
-import { byNamespace, type RelatedObjects, unreadOf, unreadTexts, watchesElsewhere } from '../related.ts';
+import { type RelatedObjects, relatedByNamespace, unreadOf, unreadTexts, watchesElsewhere } from '../related.ts';
 import { kindsThat } from '../stepKinds.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
@@ -39,7 +39,7 @@ import { ofType, storedBlockers } from './storedBlockers.ts';
 
 /** Many of them, in their order: linear in all that is around them, but for what shares a namespace. */
 export function explainRollouts(rollouts: readonly Rollout[], around: RelatedObjects, now: EpochMs): Application[] {
-  const relatedOf = byNamespace(around);
+  const relatedOf = relatedByNamespace(around);
   return rollouts.map((rollout) => {
     const own = relatedOf(rollout.metadata.namespace ?? '');
     const { healthChecks } = watchesElsewhere(rollout) ? around : own;

@@ -8,12 +8,13 @@ import { closingKey } from '../../../core/admission/suspend/stateAnnotation.ts';
 import type { NextDeployment } from '../../../core/gate/approved.ts';
 import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
+import { defined } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import { defined, objectRef, type Step } from '../application.ts';
+import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
-import { finder, type RelatedObjects, unreadBecause } from '../related.ts';
+import { finder, type RelatedObjects, refNamed, unreadBecause } from '../related.ts';
 
 /** `version`: the one that waits; without one the steps say what would hold any. */
 export function gateSteps(
@@ -28,7 +29,7 @@ export function gateSteps(
   );
   const ofBound = bound.flatMap(({ spec }) => gatesOf(spec));
   const refs = new Map([...gateRefsOf(rollout), ...ofBound].map((ref) => [refKey(ref), ref]));
-  for (const key of reported.keys()) if (!refs.has(key)) refs.set(key, namedBy(key));
+  for (const key of reported.keys()) if (!refs.has(key)) refs.set(key, refNamed(key));
   const find = finder(around.gates);
   const [head] = rollout.status?.history ?? [];
   const bypassed = version === undefined ? new Set<string>() : bypassedClosings(rollout, head, version);
@@ -105,9 +106,4 @@ function detailOf(text: string, { lacks }: GateResult): string {
 export function nextDeployment(rollout: Rollout, version: string): NextDeployment {
   const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
   return { version, rollout: refKey(identityOf(rollout)), uid: rollout.metadata.uid, background };
-}
-
-function namedBy(key: string): NamespacedName {
-  const slash = key.indexOf('/');
-  return slash < 0 ? { namespace: '', name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

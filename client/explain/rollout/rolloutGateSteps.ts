@@ -13,11 +13,12 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Blocker, GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
 import { countText, verdictText } from '../../../core/approval/approvalVerdict.ts';
 import { listedOn, parseListed } from '../../../core/approval/listRecord.ts';
+import { defined } from '../../../core/kube/json.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { approvalEvaluator } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import { defined, objectRef, type Step, type StepState } from '../application.ts';
-import { finder, type RelatedObjects } from '../related.ts';
+import { objectRef, type Step, type StepState } from '../application.ts';
+import { finder, type RelatedObjects, refNamed } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
 import { storedBlockers, storedHold } from './storedBlockers.ts';
 
@@ -107,8 +108,7 @@ export function listingOf({ metadata, spec }: RolloutGate, isClosed: boolean, ve
 /** A stage of another namespace is named with it. */
 function refOf(kind: Kind, name: string, home: string): NamespacedName {
   if (kind === 'ClusterRolloutBudget') return { namespace: '', name };
-  const slash = kind === 'Rollout' ? name.indexOf('/') : -1;
-  return slash < 0 ? { namespace: home, name } : { namespace: name.slice(0, slash), name: name.slice(slash + 1) };
+  return kind === 'Rollout' ? refNamed(name, home) : { namespace: home, name };
 }
 
 /** The state that the Rollout reports. Manual deployments and rollbacks wait for no RolloutGate. */

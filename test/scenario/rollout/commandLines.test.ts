@@ -32,11 +32,15 @@ describe('texts of scenarios', () => {
   });
 });
 
-const GOLDEN = join(import.meta.dirname, '../../cluster/golden');
-const goldens = readdirSync(GOLDEN, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.txt'));
+const TESTS = join(import.meta.dirname, '../..');
+const goldens = ['cli/golden', 'cluster/golden'].flatMap((folder) =>
+  readdirSync(join(TESTS, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.txt'))
+    .map((file) => `${folder}/${file}`),
+);
 
 it.each(goldens)('golden %s', (file) => {
-  const printed = readFileSync(join(GOLDEN, file), 'utf8').split('\n');
+  const printed = readFileSync(join(TESTS, file), 'utf8').split('\n');
   // The line that was typed, its examples and its options are not messages.
   const messages = printed.filter((line) => !/^\s*(\$|#|\+|-- )|^Usage:|--help/.test(line));
   expect(messages.filter((line) => commandInside(line) !== undefined)).toEqual([]);

@@ -15,6 +15,13 @@ describe('a time', () => {
     ['monday', '2026-11-29T23:00:00Z'],
     ['Wed 10:00', '2026-12-02T09:00:00Z'],
     ['Wed 12:00', '2026-11-25T11:00:00Z'],
+    ['Tue 08:00', '2026-12-01T07:00:00Z'],
+    ['Thursday', '2026-11-25T23:00:00Z'],
+    ['24 Dec', '2026-12-23T23:00:00Z'],
+    ['Dec 24 08:00', '2026-12-24T07:00:00Z'],
+    ['october 1 08:00', '2027-10-01T06:00:00Z'],
+    ['24 Dec 2027 08:00', '2027-12-24T07:00:00Z'],
+    ['December 24, 2020', '2020-12-23T23:00:00Z'],
     ['tomorrow 09:00', '2026-11-26T08:00:00Z'],
     ['today 23:59', '2026-11-25T22:59:00Z'],
     // The clock goes from 02:00 to 03:00: half past two is the moment of the jump.
@@ -23,12 +30,22 @@ describe('a time', () => {
     expect(new Date(parseWhen(text, NOW, 'Europe/Berlin') ?? 0).toISOString().replace('.000', '')).toBe(expected);
   });
 
-  it.each(['', 'soon', '25:00', 'Mon 8', 'Mo 08:00', '2026-02-30', 'Mon Tue 08:00', '08:00 Mon'])(
-    'is not: %s',
-    (text) => {
-      expect(parseWhen(text, NOW, 'Europe/Berlin')).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    'soon',
+    '25:00',
+    'Mon 8',
+    'Mo 08:00',
+    '2026-02-30',
+    'Mon Tue 08:00',
+    '08:00 Mon',
+    '30 Feb',
+    'Dec',
+    'Dec 24 25',
+    '24 De',
+  ])('is not: %s', (text) => {
+    expect(parseWhen(text, NOW, 'Europe/Berlin')).toBeUndefined();
+  });
 });
 
 describe('a span', () => {

@@ -1,0 +1,114 @@
+/** `adopt`: what it shows, what it writes into files, and in which order it makes its writes. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { objectOf } from '../support/objects.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { type ObjectServer, type Rules, type Stored, typed } from './objectServer.ts';
+import { golden, NAMESPACE } from './story.ts';
+
+const metadata = { namespace: NAMESPACE, name: 'app' };
+const policy = objectOf('ImagePolicy', {
+  metadata,
+  spec: { imageRepositoryRef: { name: 'app' }, policy: { semver: { range: '>=1.0.0' } } },
+  status: { latestRef: { name: 'registry.example.com/app', tag: '2.0.0' } },
+} as never);
+const runs = objectOf('Kustomization', {
+  metadata,
+  spec: { postBuild: { substitute: { APP_VERSION: '1.0.0' } } },
+} as never);
+const source = objectOf('OCIRepository', {
+  metadata,
+  spec: { url: 'oci://registry.example.com/app', ref: { tag: '1.0.0' } },
+} as never);
+const OBJECTS = [policy, runs, source] as Stored[];
+const started = (rollout: Stored): Stored => ({
+  ...rollout,
+  status: { history: [{ id: 1, version: { tag: '1.0.0' }, timestamp: '' }] },
+});
+
+const adopt = (words: string, objects: Stored[] = OBJECTS, rules: Rules = {}) =>
+  typed(['adopt', ...words.split(' '), '-n', NAMESPACE], objects, {}, rules);
+
+it('shows what it would do, and does nothing', async () => {
+  const called = await adopt('kustomization/app');
+  expect(called.writes).toEqual([]);
+  await golden('adopt', called);
+});
+
+it('writes it into files, for Git, over nobody’s work', async () => {
+  const folder = temporaryFolder('adopt-');
+  const { code, out } = await adopt(`ocirepository/app --out ${folder}`);
+  expect([code, out.trim().split('\n').length]).toEqual([0, 3]);
+  expect(readdirSync(folder).sort()).toEqual([
+    'ocirepository-app.yaml',
+    'rollout-app.yaml',
+    'rolloutgate-app-take-over.yaml',
+  ]);
+  expect(parse(readFileSync(join(folder, 'rollout-app.yaml'), 'utf8'))).toMatchObject({
+    kind: 'Rollout',
+    spec: { releasesImagePolicy: { name: 'app' }, initialVersion: '1.0.0' },
+  });
+  const bound = readFileSync(join(folder, 'ocirepository-app.yaml'), 'utf8');
+  expect(bound).toMatch(/^# A patch: merge it into your manifest of OCIRepository app\.\n/);
+  const again = await adopt(`ocirepository/app --out ${folder}`);
+  expect([again.code, again.err]).toEqual([1, expect.stringMatching(/is there already/)]);
+});
+
+it('by somebody who may not hold what comes next does nothing', async () => {
+  const refuses = ({ path }: { path: string }) => (path.endsWith('/rolloutgates') ? 'you may not' : undefined);
+  expect(await adopt('kustomization/app --apply', OBJECTS, { refuses })).toMatchObject({
+    code: 1,
+    out: '',
+    err: 'you may not.\n',
+    writes: [],
+  });
+});
+
+it('holds what comes next, begins with what runs, and binds the object last', async () => {
+  let isStarted = false;
+  const startedAtBinding: boolean[] = [];
+  const react = (server: ObjectServer, { body, method }: { body: Stored; method: string | undefined }) => {
+    if (method === 'PATCH') startedAtBinding.push(isStarted);
+    if (body.kind !== 'Rollout') return;
+    setTimeout(() => {
+      isStarted = true;
+      server.put(started(body));
+    }, 50);
+  };
+  const called = await adopt('kustomization/app --apply', OBJECTS, { react });
+  expect(called.writes.map(({ method, path }) => `${method} ${path.split('/').slice(6).join('/')}`)).toEqual([
+    'POST rolloutgates',
+    'POST rollouts',
+    'PATCH kustomizations/app',
+  ]);
+  expect(startedAtBinding).toEqual([true]);
+  await golden('adopt-apply', called);
+});
+
+it('binds another object to the Rollout that is there', async () => {
+  const rollout = started(objectOf('Rollout', { metadata, spec: { releasesImagePolicy: { name: 'app' } } }) as Stored);
+  const called = await adopt('ocirepository/app --apply', [...OBJECTS, rollout]);
+  expect(called.writes).toMatchObject([{ method: 'PATCH' }]);
+  await golden('adopt-second', called);
+});
+
+it.each<[what: string, words: string, objects: Stored[], code: number, text: RegExp]>([
+  ['a kind that nothing is set on', 'deployment/app', [], 2, /^'deployment' is not a known kind\. Known are kustomiz/],
+  [
+    'a kind that takes no version',
+    'gate/app',
+    [objectOf('Gate', { metadata, spec: {} } as never)] as Stored[],
+    2,
+    /cannot be put under/,
+  ],
+])('refuses %s', async (_, words, objects, code, text) => {
+  expect(await adopt(words, objects)).toMatchObject({ code, err: expect.stringMatching(text), writes: [] });
+});
+
+it('says what to do with an object that is bound already', async () => {
+  const annotations = { 'rollout.kuberik.com/substitute.APP_VERSION.from': 'app' };
+  const bound = { ...runs, metadata: { ...metadata, annotations } } as Stored;
+  await golden('adopt-bound', await adopt('kustomization/app', [policy as Stored, bound]), 1);
+});

@@ -1,0 +1,257 @@
+/** What commands print about one Rollout, for people and for programs, and what they say of what is not there. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Called, call, type RelatedObjects } from '../support/command.ts';
+import { objectOf } from '../support/objects.ts';
+import { objectServer, type Rules, typed } from './objectServer.ts';
+import { applied, golden, NAMESPACE, type Story, story } from './story.ts';
+
+const FREEZE = { name: 'freeze', namespace: 'platform' };
+const BOUND = ['kustomization-app', 'ocirepository-app'];
+/** A minute later. */
+const later = (of: Story) => () => of.now + 60_000;
+
+/** May change Rollouts, and neither Gates nor RolloutGates. */
+const developer: Rules = { may: ({ resource }) => resource === 'rollouts' };
+const everything: Rules = { may: () => true };
+
+/** 1.0.0 runs, in two objects of Flux. */
+async function running(): Promise<Story> {
+  const begun = await story(
+    { gate: { ...FREEZE, default: 'opened' } },
+    { spec: { gates: [FREEZE], bakeTime: '1s' } },
+    { flux: { kind: 'Kustomization', name: 'app' } },
+    { bind: { name: BOUND[0], kind: 'Kustomization' } },
+    { bind: { name: BOUND[1], kind: 'OCIRepository' } },
+    { publish: '1.0.0' },
+    'settle',
+    { advance: '2s' },
+  );
+  for (const binding of begun.all<any>('FluxBinding')) binding.spec.target.name = 'app';
+  await applied(begun, ...BOUND);
+  return begun.play('settle', { advance: '2s' }, 'settle');
+}
+
+/** 1.1.0 waits for a Gate of another namespace and for a RolloutGate. */
+async function waiting(): Promise<Story> {
+  const record = { current: { action: 'close', at: '2026-03-01T12:00:04Z', by: 'sre', reason: 'INC-7' } };
+  const annotations = { 'gate.fluxcd.io/accepted-request': JSON.stringify(record) };
+  return (await running()).play(
+    { gate: { ...FREEZE, default: 'opened', annotations } },
+    { rolloutGate: { name: 'qa', allowedVersions: ['1.0.0'] } },
+    { publish: '1.1.0' },
+    'settle',
+  );
+}
+
+let [runs, waits]: Story[] = [];
+beforeAll(async () => {
+  [runs, waits] = await Promise.all([running(), waiting()]);
+});
+
+const seen = (of: Story, line: string, rules: Rules = developer, around: RelatedObjects = {}): Promise<Called> =>
+  typed(`${line} -n ${NAMESPACE}`.split(' '), of.stored, { now: later(of), ...around }, rules);
+
+it.each([
+  ['get-done', 'get'],
+  ['status-done', 'status app'],
+  ['why-done', 'why app'],
+])('an application that runs: %s', async (name, line) => golden(name, await seen(runs!, line)));
+
+describe('a version that waits for a Gate of another namespace and for a RolloutGate', () => {
+  it.each<[name: string, line: string, rules?: Rules, code?: number]>([
+    ['get-waits', 'get'],
+    ['get-wide', 'get -o wide'],
+    ['get-name', 'get -o name'],
+    ['why-developer', 'why app'],
+    ['why-admin', 'why rollout/app', everything],
+    ['why-rolloutgate', 'why rolloutgate/qa', everything],
+    ['why-kustomization', 'why ks/app'],
+    ['history', 'history app'],
+    ['status-waits', 'status app', developer, 5],
+    ['status-timeout', 'status app --until baked --release 1.1.0 --timeout 2s', developer, 4],
+    ['get-half-blind', 'get app', { hides: ['/fluxbindings', '/rolloutgates', '/gates/'] }],
+  ])('%s', async (name, line, rules, code) => golden(name, await seen(waits!, line, rules), code));
+
+  it('get on a terminal of 40 columns', async () =>
+    golden('get-waits-40', await seen(waits!, 'get app', developer, { columns: 40 })));
+
+  it('why a Gate', async () => {
+    const { out } = await typed(['why', 'gate/platform/freeze'], waits!.stored, { now: later(waits!) });
+    expect(out).toContain('closed by sre: INC-7');
+  });
+
+  it('get -o json is the Application that the page shows, and -o yaml says the same', async () => {
+    const [json, yaml] = await Promise.all([seen(waits!, 'get app -o json'), seen(waits!, 'get app -o yaml')]);
+    expect(JSON.parse(json.out)).toMatchObject({
+      namespace: NAMESPACE,
+      name: 'app',
+      state: 'waits',
+      waiting: { version: '1.1.0' },
+      runs: { version: '1.0.0', outcome: 'Succeeded' },
+    });
+    expect(parse(yaml.out)).toEqual(JSON.parse(json.out));
+  });
+});
+
+it('what could not be read is said once for all Rollouts, below them', async () => {
+  const two = await waiting();
+  await two.play({ stage: { name: 'other', spec: { releasesImagePolicy: { name: 'other' } } } });
+  const { out } = await seen(two, 'get', { hides: ['/fluxbindings', '/rolloutgates'] });
+  expect(out).toMatch(/^app [\s\S]*\nother /);
+  expect(out.trimEnd().split('\n').slice(-2)).toEqual([
+    `○ not shown: FluxBindings in ${NAMESPACE}: you may not read them`,
+    `○ not shown: RolloutGates in ${NAMESPACE}: you may not read them`,
+  ]);
+  expect(out.match(/not shown/g)).toHaveLength(2);
+});
+
+it('a list of Rollouts that may not be read is an error, in the words of the API server', async () => {
+  const { code, out, err } = await seen(waits!, 'get', { hides: ['/rollouts'] });
+  expect([code, out, err]).toEqual([1, '', 'not for you.\n']);
+});
+
+describe('for programs', () => {
+  let atQa: Story;
+  beforeAll(async () => {
+    atQa = await story(
+      { publish: '1.0.0' },
+      'settle',
+      { rolloutGate: { name: 'qa', allowedVersions: ['1.0.0'] } },
+      { publish: '1.1.0' },
+      'settle',
+    );
+    const metadata = { namespace: NAMESPACE, name: 'sealed' };
+    atQa.seed(objectOf('Gate', { metadata, spec: { default: 'closed' }, status: { held: 0 } } as never));
+  });
+
+  it.each([
+    ['get-json', 'get app -o json'],
+    ['why-json', 'why app -o json'],
+    ['why-gate-yaml', 'why gate/sealed -o yaml'],
+    ['history-json', 'history app -o json'],
+  ])('%s', async (name, line) => golden(name, await seen(atQa, line)));
+
+  it.each(['bash', 'zsh', 'fish'])('completion of %s', async (shell) =>
+    golden(`completion-${shell}`, await call(`completion ${shell}`)),
+  );
+});
+
+describe('HealthChecks of another namespace', () => {
+  it('are steps too, and one that may not be watched is said to be left out', async () => {
+    const team = { matchLabels: { team: 'db' } };
+    const labels = { app: 'app' };
+    const check = (name: string, annotations?: object) =>
+      objectOf('HealthCheck', { metadata: { namespace: 'platform', name, labels, annotations }, spec: {} } as never);
+    const other = await story(
+      { namespace: { name: 'platform', labels: team.matchLabels } },
+      { spec: { bakeTime: '1h', healthCheckSelector: { selector: { matchLabels: labels }, namespaceSelector: team } } },
+    );
+    await other.put(check('db', { 'healthcheck.kuberik.com/watched-from': '*' }));
+    await other.put(check('unwilling'));
+    await other.play({ publish: '1.0.0' }, 'settle');
+    await golden('get-elsewhere', await seen(other, 'get'));
+    const { out } = await seen(other, 'get --watch --until waiting');
+    expect(out).toContain(`${NAMESPACE}/app: 1.0.0 is being deployed`);
+  });
+});
+
+describe('a watch', () => {
+  /** What is printed, and a wait for some of it. */
+  function output() {
+    let printed = '';
+    let look = () => {};
+    const onOutput = (all: string) => {
+      printed = all;
+      look();
+    };
+    const until = (text: string) =>
+      new Promise<void>((resolve) => {
+        look = () => printed.includes(text) && resolve();
+        look();
+      });
+    return { onOutput, until };
+  }
+
+  it('prints what changes, on a pipe, and ends once the version has come so far', async () => {
+    const moving = await waiting();
+    const server = await objectServer(moving.stored);
+    const { onOutput, until } = output();
+    const line = `get app --watch --until baked --release 1.1.0 -n ${NAMESPACE}`;
+    const watching = call(line, { onOutput, now: later(moving), env: { KUBECONFIG: server.kubeconfig } });
+    await until('1.1.0 waits, 1.0.0 runs');
+    await moving.play(
+      { gate: { ...FREEZE, default: 'opened' } },
+      { rolloutGate: { name: 'qa', allowedVersions: ['1.1.0'] } },
+      'settle',
+    );
+    server.put(...moving.stored);
+    await until('1.1.0 is being deployed');
+    await applied(moving, ...BOUND);
+    await moving.play('settle', { advance: '2s' }, 'settle');
+    server.put(...moving.stored);
+    const { code, out } = await watching;
+    expect(code).toBe(0);
+    expect(out).toContain(`${NAMESPACE}/app: RolloutGate qa passed: allows 1.1.0`);
+    expect(out).toContain(`${NAMESPACE}/app: 1.1.0 runs`);
+  });
+
+  it('on a terminal leaves the cursor as it was after Ctrl-C, with 130', async () => {
+    const interrupted = new AbortController();
+    const { code, out } = await seen(waits!, 'get app --watch', developer, {
+      columns: 100,
+      signal: interrupted.signal,
+      onOutput: (all) => all.includes('1.1.0') && interrupted.abort(),
+    });
+    expect(code).toBe(130);
+    expect(out.startsWith('\x1b[?25l')).toBe(true);
+    expect(out.endsWith('\x1b[?25h')).toBe(true);
+  });
+
+  it('status --until answers at once for what has come already', async () => {
+    const { code, out } = await seen(runs!, 'status app --until baked --release 1.0.0');
+    expect([code, out]).toEqual([0, `${NAMESPACE}/app: 1.0.0 runs\n`]);
+  });
+});
+
+describe('what is not there', () => {
+  it.each([
+    ['get nothing', `There is no Rollout 'nothing' in namespace '${NAMESPACE}'.\n`],
+    ['why kustomization/nothing', `There is no Kustomization 'nothing' in namespace '${NAMESPACE}'.\n`],
+    ['history app --diff 1 99', 'There is no deployment 99 in the history: it has 1.\n'],
+  ])('%s', async (line, sentence) => {
+    const { code, out, err } = await seen(runs!, line);
+    expect([code, out, err]).toEqual([1, '', sentence]);
+  });
+
+  it('is looked for elsewhere', async () => {
+    const { err } = await typed(['get', 'app', '-n', 'default'], runs!.stored);
+    expect(err).toBe(`There is no Rollout 'app' in namespace 'default'. There is one in '${NAMESPACE}': add -n.\n`);
+  });
+
+  it('a namespace without Rollouts', async () => {
+    const { code, err } = await typed(['get', '-n', 'kube-public'], runs!.stored);
+    expect([code, err]).toEqual([
+      0,
+      "There are no Rollouts in namespace 'kube-public'.\nTo put a running application under one:\n  kubectl rollouts adopt kustomization/my-app\n",
+    ]);
+  });
+});
+
+describe('completion', () => {
+  const complete = async (...words: string[]) => {
+    const { out } = await typed(['__complete', ...words], waits!.stored);
+    return out.trimEnd().split('\n');
+  };
+
+  it('offers the names of objects in the namespace that is typed', async () => {
+    expect(await complete('get', '-n', NAMESPACE, '')).toEqual(['app', ':4']);
+    expect(await complete('why', `--namespace=${NAMESPACE}`, 'rolloutgate/')).toEqual(['rolloutgate/qa', ':4']);
+    expect(await complete('get', '-n', NAMESPACE.slice(0, -1))).toEqual([NAMESPACE, ':4']);
+  });
+
+  it('offers nothing where there is no cluster', async () => {
+    const { out, code } = await call(['__complete', 'get', ''], { env: { KUBECONFIG: '/nonexistent' } });
+    expect([code, out]).toEqual([0, ':4\n']);
+  });
+});

@@ -1,0 +1,169 @@
+/** How a --wait ends: what is printed, and the exit code. And a server dry run, which nothing waits for. */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { objectOf } from '../support/objects.ts';
+import { NOW, type ObjectServer, type Stored, typed } from './objectServer.ts';
+import { golden, NAMESPACE, type Step, type Story, story } from './story.ts';
+
+/** 1.0.0 runs, and 1.1.0 waits at the RolloutGate qa. */
+const atQa = (spec: object = {}) =>
+  story(
+    { publish: '1.0.0' },
+    'settle',
+    { spec },
+    { rolloutGate: { name: 'qa', allowedVersions: ['1.0.0'] } },
+    { publish: '1.1.0' },
+    'settle',
+  );
+
+const closed = objectOf('Gate', {
+  metadata: { namespace: NAMESPACE, name: 'sealed' },
+  spec: { default: 'closed' },
+} as never);
+
+const words = (line: string) => [...line.split(' '), '-n', NAMESPACE];
+
+describe('a server dry run', () => {
+  it.each<[name: string, line: string]>([
+    ['dry-deploy', 'deploy app 1.1.0'],
+    ['dry-approve', 'approve app 1.1.0'],
+    ['dry-freeze', 'freeze incident --kinds Rollout'],
+  ])('%s', async (name, line) => {
+    const { stored } = await atQa();
+    const called = await typed(words(`${line} --dry-run=server`), stored);
+    expect(called.writes).toMatchObject([{ isDryRun: true }]);
+    await golden(name, called);
+  });
+
+  it('has the object as the API server would store it', async () => {
+    const { stored } = await atQa();
+    const { out } = await typed(words('close rolloutgate/qa --dry-run=server -o json'), stored);
+    expect(JSON.parse(out)).toMatchObject({ kind: 'RolloutGate', metadata: { name: 'qa' }, spec: { passing: false } });
+  });
+
+  it('of what nobody may says so in the words of the API server', async () => {
+    const refuses = () => 'gates "sealed" is forbidden: User "bob" cannot patch';
+    const called = await typed(words('open sealed --dry-run=server --yes'), [closed], {}, { refuses });
+    expect(called).toMatchObject({ code: 1, out: '', err: `${refuses()}.\n`, writes: [] });
+  });
+});
+
+describe('of a Rollout', () => {
+  /** The command while the story goes on once its write is stored. On standard error is what was seen on the way. */
+  async function waited(line: string, of: Story, ...goesOn: readonly Step[]) {
+    const react = async (server: ObjectServer) => {
+      await of.play(...goesOn);
+      server.put(...of.stored);
+    };
+    const { code, out } = await typed(words(line), of.stored, { now: () => of.now }, { react });
+    return [code, out];
+  }
+
+  it('ends with 4 where it does not come in time', async () => {
+    const allowed = { rolloutGate: { name: 'qa', allowedVersions: ['1.0.0', '1.1.0'] } };
+    const line = 'approve app 1.1.0 --wait --timeout 2s';
+    expect(await waited(line, await atQa({ bakeTime: '1h' }), allowed, 'settle')).toEqual([
+      4,
+      `Approved 1.1.0 at RolloutGate ${NAMESPACE}/qa.\n1.1.0 baked: timed out; ${NAMESPACE}/app: 1.1.0 is baking: Version 1.1.0 is baking until 13:00: a failing HealthCheck ends the bake\n`,
+    ]);
+  });
+
+  it('ends with 3 where the deployment fails', async () => {
+    const deployed = { annotate: { 'force-deploy': '1.1.0' } };
+    const failed = { head: { bakeStatus: 'Failed' } };
+    const line = 'deploy app 1.1.0 --wait --yes';
+    expect(await waited(line, await atQa({ bakeTime: '1h' }), deployed, 'settle', failed, 'settle')).toEqual([
+      3,
+      `Asked Rollout ${NAMESPACE}/app to deploy 1.1.0.\n${NAMESPACE}/app: 1.1.0 has failed: 1.0.0 is the last version that succeeded (deployment 1)\n`,
+    ]);
+  });
+
+  it('ends with 0 once it has baked', async () => {
+    const failing = await story(
+      { spec: { bakeTime: '1s' } },
+      { publish: '1.2.0' },
+      'settle',
+      { head: { bakeStatus: 'Failed' } },
+      'settle',
+    );
+    const retried: Step[] = [{ annotate: { retry: '1.2.0' } }, 'settle', { advance: '2s' }, 'settle'];
+    expect(await waited('retry app --wait', failing, ...retried)).toEqual([
+      0,
+      `Asked Rollout ${NAMESPACE}/app to retry 1.2.0.\n${NAMESPACE}/app: 1.2.0 runs\n`,
+    ]);
+  });
+});
+
+// Objects behind Gates: what the webhook and the hooks write on them, once the command has written.
+
+const accepted = (action: 'open' | 'close', reason?: string) => ({
+  'gate.fluxcd.io/accepted-request': JSON.stringify({
+    current: { action, at: new Date(NOW).toISOString(), by: 'sre', reason },
+  }),
+});
+const kustomization = (name: string, suspend: boolean, state: string, status?: object) =>
+  objectOf('Kustomization', {
+    metadata: { namespace: NAMESPACE, name, generation: 2, annotations: { 'gate.fluxcd.io/state': state } },
+    spec: { suspend },
+    status,
+  } as never);
+
+describe('of a freeze', () => {
+  const key = `${NAMESPACE}/incident`;
+  const rollout = (isHeld: boolean) =>
+    objectOf('Rollout', {
+      metadata: { namespace: NAMESPACE, name: 'app' },
+      spec: { releasesImagePolicy: { name: 'app' } },
+      status: { gates: isHeld ? [{ kind: 'Gate', name: key, passing: false }] : [] },
+    } as never);
+  const objects = (isHeld: boolean): Stored[] => [
+    rollout(isHeld) as Stored,
+    kustomization('app', isHeld, isHeld ? `closed: ${key}` : 'open') as Stored,
+  ];
+  const heldObjects = ['Kustomization', 'Rollout'].map((kind) => ({ kind, namespace: NAMESPACE, name: 'app' }));
+  const selects = { kinds: ['Kustomization', 'HelmRelease', 'Rollout'] };
+  const incident = (annotations: object): Stored =>
+    objectOf('Gate', {
+      metadata: { namespace: NAMESPACE, name: 'incident', annotations },
+      spec: { default: 'opened', selects },
+      status: { held: 2, heldObjects },
+    } as never) as Stored;
+
+  /** The lines of standard error are sorted: in which order objects get there is nobody's. */
+  const sorted = ({ err, ...called }: Awaited<ReturnType<typeof typed>>) => ({
+    ...called,
+    err: `${err.trimEnd().split('\n').sort().join('\n')}\n`,
+  });
+
+  it('waits until all of it holds', async () => {
+    const react = (server: ObjectServer) => server.put(incident(accepted('close', 'INC-7')), ...objects(true));
+    const line = 'freeze incident --yes --wait --reason INC-7';
+    await golden('wait-freeze', sorted(await typed(words(line), objects(false), {}, { react })));
+  });
+
+  it('ends once all of it goes on', async () => {
+    const react = (server: ObjectServer) => server.put(incident(accepted('open')), ...objects(false));
+    const before = [incident(accepted('close', 'INC-7')), ...objects(true)];
+    await golden('wait-thaw', sorted(await typed(words('thaw incident --wait --yes'), before, {}, { react })));
+  });
+});
+
+describe('of one object behind a closed Gate', () => {
+  /** On standard error is what was seen on the way: more or less of it. */
+  const bypassed = async (more: string, react?: (server: ObjectServer) => void) => {
+    const line = `bypass kustomization/web --yes --wait --reason INC-7 ${more}`.trim();
+    const called = await typed(words(line), [held, closed as Stored], { now: Date.now }, { ...(react && { react }) });
+    return { ...called, err: '' };
+  };
+  const held = kustomization('web', true, `closed: ${NAMESPACE}/sealed`, { observedGeneration: 1 }) as KubeObject;
+
+  it('is let past, and not reconciled in time', async () => {
+    await golden('wait-bypass-timeout', await bypassed('--timeout 10ms'), 4);
+  });
+
+  it('has been reconciled when the waiting ends', async () => {
+    const conditions = [{ type: 'Ready', status: 'True', reason: 'Done', message: '' }];
+    const resumed = kustomization('web', false, 'bypassed', { observedGeneration: 2, conditions }) as Stored;
+    await golden('wait-bypass', await bypassed('', (server) => server.put(resumed)));
+  });
+});
