@@ -35,7 +35,7 @@ export async function answerApi(
   if (pathname === '/api/stream') {
     return feed.hub.join(response, hello);
   }
-  if (pathname === '/api/take-over') return json(response, 200, await adopting.list());
+  if (pathname === '/api/adopt') return json(response, 200, await adopting.list());
   const [, kind = '', namespace = '', name = ''] = ITEM.exec(pathname) ?? [];
   const found = await itemOf(handlers, kind, { namespace, name });
   if (found) return json(response, 200, found);
@@ -78,12 +78,12 @@ async function answerTo(
   handlers: PageHandlers,
   adopting: AdoptHandlers,
 ): Promise<unknown> {
-  if (pathname.startsWith('/api/take-over/')) {
+  if (pathname.startsWith('/api/adopt/')) {
     const requested = adoptRequestOf(posted.requested);
     if (!requested) return undefined;
-    if (pathname === '/api/take-over/look') return adopting.look(requested);
+    if (pathname === '/api/adopt/preview') return adopting.preview(requested);
     const { agreed } = posted;
-    return pathname === '/api/take-over/make' && typeof agreed === 'string'
+    return pathname === '/api/adopt/make' && typeof agreed === 'string'
       ? adopting.make(requested, agreed)
       : undefined;
   }

@@ -76,10 +76,10 @@ export const api = {
   dryRun: (action: ActionRequest) => post<Answer>(inCluster('/api/act'), { action, dryRun: true }),
   /** `basis`: that of the answer to the dry run. */
   act: (action: ActionRequest, basis?: string) => post<Answer>(inCluster('/api/act'), { action, basis }),
-  adoptable: (signal: AbortSignal) => get<AdoptList>(inCluster('/api/take-over'), signal),
-  previewAdoption: (requested: AdoptRequest) => post<AdoptPreview>(inCluster('/api/take-over/look'), { requested }),
+  adoptable: (signal: AbortSignal) => get<AdoptList>(inCluster('/api/adopt'), signal),
+  previewAdoption: (requested: AdoptRequest) => post<AdoptPreview>(inCluster('/api/adopt/preview'), { requested }),
   makeAdoption: (requested: AdoptRequest, agreed: string) =>
-    post<Answer>(inCluster('/api/take-over/make'), { requested, agreed }),
+    post<Answer>(inCluster('/api/adopt/make'), { requested, agreed }),
   signOut: (path: string) => post<unknown>(path, {}),
   preview: (action: ActionRequest) => post<Preview>(inCluster('/api/preview'), { action }),
 };

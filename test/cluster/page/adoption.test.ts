@@ -1,4 +1,4 @@
-/** Taking over on the page: what no Rollout is in charge of, what would be written, and that nothing that runs changes by it. */
+/** Adopting on the page: what no Rollout is in charge of, what would be written, and that nothing that runs changes by it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../support/browser.ts';
 import { kustomization, ociRepository, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 
-describe('taking over', () => {
+describe('adopting', () => {
   const view = sharedCluster();
   let ns: string;
   let sre: Visitor;
@@ -58,12 +58,12 @@ describe('taking over', () => {
       await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).waitFor();
       await expectAccessible(tab);
       await expectFits(tab);
-      await keepScreenshot(tab, `take-over-${width}`);
+      await keepScreenshot(tab, `adopt-${width}`);
       await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).click();
       await tab.getByText('+  initialVersion: 1.0.0').waitFor();
       await expectAccessible(tab);
       await expectFits(tab);
-      await keepScreenshot(tab, `take-over-dialog-${width}`);
+      await keepScreenshot(tab, `adopt-dialog-${width}`);
     }
   });
 

@@ -282,7 +282,7 @@ it('the page may run nothing but its own, in no frame; its files need no session
     expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'strict-transport-security': 'max-age=31536000' });
     expect(text).not.toContain('<script>');
   }
-  for (const path of ['/api/stream', '/api/take-over', '/api/applications/shop/app'])
+  for (const path of ['/api/stream', '/api/adopt', '/api/applications/shop/app'])
     expect(await world.ask(path, { headers: FROM_PAGE })).toMatchObject({ status: 401 });
   expect(world.asked).toEqual([]);
   await world.close();
