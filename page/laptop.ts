@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
-import { createPages, type Page, type PageOptions, pageOf } from './page.ts';
+import { createPages, type Page, type PageOptions } from './page.ts';
 import { type Assets, answerApi, answerAsset, json, refused, targetOf } from './server.ts';
 
 export interface PageServer {
@@ -43,15 +43,10 @@ export async function servePage(
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const target = targetOf(request, response);
     if (!target) return;
-    const { pathname, searchParams } = target;
-    if (!pathname.startsWith('/api/')) return answerAsset(request, response, pathname, assets);
+    if (!target.pathname.startsWith('/api/')) return answerAsset(request, response, target.pathname, assets);
     const refusal = refuseCaller(request.headers, token);
     if (refusal) return refused(response, refusal);
-    // One stream has all clusters; anything else is about one of them.
-    const page = pathname === '/api/stream' ? pages[0] : pageOf(pages, searchParams.get('cluster'));
-    if (page) return answerApi(request, response, pathname, page);
-    const names = pages.map(({ hello }) => hello.context).join(', ');
-    json(response, 404, { message: `Name one of the clusters that this page shows: ${names}.` });
+    await answerApi(request, response, target, pages);
   };
   server.on('request', (request, response) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);

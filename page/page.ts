@@ -24,7 +24,7 @@ export interface PageOptions {
   now(): EpochMs;
 }
 
-/** A page for each cluster. Several have one stream, and names. */
+/** One reader's pages, one for each cluster. Several have one stream, and names. */
 export function createPages(clusters: readonly PageOptions[]): Page[] {
   if (clusters.length === 1) return clusters.map((each) => createPage(each));
   const known = clusters.map(({ hello, fallback }): ClusterView => {

@@ -6,7 +6,7 @@ import { refKey } from '../core/kube/names.ts';
 import type { AdoptHandlers } from './adoptHandlers.ts';
 import type { CallerRefusal } from './guard.ts';
 import type { PageHandlers } from './handlers.ts';
-import type { Page } from './page.ts';
+import { type Page, pageOf } from './page.ts';
 import { actionRequestOf, adoptRequestOf } from './posted.ts';
 
 const MOST_BODY = 64 * 1024;
@@ -21,14 +21,20 @@ export function targetOf({ url: target = '/' }: IncomingMessage, response: Serve
   return undefined;
 }
 
-/** Answers a request below `/api/`. */
+/** Answers a request below `/api/`. `pages`: of one reader, one for each cluster. */
 export async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
-  pathname: string,
-  page: Page,
+  { pathname, searchParams }: URL,
+  pages: readonly Page[],
 ): Promise<void> {
   response.setHeader('cache-control', 'no-store');
+  // One stream has all clusters; anything else is about one of them.
+  const page = pathname === '/api/stream' ? pages[0] : pageOf(pages, searchParams.get('cluster'));
+  if (!page) {
+    const names = pages.map(({ hello }) => hello.context).join(', ');
+    return json(response, 404, { message: `Name one of the clusters that this page shows: ${names}.` });
+  }
   const { feed, handlers, adopting, hello } = page;
   if (request.method === 'POST') return post(request, response, pathname, page);
   if (request.method !== 'GET') return json(response, 405, { message: `${request.method} is not answered here.` });

@@ -2,7 +2,7 @@ import type { KindState } from '../../client/board/pageMessages.ts';
 import { Message } from '../look/Message.tsx';
 import { unknownCluster } from '../state/cluster.ts';
 import { route } from '../state/route.ts';
-import { hasKey } from '../state/session.ts';
+import { credentialsRefused, hasKey } from '../state/session.ts';
 import { connection, isComplete, kinds, open, rows, signIn, trouble } from '../state/stream.ts';
 import { AdoptPage } from './AdoptPage.tsx';
 import { ApplicationPage } from './ApplicationPage.tsx';
@@ -42,8 +42,11 @@ export function Page() {
   if (unknownCluster.value) {
     return (
       <Message icon="unknown" title={`Cluster ${unknownCluster.value} is not shown here`} isWhole>
-        <p>This address is about another cluster. In a terminal:</p>
-        <pre class="inline-command">kubectl rollouts ui --context {unknownCluster.value}</pre>
+        <p>This address is about another cluster.{hasKey && ' In a terminal:'}</p>
+        {hasKey && <pre class="inline-command">kubectl rollouts ui --context {unknownCluster.value}</pre>}
+        <p>
+          <a href="/">All applications</a>
+        </p>
       </Message>
     );
   }
@@ -104,7 +107,7 @@ function BehindCluster({ cluster, states }: { cluster: string | undefined; state
     return (
       <div class="notice" role="status">
         {behind.some(({ state }) => state === 'signed-out')
-          ? `Your credentials${cluster === undefined ? '' : ` for cluster ${cluster}`} are no longer accepted: sign in again as you do for kubectl. `
+          ? `${credentialsRefused(cluster)} `
           : `${of} does not answer (${behind[0]?.why}). `}
         {cluster === undefined
           ? 'What you see is how it was.'

@@ -3,6 +3,7 @@ import type { KindState } from '../../client/board/pageMessages.ts';
 import type { IconName } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import type { Tone } from '../look/words.ts';
+import { credentialsRefused, hasKey } from '../state/session.ts';
 import { isComplete, kinds } from '../state/stream.ts';
 import { Loading } from './Item.tsx';
 
@@ -32,14 +33,14 @@ export function NoneOf({ kind, needs, children }: NoneOfProps) {
     'signed-out': [
       'user',
       'bad',
-      'Your credentials are no longer accepted',
-      'Sign in again as you do for kubectl; this page continues by itself.',
+      'The API server refuses the credentials',
+      `${credentialsRefused()} This page continues by itself.`,
     ],
     reconnecting: [
       'problem',
       'bad',
       'The cluster does not answer',
-      'This page tries again by itself. Are you on its network?',
+      `This page tries again by itself.${hasKey ? ' Are you on its network?' : ''}`,
     ],
   };
   const [icon, tone, title, help] = texts[found.state];

@@ -77,10 +77,18 @@ function leave(): void {
 
 const TONES = { live: 'good', connecting: 'held', behind: 'held', lost: 'bad', refused: 'bad' } as const;
 
-/** Server and user of each cluster, to hover over. */
+/** Server and user of each cluster, to hover over. In a cluster the servers are not named. */
 function titleOf(): string | undefined {
   if (clusters.value.length === 0) return hello.value?.server;
-  return clusters.value.map(({ name, server, user }) => `${name}: ${server}${user ? ` as ${user}` : ''}`).join('\n');
+  return clusters.value
+    .map(({ name, server, user }) => `${name}${server && `: ${server}`}${user ? ` as ${user}` : ''}`)
+    .join('\n');
+}
+
+/** undefined where clusters know the reader by different names. */
+function userOf(): string | undefined {
+  const user = hello.value?.user;
+  return clusters.value.every((each) => each.user === user) ? user : undefined;
 }
 
 /** Which cluster, as whom, and whether what is shown is what is there. */
@@ -100,7 +108,7 @@ function Live() {
       <span class="live-context clip">
         {clusters.value.length > 0 ? `${clusters.value.length} clusters` : hello.value?.context || 'cluster'}
       </span>
-      {hello.value?.user && clusters.value.length === 0 && <span class="live-text clip">as {hello.value.user}</span>}
+      {userOf() && <span class="live-text clip">as {userOf()}</span>}
       <span class="live-text">{text}</span>
     </span>
   );

@@ -23,6 +23,14 @@ const token = tokenOfAddress();
 /** Whether it was opened with a key: the server is a program on this machine. */
 export const hasKey = token !== '';
 
+/** Whose credentials an API server refuses, and what ends that. `cluster`: where several are shown. */
+export function credentialsRefused(cluster?: string): string {
+  const at = cluster === undefined ? '' : ` for cluster ${cluster}`;
+  return hasKey
+    ? `Your credentials${at} are no longer accepted: sign in again as you do for kubectl.`
+    : `This page's own credentials${at} are not accepted: whoever runs it has to renew them.`;
+}
+
 /** What the server answered instead of what was asked for; status 0: nobody answered. */
 export class Refused extends Error {
   readonly status: number;
