@@ -19,13 +19,18 @@ export function Dialog({ title, isWide, onClose, children }: DialogProps) {
     <dialog ref={element} class={isWide ? 'dialog wide' : 'dialog'} onClose={onClose} aria-labelledby="dialog-title">
       <header>
         <h2 id="dialog-title">{title}</h2>
-        <button type="button" class="quiet" onClick={onClose} aria-label="Close">
+        <button type="button" class="quiet" onClick={close} aria-label="Close">
           <Icon name="close" />
         </button>
       </header>
       {children}
     </dialog>
   );
+}
+
+/** By the browser, which gives the focus back to what it was on. */
+function close({ currentTarget }: { currentTarget: HTMLElement }): void {
+  currentTarget.closest('dialog')?.close();
 }
 
 interface RequestDialogProps {
@@ -68,7 +73,7 @@ export function RequestDialog(props: RequestDialogProps) {
         {typeof answer === 'object' && <AnswerMessage answer={answer} />}
         <footer>
           {isDone && after}
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={close}>
             {isDone ? 'Done' : 'Cancel'}
           </button>
           {!isDone && submit && (
