@@ -1,4 +1,4 @@
-/** The page: `kubectl rollouts ui` serves it. What it shows is in the address, what it knows comes over one stream. */
+/** Entry point of the page in the browser. The address holds what it shows; one stream brings the data. */
 import { render } from 'preact';
 import { Page } from './pages/Page.tsx';
 import { Help, help } from './parts/Help.tsx';

@@ -1,4 +1,4 @@
-/** Every deployment that is remembered: how it went, who asked for it and why, how long each part took. */
+/** The deployments in the history: result, requester and reason, and how long each part took. */
 import { useEffect, useRef } from 'preact/hooks';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';

@@ -1,4 +1,4 @@
-/** Every release that is known, also those that no deployment has had: to deploy one manually, or to pin it. */
+/** All known releases, also those that were never deployed: to deploy one manually, or to pin it. */
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ReleaseView, Rights } from '../../client/board/pageMessages.ts';
 import type { Application } from '../../client/explain/application.ts';

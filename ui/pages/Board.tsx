@@ -1,4 +1,4 @@
-/** Every application as a row: what runs, what is on its way and how far, why it waits, how the last deployments went. */
+/** The board: a row for each application, with what runs, the progress of the next version, why it waits, and the last results. */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { keyOf, type Row } from '../../client/board/row.ts';
@@ -20,7 +20,7 @@ import { isNarrow } from '../state/width.ts';
 
 const HEADING = 44;
 const height = computed(() => (isNarrow.value ? 168 : 68));
-/** By the keyboard; index into what is shown. */
+/** The row that the keyboard has chosen: an index into `shown`. */
 const cursor = signal(-1);
 
 export function Board() {

@@ -83,7 +83,7 @@ export function Page() {
   );
 }
 
-/** An API server is silent: said on every page, whatever it shows. */
+/** Notices of clusters that don't answer, on every page. */
 function Behind() {
   if (!isComplete.value) return null;
   return (
@@ -95,7 +95,7 @@ function Behind() {
   );
 }
 
-/** It has answered before. */
+/** Whether the cluster has answered before. */
 function isShown(cluster: string): boolean {
   return [...rows.value.values()].some((row) => row.cluster === cluster);
 }
@@ -127,7 +127,7 @@ function BehindCluster({ cluster, states }: { cluster: string | undefined; state
 
 function Current() {
   const current = route.value;
-  // The same name in another cluster is another object.
+  // Keys have the cluster: the same name in another cluster is another object.
   const { cluster: where } = current.query;
   switch (current.page) {
     case 'board':

@@ -1,4 +1,4 @@
-/** A button for what the reader may do; for the rest, the rights that it takes. */
+/** Buttons for the actions that the reader may do, and the missing rights for the others. */
 import { type Action, lackingText } from '../../client/actions/action.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';
 import { open } from './ActionDialog.tsx';

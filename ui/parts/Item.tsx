@@ -1,4 +1,4 @@
-/** The page of one object: its head, and what is shown while it is read or where there is none. */
+/** The page of one object: its head, and the texts while it is read or if there is none. */
 import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
@@ -25,7 +25,7 @@ export function Item<T>({ loaded: { value, problem }, children }: ItemProps<T>) 
 }
 
 interface ItemHeadProps {
-  /** What it belongs to: where that is shown, and what it is called. */
+  /** The pages above this one: name and address. */
   crumbs: readonly (readonly [text: string, to?: string])[];
   name: string;
   look: Look;

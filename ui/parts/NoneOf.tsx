@@ -1,4 +1,4 @@
-/** A page without any object of its kind: why they could not be read, that they are still being read, or that there is none. */
+/** The text of a page without objects of its kind: why they can't be read, that they are being read, or that there are none. */
 import type { KindState } from '../../client/board/pageMessages.ts';
 import type { IconName } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
@@ -9,15 +9,15 @@ import { Loading } from './Item.tsx';
 
 interface NoneOfProps {
   kind: 'Rollout' | 'Gate';
-  /** What lets a user read them. */
+  /** Role or rights that let a user read them. */
   needs: string;
-  /** There is none. */
+  /** Shown if there are none. */
   children: preact.ComponentChildren;
 }
 
 export function NoneOf({ kind, needs, children }: NoneOfProps) {
   const states = kinds.value.filter((each) => each.kind === kind);
-  // Of several clusters, one that has an answer: the page says what is the matter with the others.
+  // With several clusters, one that has answered: notices name the others.
   const found = states.find(({ state }) => state === 'live') ?? states[0];
   if (!found || found.state === 'loading' || (found.state === 'live' && !isComplete.value))
     return <Loading count={6} />;

@@ -70,14 +70,14 @@ export function TopBar() {
   );
 }
 
-/** The stream that opens then is refused, and the page offers to sign in again. */
+/** Signs out. The server refuses the next stream, and the page offers to sign in again. */
 function leave(): void {
   void api.signOut(hello.value?.signOut ?? '').finally(open);
 }
 
 const TONES = { live: 'good', connecting: 'held', behind: 'held', lost: 'bad', refused: 'bad' } as const;
 
-/** Server and user of each cluster, to hover over. In a cluster the servers are not named. */
+/** Tooltip: server and user of each cluster. The page in a cluster doesn't name servers. */
 function titleOf(): string | undefined {
   if (clusters.value.length === 0) return hello.value?.server;
   return clusters.value
@@ -85,13 +85,13 @@ function titleOf(): string | undefined {
     .join('\n');
 }
 
-/** undefined where clusters know the reader by different names. */
+/** Name of the reader; undefined where the clusters have different ones. */
 function userOf(): string | undefined {
   const user = hello.value?.user;
   return clusters.value.every((each) => each.user === user) ? user : undefined;
 }
 
-/** Which cluster, as whom, and whether what is shown is what is there. */
+/** The cluster, the reader, and whether the page is up to date. */
 function Live() {
   const isBehind = kinds.value.some(({ state }) => state === 'reconnecting' || state === 'signed-out');
   const state = connection.value !== 'live' ? connection.value : isBehind ? 'behind' : 'live';

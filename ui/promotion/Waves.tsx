@@ -1,4 +1,4 @@
-/** A budget: how wide it is, and how far each version has come in its waves. */
+/** A budget: its slots, and the progress of each version in its waves. */
 import type { BudgetVersionView, BudgetView, WaveState, WaveView } from '../../client/board/budgetView.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Icon, type IconName } from '../look/Icon.tsx';
