@@ -6,7 +6,7 @@ import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import { type Collection, follow, isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
 import type { KindState, StreamEvents } from '../client/board/pageMessages.ts';
-import { EXPLAINED_KINDS, isBoundKind, WATCHED, type WatchedKind } from './objects.ts';
+import { EXPLAINED_KINDS, isBoundKind, WATCHED_KINDS, type WatchedKind } from './objects.ts';
 import { type ViewChanges, Views } from './views.ts';
 
 /** How long changes are gathered: a release is a dozen writes within a second. */
@@ -42,7 +42,7 @@ export class Feed {
     this.views = new Views(options.now);
     this.hub = options.hub ?? new Hub();
     this.hub.feeds.push(this);
-    for (const kind of WATCHED) this.#kinds.set(kind, { kind, state: 'loading' });
+    for (const kind of WATCHED_KINDS) this.#kinds.set(kind, { kind, state: 'loading' });
   }
 
   get #of(): { cluster?: string } {
@@ -89,7 +89,7 @@ export class Feed {
   #watchAll(namespaces: readonly string[] | undefined): void {
     const { client, namespace, fallback } = this.#options;
     const { signal } = this.#stop;
-    for (const kind of WATCHED) {
+    for (const kind of WATCHED_KINDS) {
       const sink = {
         replace: (objects: Parameters<Views['replace']>[1]) => this.#changed(() => this.views.replace(kind, objects)),
         set: (object: Parameters<Views['set']>[1]) => this.#changed(() => this.views.set(kind, object)),

@@ -4,7 +4,7 @@ import { listenHttp, shutDown } from '../server/http/listen.ts';
 import { SERVER_LIMITS } from '../server/http/serverLimits.ts';
 import { refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
 import { createPages, type Page, type PageOptions } from './page.ts';
-import { type Assets, answerApi, answerAsset, json, refused, targetOf } from './server.ts';
+import { type Assets, answerApi, answerAsset, json, refused, urlOf } from './server.ts';
 
 export interface PageServer {
   /** With the token: `http://127.0.0.1:40123/#token=…`. */
@@ -39,7 +39,7 @@ export async function servePage(
   { assets, token, port: wanted }: ServeOptions,
 ): Promise<PageServer> {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const target = targetOf(request, response);
+    const target = urlOf(request, response);
     if (!target) return;
     if (!target.pathname.startsWith('/api/')) return answerAsset(request, response, target.pathname, assets);
     const refusal = refuseCaller(request.headers, token);

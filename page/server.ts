@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import { refKey } from '../core/kube/names.ts';
 import type { AdoptHandlers } from './adoptHandlers.ts';
-import type { CallerRefusal } from './guard.ts';
+import type { PageRefusal } from './guard.ts';
 import type { PageHandlers } from './handlers.ts';
 import { type Page, pageOf } from './page.ts';
 import { actionRequestOf, adoptRequestOf } from './posted.ts';
@@ -15,7 +15,7 @@ const BASE = 'http://page';
 const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
 
 /** undefined: it is not an address of this server, and the caller has been told. */
-export function targetOf({ url: target = '/' }: IncomingMessage, response: ServerResponse): URL | undefined {
+export function urlOf({ url: target = '/' }: IncomingMessage, response: ServerResponse): URL | undefined {
   if (URL.canParse(target, BASE)) return new URL(target, BASE);
   json(response, 400, { message: `'${target.slice(0, 100)}' is not an address of this server.` });
   return undefined;
@@ -144,7 +144,7 @@ export function answerAsset(
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-export function refused(response: ServerResponse, { status, message }: CallerRefusal): void {
+export function refused(response: ServerResponse, { status, message }: PageRefusal): void {
   response.setHeader('cache-control', 'no-store');
   json(response, status, { message });
 }

@@ -5,7 +5,7 @@ import { Help, help } from './parts/Help.tsx';
 import { TopBar } from './parts/TopBar.tsx';
 import { listenToKeys } from './state/keys.ts';
 import { followLinks } from './state/route.ts';
-import { announcement, connect } from './state/stream.ts';
+import { announcement, startStream } from './state/stream.ts';
 
 function App() {
   return (
@@ -26,5 +26,5 @@ document.addEventListener('click', followLinks);
 listenToKeys(() => {
   help.value = true;
 });
-connect();
+startStream();
 render(<App />, document.getElementById('page')!);

@@ -2,8 +2,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isApiError } from '../../cli/kube/kubeClient.ts';
 import type { Logger } from '../../server/log.ts';
-import { type CallerRefusal, refuseHost, SECURITY_HEADERS } from '../guard.ts';
-import { type Assets, answerApi, answerAsset, json, refused, targetOf } from '../server.ts';
+import { type PageRefusal, refuseHost, SECURITY_HEADERS } from '../guard.ts';
+import { type Assets, answerApi, answerAsset, json, refused, urlOf } from '../server.ts';
 import { createRateLimit, localPath, refuseStranger } from './callers.ts';
 import { type CookieJar, clearCookie } from './cookies.ts';
 import { type Identity, isIdentity } from './identity.ts';
@@ -21,7 +21,7 @@ export interface Reader {
 export type Door =
   | { by: 'issuer'; signIn: SignIn; jar: CookieJar }
   /** `readerOf`: by the proxy's headers, for requests with the proxy's certificate only. */
-  | { by: 'proxy'; readerOf(request: IncomingMessage): Reader | CallerRefusal };
+  | { by: 'proxy'; readerOf(request: IncomingMessage): Reader | PageRefusal };
 
 interface AppOptions {
   origin: string;
@@ -89,7 +89,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   // Nobody but the proxy is answered, whatever they ask for.
   const known = door.by === 'proxy' ? door.readerOf(request) : undefined;
   if (known && 'status' in known) return refused(response, known);
-  const target = targetOf(request, response);
+  const target = urlOf(request, response);
   if (!target) return;
   const { pathname } = target;
   if (pathname.startsWith('/api/')) return api(request, response, target, options, known);

@@ -5,7 +5,7 @@ import { requireClientCertificate } from '../../server/http/callers.ts';
 import { type Listener, listenHttp, listenHttps, shutDown } from '../../server/http/listen.ts';
 import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
 import type { Logger } from '../../server/log.ts';
-import type { CallerRefusal } from '../guard.ts';
+import type { PageRefusal } from '../guard.ts';
 import type { Assets } from '../server.ts';
 import { createPageApp, type Door, type Reader, SIGN_OUT } from './app.ts';
 import { type ShownCluster, watchClusters } from './clusters.ts';
@@ -106,7 +106,7 @@ function doorOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onCh
 
 function proxyReader({ clients, userHeader, groupsHeader }: ProxyConfig, seconds: number, now: () => number) {
   const refuse = requireClientCertificate(clients, { what: 'page', setting: 'UI_PROXY_CLIENT' });
-  return (request: IncomingMessage): Reader | CallerRefusal => {
+  return (request: IncomingMessage): Reader | PageRefusal => {
     const refusal = refuse(request);
     if (refusal) return { status: refusal.status, message: refusal.error };
     const textOf = (name: string) => [request.headers[name] ?? []].flat().join(',');

@@ -7,7 +7,7 @@ import { pinText } from '../../client/explain/application.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { Badge } from '../look/Badge.tsx';
 import { OUTCOMES } from '../look/words.ts';
-import { open } from '../parts/ActionDialog.tsx';
+import { openAction } from '../parts/ActionDialog.tsx';
 import { mayDo } from '../parts/rights.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago } from '../parts/Time.tsx';
@@ -112,7 +112,7 @@ function Entry({ each, application, rights }: EntryProps) {
       </td>
       <td class="history-actions">
         {actions.map((action) => (
-          <button key={action.id} type="button" class="small" onClick={() => open(action)} aria-label={action.label}>
+          <button key={action.id} type="button" class="small" onClick={() => openAction(action)} aria-label={action.label}>
             {action.submit}
           </button>
         ))}

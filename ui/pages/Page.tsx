@@ -3,7 +3,7 @@ import { Message } from '../look/Message.tsx';
 import { unknownCluster } from '../state/cluster.ts';
 import { route } from '../state/route.ts';
 import { credentialsRefused, hasKey } from '../state/session.ts';
-import { connection, isComplete, kinds, open, rows, signIn, trouble } from '../state/stream.ts';
+import { connection, isComplete, kinds, reconnect, rows, signIn, trouble } from '../state/stream.ts';
 import { AdoptPage } from './AdoptPage.tsx';
 import { ApplicationPage } from './ApplicationPage.tsx';
 import { Board } from './Board.tsx';
@@ -60,7 +60,7 @@ export function Page() {
           </>
         )}
         <p>
-          <button type="button" onClick={open}>
+          <button type="button" onClick={reconnect}>
             Try again
           </button>
         </p>
@@ -72,7 +72,7 @@ export function Page() {
       {connection.value === 'lost' && (
         <div class="notice tone-bad" role="status">
           The server of this page does not answer. What you see is how it was.{' '}
-          <button type="button" class="link" onClick={open}>
+          <button type="button" class="link" onClick={reconnect}>
             Try now
           </button>
         </div>

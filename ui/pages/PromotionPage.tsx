@@ -12,7 +12,7 @@ import { ChosenStage } from '../promotion/ChosenStage.tsx';
 import { Graph, moveFocus } from '../promotion/Graph.tsx';
 import { Matrix } from '../promotion/Matrix.tsx';
 import { hasWords, movedAt, movedLast, type Pipeline, pipelinesOf } from '../promotion/pipelines.ts';
-import { Budget } from '../promotion/Waves.tsx';
+import { BudgetPanel } from '../promotion/Waves.tsx';
 import { cluster } from '../state/cluster.ts';
 import { onKeys } from '../state/keys.ts';
 import { query } from '../state/route.ts';
@@ -63,7 +63,7 @@ export function PromotionPage() {
       ))}
       {found.length > shown.length && <p class="meta">{found.length - shown.length} more: search for them.</p>}
       {waves.map((budget) => (
-        <Budget key={keyOf(budget)} budget={budget} />
+        <BudgetPanel key={keyOf(budget)} budget={budget} />
       ))}
     </article>
   );

@@ -10,7 +10,7 @@ import { RequestDialog } from './Dialog.tsx';
 import { Field } from './Field.tsx';
 
 /** Sets the address to the dialog of an action: `ActionDialog` shows it. */
-export function open({ id }: Action): void {
+export function openAction({ id }: Action): void {
   setQuery({ do: id });
 }
 

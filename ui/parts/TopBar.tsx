@@ -2,7 +2,7 @@ import { Icon } from '../look/Icon.tsx';
 import { clusters } from '../state/cluster.ts';
 import { linkTo, route } from '../state/route.ts';
 import { api } from '../state/session.ts';
-import { connection, hello, kinds, open } from '../state/stream.ts';
+import { connection, hello, kinds, reconnect } from '../state/stream.ts';
 import { nextTheme, theme } from '../state/theme.ts';
 import { help } from './Help.tsx';
 
@@ -72,7 +72,7 @@ export function TopBar() {
 
 /** Signs out. The server refuses the next stream, and the page offers to sign in again. */
 function leave(): void {
-  void api.signOut(hello.value?.signOut ?? '').finally(open);
+  void api.signOut(hello.value?.signOut ?? '').finally(reconnect);
 }
 
 const TONES = { live: 'good', connecting: 'held', behind: 'held', lost: 'bad', refused: 'bad' } as const;

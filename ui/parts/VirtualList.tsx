@@ -2,7 +2,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
-export interface Item {
+export interface ListItem {
   key: string;
   height: number;
   render: () => preact.ComponentChildren;
@@ -28,7 +28,7 @@ export function VirtualList({
   label,
   focused,
 }: {
-  items: readonly Item[];
+  items: readonly ListItem[];
   label: string;
   focused?: number | undefined;
 }) {

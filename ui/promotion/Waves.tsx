@@ -14,7 +14,7 @@ const LOOKS: Record<WaveState, { text: string; icon: IconName; tone: Tone }> = {
   idle: { text: 'not requested yet', icon: 'empty', tone: 'calm' },
 };
 
-export function Budget({ budget }: { budget: BudgetView }) {
+export function BudgetPanel({ budget }: { budget: BudgetView }) {
   const { cluster, id, kind, namespace, name, headline, isHeld, causes, label, versions, slots } = budget;
   const title = `${kind} ${id}${cluster ? ` in ${cluster}` : ''}`;
   return (

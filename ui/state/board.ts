@@ -31,7 +31,7 @@ function has(row: Row, word: string): boolean {
   );
 }
 
-export const counts = computed(() => {
+export const stateCounts = computed(() => {
   const found = new Map<string, number>();
   for (const { state } of searched.value) found.set(state, (found.get(state) ?? 0) + 1);
   return found;
@@ -52,12 +52,12 @@ export const shown = computed<Row[]>(() => {
   if (!group) return [...found].sort(within);
   return [...found].sort(
     (a, b) =>
-      groupRank(a, group) - groupRank(b, group) || groupOf(a, group).localeCompare(groupOf(b, group)) || within(a, b),
+      groupRank(a, group) - groupRank(b, group) || groupNameOf(a, group).localeCompare(groupNameOf(b, group)) || within(a, b),
   );
 });
 
 /** The group of a row. `group`: a field, or `label:<key>`. */
-export function groupOf(row: Row, group: string): string {
+export function groupNameOf(row: Row, group: string): string {
   if (group === 'cluster') return row.cluster ?? '';
   if (group === 'namespace') return row.namespace;
   if (group === 'state') return STATES[row.state].text;

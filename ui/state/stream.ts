@@ -7,9 +7,9 @@ import { keyOf, type Row } from '../../client/board/row.ts';
 import { readStream, type StreamEvent } from './reader.ts';
 import { Refused } from './session.ts';
 
-export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
+type StreamState = 'connecting' | 'live' | 'lost' | 'refused';
 
-export const connection = signal<Connection>('connecting');
+export const connection = signal<StreamState>('connecting');
 /** The server's refusal, or that it does not answer. */
 export const trouble = signal('');
 /** Address of the sign-in, if the server has refused because there is no session. */
@@ -32,14 +32,14 @@ let failures = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
 
 /** Keeps a stream open while the tab is visible: a browser has six connections to one server, and a stream occupies one. */
-export function connect(): void {
-  document.addEventListener('visibilitychange', open);
-  window.addEventListener('online', open);
-  open();
+export function startStream(): void {
+  document.addEventListener('visibilitychange', reconnect);
+  window.addEventListener('online', reconnect);
+  reconnect();
 }
 
 /** Opens a new stream without a pause. In a hidden tab it only ends the current one. */
-export function open(): void {
+export function reconnect(): void {
   clearTimeout(retry);
   current?.abort();
   current = undefined;
@@ -54,7 +54,7 @@ export function open(): void {
       trouble.value = error.message;
       signIn.value = isRefused ? error.signIn : undefined;
     });
-    if (!isRefused) retry = setTimeout(open, Math.min(RETRY_MS[0] * 2 ** failures++, RETRY_MS[1]));
+    if (!isRefused) retry = setTimeout(reconnect, Math.min(RETRY_MS[0] * 2 ** failures++, RETRY_MS[1]));
   });
 }
 
