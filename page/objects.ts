@@ -34,7 +34,10 @@ export type WatchedKind = (typeof WATCHED_KINDS)[number];
 type Any = KubeObject<any, any>;
 
 export class WatchedObjects {
-  readonly #all = Object.fromEntries(WATCHED_KINDS.map((kind) => [kind, new Map()])) as Record<WatchedKind, Map<string, Any>>;
+  readonly #all = Object.fromEntries(WATCHED_KINDS.map((kind) => [kind, new Map()])) as Record<
+    WatchedKind,
+    Map<string, Any>
+  >;
   /** Objects by the Rollout that they belong to; HealthChecks by namespace. */
   readonly #belonging = new Map<string, Map<string, Any>>();
   readonly unread = new Map<WatchedKind, Unread>();

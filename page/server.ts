@@ -89,9 +89,7 @@ async function answerTo(
     if (!requested) return undefined;
     if (pathname === '/api/adopt/preview') return adopting.preview(requested);
     const { agreed } = posted;
-    return pathname === '/api/adopt/make' && typeof agreed === 'string'
-      ? adopting.make(requested, agreed)
-      : undefined;
+    return pathname === '/api/adopt/make' && typeof agreed === 'string' ? adopting.make(requested, agreed) : undefined;
   }
   const request = actionRequestOf(posted.action);
   const { basis } = posted;

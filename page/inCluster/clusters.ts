@@ -3,11 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Selected, selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { type FileLog, watchFiles } from '../../server/fileWatch.ts';
+import type { ShareObject } from '../views.ts';
+import { createSharedObjects } from './sharedObjects.ts';
 
 export interface ShownCluster {
   name: string;
   /** Its user may impersonate users and groups there. */
   config: Selected['config'];
+  /** For all of its readers. */
+  share: ShareObject;
 }
 
 interface ClustersOptions {
@@ -53,5 +57,5 @@ function readCluster(folder: string, name: string): ShownCluster {
   const file = join(folder, name);
   const { config, server } = selectCluster({ kubeconfig: file }, {});
   if (!URL.canParse(server)) throw new Error(`${file} has a server that is not a URL: ${server}`);
-  return { name, config };
+  return { name, config, share: createSharedObjects() };
 }

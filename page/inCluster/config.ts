@@ -86,7 +86,8 @@ export function readPageConfig(env: Environment): PageConfig {
     return value;
   };
   const origin = env.UI_ORIGIN ?? '';
-  if (!origin) mistakes.push("UI_ORIGIN is not set: it is the page's address in browsers, https://rollouts.example.com");
+  if (!origin)
+    mistakes.push("UI_ORIGIN is not set: it is the page's address in browsers, https://rollouts.example.com");
   else if (!isOrigin(origin)) mistakes.push(`UI_ORIGIN=${origin} is not https:// and a host, without a path`);
   const { UI_TLS_CERT: cert, UI_TLS_KEY: key, UI_PROXY_CLIENT_CA: clientCa } = env;
   if (!cert !== !key) mistakes.push('UI_TLS_CERT and UI_TLS_KEY go together, but only one is set');
@@ -142,7 +143,8 @@ function issuerIn(env: Environment, mistakes: string[]): Extract<PageConfig['sig
     groupsPrefix: env.UI_OIDC_GROUPS_PREFIX ?? '',
   };
   if (!issuer) mistakes.push('neither UI_OIDC_ISSUER nor UI_PROXY_CLIENT_CA is set: one of them names the readers');
-  else if (!isIssuer(issuer)) mistakes.push(`UI_OIDC_ISSUER=${issuer} is not an https URL without user, query and fragment`);
+  else if (!isIssuer(issuer))
+    mistakes.push(`UI_OIDC_ISSUER=${issuer} is not an https URL without user, query and fragment`);
   if (!clientId) mistakes.push('UI_OIDC_CLIENT_ID is not set');
   if (!key) mistakes.push('UI_COOKIE_KEY_FILE is not set');
   for (const name of ['UI_OIDC_USERNAME_PREFIX', 'UI_OIDC_GROUPS_PREFIX']) {

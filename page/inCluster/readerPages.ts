@@ -2,6 +2,7 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeClient } from '../../cli/kube/kubeClient.ts';
 import { createPages, type Page } from '../page.ts';
+import type { ShareObject } from '../views.ts';
 import { type Identity, identityKey } from './identity.ts';
 
 /** Each keeps what the person may read in memory. */
@@ -22,7 +23,7 @@ export interface ReaderPages {
 
 interface ReaderPagesOptions {
   /** A client for each cluster, which impersonates the person. */
-  connect(identity: Identity): readonly { name: string; client: KubeClient }[];
+  connect(identity: Identity): readonly { name: string; client: KubeClient; share: ShareObject }[];
   /** Read for those who may not read the whole cluster. */
   namespaces: readonly string[];
   /** Address that ends the session; absent where there is none. */
@@ -72,8 +73,9 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
       const clients = clusters.map(({ client }) => client);
       const hello = { server: '', user: identity.user, program: 'kubectl rollouts', ...(signOut && { signOut }) };
       const pages = createPages(
-        clusters.map(({ name, client }) => ({
+        clusters.map(({ name, client, share }) => ({
           client,
+          share,
           hello: { ...hello, context: name },
           fallback: namespaces[0]!,
           now,

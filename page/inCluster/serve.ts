@@ -13,6 +13,7 @@ import type { PageConfig, ProxyConfig } from './config.ts';
 import { createCookieJar, watchKeys } from './cookies.ts';
 import { identityOfProxy } from './identity.ts';
 import { createReaderPages } from './readerPages.ts';
+import { createSharedObjects } from './sharedObjects.ts';
 import { createSignIn } from './signIn.ts';
 
 const SIGN_IN_SECONDS = 600;
@@ -47,7 +48,7 @@ export async function serveInCluster({
     // Nothing that a browser has sent goes to an API server as a header.
     connect: ({ user, groups }) =>
       clusters.current().map((cluster) => ({
-        name: cluster.name,
+        ...cluster,
         client: createClient(cluster, {
           timeoutMs: ANSWER_MS,
           userAgent: 'rollout-hooks-ui',
@@ -58,7 +59,7 @@ export async function serveInCluster({
   });
   // Browsers open their streams again at once, with the sessions and clusters of then.
   const onChange = readerPages.closeAll;
-  const own = { name: clusterName, config: kubeConfig };
+  const own = { name: clusterName, config: kubeConfig, share: createSharedObjects() };
   const clusters = watchClusters({ own, folder: clustersFolder, onChange, log });
   let stopping = false;
   const notReady = () => (stopping ? 'shutting down' : undefined);

@@ -112,7 +112,13 @@ function Entry({ each, application, rights }: EntryProps) {
       </td>
       <td class="history-actions">
         {actions.map((action) => (
-          <button key={action.id} type="button" class="small" onClick={() => openAction(action)} aria-label={action.label}>
+          <button
+            key={action.id}
+            type="button"
+            class="small"
+            onClick={() => openAction(action)}
+            aria-label={action.label}
+          >
             {action.submit}
           </button>
         ))}

@@ -11,7 +11,7 @@ import { NoneOf } from '../parts/NoneOf.tsx';
 import { Search } from '../parts/Search.tsx';
 import { Unread } from '../parts/Unread.tsx';
 import { type ListItem, VirtualList } from '../parts/VirtualList.tsx';
-import { stateCounts, groupings, groupNameOf, namespaces, shown, total } from '../state/board.ts';
+import { groupings, groupNameOf, namespaces, shown, stateCounts, total } from '../state/board.ts';
 import { clusters } from '../state/cluster.ts';
 import { onKeys } from '../state/keys.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';

@@ -52,7 +52,9 @@ export const shown = computed<Row[]>(() => {
   if (!group) return [...found].sort(within);
   return [...found].sort(
     (a, b) =>
-      groupRank(a, group) - groupRank(b, group) || groupNameOf(a, group).localeCompare(groupNameOf(b, group)) || within(a, b),
+      groupRank(a, group) - groupRank(b, group) ||
+      groupNameOf(a, group).localeCompare(groupNameOf(b, group)) ||
+      within(a, b),
   );
 });
 

@@ -75,7 +75,10 @@ beforeAll(async () => {
   story = await storyAtQa(view);
   const { ns } = story;
   const loose = kustomization(ns, 'loose', {});
-  await view.developer.create({ ...loose, spec: { ...loose.spec, postBuild: { substitute: { APP_VERSION: '1.0.0' } } } });
+  await view.developer.create({
+    ...loose,
+    spec: { ...loose.spec, postBuild: { substitute: { APP_VERSION: '1.0.0' } } },
+  });
   await view.admin.create(gate(ns, 'freeze', { spec: { default: 'closed', window: '1h' } }));
   await view.sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 2 }));
 });

@@ -169,7 +169,8 @@ export async function expectReachableByKeys(page: Page): Promise<void> {
   const count = await page.evaluate(() => {
     const { document, getComputedStyle } = globalThis as any;
     const scope = document.querySelector('dialog[open]') ?? document;
-    const selector = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex="0"]';
+    const selector =
+      'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex="0"]';
     const targets = new Set([...scope.querySelectorAll(selector)].filter((each: any) => each.checkVisibility()));
     const nameOf = (each: any) => each.outerHTML.slice(0, 120);
     const hasOutline = (each: any): boolean =>

@@ -38,7 +38,10 @@ async function opened(files: Record<string, string>) {
 const dataOf = (stream: string, event: string) =>
   [...stream.matchAll(new RegExp(`^event: ${event}\\ndata: (.*)$`, 'gm'))].map(([, text]) => JSON.parse(text!));
 const namesIn = (text: string) => dataOf(text, 'hello')[0].clusters.map(({ name }: { name: string }) => name);
-const shows = (...names: string[]) => (text: string) => names.every((name) => text.includes(`"id":"shop/${name}"`));
+const shows =
+  (...names: string[]) =>
+  (text: string) =>
+    names.every((name) => text.includes(`"id":"shop/${name}"`));
 
 it('are one stream, asked with the credentials of each kubeconfig as the reader; a silent one is loading', async () => {
   const silent = await apiServer(() => {});
@@ -49,7 +52,9 @@ it('are one stream, asked with the credentials of each kubeconfig as the reader;
   expect(dataOf(text, 'hello')[0].clusters[1]).toMatchObject({ server: '', user: ALICE.user });
   const rows = dataOf(text, 'rows').flatMap(({ cluster, set }) => set.map(({ id }: { id: string }) => [cluster, id]));
   expect(Object.fromEntries(rows)).toEqual({ home: 'shop/app', west: 'shop/web' });
-  const ofSilent = dataOf(text, 'kinds').flat().filter(({ cluster }) => cluster === 'silent');
+  const ofSilent = dataOf(text, 'kinds')
+    .flat()
+    .filter(({ cluster }) => cluster === 'silent');
   expect(new Set(ofSilent.map(({ state }) => state))).toEqual(new Set(['loading']));
   const whom = ({ user, groups, authorization, others }: (typeof west.asked)[number]) =>
     JSON.stringify({ user, groups, authorization, others });
