@@ -146,7 +146,7 @@ function Current() {
       return <AdoptPage key={where} />;
     case 'unknown':
       return (
-        <Message icon="unknown" title="There is no such page">
+        <Message icon="unknown" title="There is no such page" isWhole>
           <p>
             <a href="/">All applications</a>
           </p>

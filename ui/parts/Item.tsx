@@ -17,7 +17,7 @@ export function Item<T>({ loaded: { value, problem }, children }: ItemProps<T>) 
   if (value !== undefined) return <article class="stack item">{children(value)}</article>;
   if (!problem || !isComplete.value) return <Loading count={2} isTall />;
   return (
-    <Message icon="search" title="Not found">
+    <Message icon="search" title="Not found" isWhole>
       <p>{problem.message}</p>
       <a href={linkTo.board}>All applications</a>
     </Message>
