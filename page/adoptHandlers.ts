@@ -25,8 +25,8 @@ const SHOWN = 1000;
 
 export interface AdoptHandlers {
   list(): Promise<AdoptList>;
-  /** The plan. */
-  look(requested: AdoptRequest): Promise<AdoptPreview>;
+  /** The plan for one of them. */
+  preview(requested: AdoptRequest): Promise<AdoptPreview>;
   /** Makes the writes. `agreed`: the diff that the user has confirmed; if it has changed, nothing is written. */
   make(requested: AdoptRequest, agreed: string): Promise<Answer>;
 }
@@ -73,7 +73,7 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
       const ungoverned = ungovernedOf(objects.flat(), { policies, repositories, rollouts: [...rollouts()] });
       return { objects: ungoverned.slice(0, SHOWN), count: ungoverned.length, unread };
     },
-    async look(requested) {
+    async preview(requested) {
       const read = await found(requested).catch((error) => {
         if (error instanceof Problem || isApiError(error)) return error.message;
         throw error;

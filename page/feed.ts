@@ -4,10 +4,10 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
-import { type Collection, follow, isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
+import { type Collection, type CollectionChange, follow, isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
 import type { KindState, StreamEvents } from '../client/board/pageMessages.ts';
-import { EXPLAINED_KINDS, isBoundKind, WATCHED, type WatchedKind } from './objects.ts';
-import { type ViewChanges, Views } from './views.ts';
+import { EXPLAINED_KINDS, isBoundKind, WATCHED_KINDS, type WatchedKind } from './objects.ts';
+import { type ShareObject, type ViewChanges, Views } from './views.ts';
 
 /** How long changes are gathered: a release is a dozen writes within a second. */
 const GATHER_MS = 80;
@@ -21,6 +21,7 @@ interface FeedOptions {
   /** Read where the whole cluster may not be. */
   fallback: string;
   now: () => EpochMs;
+  share?: ShareObject | undefined;
   /** Where several clusters are shown: the name of this one, and their common hub. */
   cluster?: string | undefined;
   hub?: Hub | undefined;
@@ -39,10 +40,10 @@ export class Feed {
 
   constructor(options: FeedOptions) {
     this.#options = options;
-    this.views = new Views(options.now);
+    this.views = new Views(options.now, options.share);
     this.hub = options.hub ?? new Hub();
     this.hub.feeds.push(this);
-    for (const kind of WATCHED) this.#kinds.set(kind, { kind, state: 'loading' });
+    for (const kind of WATCHED_KINDS) this.#kinds.set(kind, { kind, state: 'loading' });
   }
 
   get #of(): { cluster?: string } {
@@ -89,7 +90,7 @@ export class Feed {
   #watchAll(namespaces: readonly string[] | undefined): void {
     const { client, namespace, fallback } = this.#options;
     const { signal } = this.#stop;
-    for (const kind of WATCHED) {
+    for (const kind of WATCHED_KINDS) {
       const sink = {
         replace: (objects: Parameters<Views['replace']>[1]) => this.#changed(() => this.views.replace(kind, objects)),
         set: (object: Parameters<Views['set']>[1]) => this.#changed(() => this.views.set(kind, object)),
@@ -210,11 +211,12 @@ export async function keepWatching(
     };
     try {
       for await (const change of follow<Any>(client, where, signal)) {
-        if (change.type === 'all') sink.replace(change.items.map(slim));
-        else if (change.type === 'set') sink.set(slim(change.object));
-        else if (change.type === 'gone') sink.remove(change.object);
-        if (change.type === 'lost') lost(change.error);
-        else live();
+        if (change.type === 'lost') {
+          lost(change.error);
+          continue;
+        }
+        tell(sink, change);
+        live();
       }
     } catch (error) {
       isLost = false;
@@ -231,6 +233,13 @@ export async function keepWatching(
       where = from;
     }
   }
+}
+
+/** Empties a list: the loops that wait for the next change would keep it in memory. */
+function tell(sink: Sink, change: Exclude<CollectionChange<Any>, { type: 'lost' }>): void {
+  if (change.type === 'all') sink.replace(change.items.splice(0).map(slim));
+  else if (change.type === 'set') sink.set(slim(change.object));
+  else sink.remove(change.object);
 }
 
 /** Ends when the API server answers at all, or when the answer is no longer awaited. */

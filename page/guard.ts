@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-export interface CallerRefusal {
+export interface PageRefusal {
   status: 401 | 403 | 421;
   message: string;
 }
@@ -13,7 +13,7 @@ export interface CallerRefusal {
 const SCHEME = /^Bearer ([\w-]{20,200})$/;
 
 /** `hosts`: what the address of the page may be, with the port. A page of another name that resolves to loopback (DNS rebinding) sends its own. */
-export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly string[]): CallerRefusal | undefined {
+export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly string[]): PageRefusal | undefined {
   if (hosts.includes(host)) return undefined;
   return {
     status: 421,
@@ -22,7 +22,7 @@ export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly s
 }
 
 /** For every request that reads or changes the cluster. */
-export function refuseCaller(headers: IncomingHttpHeaders, token: string): CallerRefusal | undefined {
+export function refuseCaller(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
   // A browser too old to say the site is checked by the origin.
   if ((origin !== undefined && origin !== `http://${host}`) || (site !== undefined && site !== 'same-origin')) {
@@ -32,7 +32,7 @@ export function refuseCaller(headers: IncomingHttpHeaders, token: string): Calle
 }
 
 /** Compared in constant time, by hash, so that lengths do not matter. */
-function refuseToken(headers: IncomingHttpHeaders, token: string): CallerRefusal | undefined {
+function refuseToken(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
   const given = SCHEME.exec(headers.authorization ?? '')?.[1] ?? '';
   if (timingSafeEqual(digest(given), digest(token))) return undefined;
   return {

@@ -1,9 +1,10 @@
 /** The page on one person's machine: on loopback, for one token, with the rights of a kubeconfig. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { listenHttp, shutDown } from '../server/http/listen.ts';
+import { SERVER_LIMITS } from '../server/http/serverLimits.ts';
 import { refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
-import { createPages, type Page, type PageOptions, pageOf } from './page.ts';
-import { type Assets, answerApi, answerAsset, json, refused, targetOf } from './server.ts';
+import { createPages, type Page, type PageOptions } from './page.ts';
+import { type Assets, answerApi, answerAsset, json, refused, urlOf } from './server.ts';
 
 export interface PageServer {
   /** With the token: `http://127.0.0.1:40123/#token=…`. */
@@ -37,46 +38,26 @@ export async function servePage(
   pages: readonly Page[],
   { assets, token, port: wanted }: ServeOptions,
 ): Promise<PageServer> {
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
-  const port = await listen(server, wanted);
-  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const target = targetOf(request, response);
+    const target = urlOf(request, response);
     if (!target) return;
-    const { pathname, searchParams } = target;
-    if (!pathname.startsWith('/api/')) return answerAsset(request, response, pathname, assets);
+    if (!target.pathname.startsWith('/api/')) return answerAsset(request, response, target.pathname, assets);
     const refusal = refuseCaller(request.headers, token);
     if (refusal) return refused(response, refusal);
-    // One stream has all clusters; anything else is about one of them.
-    const page = pathname === '/api/stream' ? pages[0] : pageOf(pages, searchParams.get('cluster'));
-    if (page) return answerApi(request, response, pathname, page);
-    const names = pages.map(({ hello }) => hello.context).join(', ');
-    json(response, 404, { message: `Name one of the clusters that this page shows: ${names}.` });
+    await answerApi(request, response, target, pages);
   };
-  server.on('request', (request, response) => {
+  const app = (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    const refusal = refuseHost(request.headers, hosts);
+    const refusal = refuseHost(request.headers, [`127.0.0.1:${port}`, `localhost:${port}`]);
     if (refusal) return refused(response, refusal);
     answer(request, response).catch((error: Error) => {
       if (response.headersSent) response.destroy();
       else json(response, 500, { message: error.message });
     });
-  });
-  const origin = `http://127.0.0.1:${port}`;
-  return {
-    origin,
-    address: `${origin}/#token=${token}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
-  });
+  const listening = { host: '127.0.0.1', port: wanted, maxConnections: SERVER_LIMITS.connections };
+  const listener = await listenHttp(app, listening);
+  const { port } = listener;
+  const origin = `http://127.0.0.1:${port}`;
+  return { origin, address: `${origin}/#token=${token}`, close: () => shutDown([listener], 0) };
 }

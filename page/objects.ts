@@ -22,19 +22,22 @@ export const EXPLAINED_KINDS = [
   'HealthCheck',
   ...BOUND,
 ] as const satisfies KindName[];
-export const WATCHED = [
+export const WATCHED_KINDS = [
   ...EXPLAINED_KINDS,
   'RolloutSchedule',
   'ClusterRolloutSchedule',
   'RolloutBudget',
   'ClusterRolloutBudget',
 ] as const satisfies KindName[];
-export type WatchedKind = (typeof WATCHED)[number];
+export type WatchedKind = (typeof WATCHED_KINDS)[number];
 
 type Any = KubeObject<any, any>;
 
 export class WatchedObjects {
-  readonly #all = Object.fromEntries(WATCHED.map((kind) => [kind, new Map()])) as Record<WatchedKind, Map<string, Any>>;
+  readonly #all = Object.fromEntries(WATCHED_KINDS.map((kind) => [kind, new Map()])) as Record<
+    WatchedKind,
+    Map<string, Any>
+  >;
   /** Objects by the Rollout that they belong to; HealthChecks by namespace. */
   readonly #belonging = new Map<string, Map<string, Any>>();
   readonly unread = new Map<WatchedKind, Unread>();

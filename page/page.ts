@@ -5,6 +5,7 @@ import type { ClusterView, Hello } from '../client/board/pageMessages.ts';
 import { type AdoptHandlers, createAdoptHandlers } from './adoptHandlers.ts';
 import { Feed, Hub } from './feed.ts';
 import { createHandlers, type PageHandlers } from './handlers.ts';
+import type { ShareObject } from './views.ts';
 
 export interface Page {
   feed: Feed;
@@ -22,9 +23,11 @@ export interface PageOptions {
   /** Read where the whole cluster may not be. */
   fallback: string;
   now(): EpochMs;
+  /** Where other readers read the same. */
+  share?: ShareObject;
 }
 
-/** A page for each cluster. Several have one stream, and names. */
+/** One reader's pages, one for each cluster. Several have one stream, and names. */
 export function createPages(clusters: readonly PageOptions[]): Page[] {
   if (clusters.length === 1) return clusters.map((each) => createPage(each));
   const known = clusters.map(({ hello, fallback }): ClusterView => {
@@ -44,10 +47,10 @@ export function pageOf(pages: readonly Page[], cluster: string | null): Page | u
 }
 
 export function createPage(
-  { client, hello, namespace, fallback, now }: PageOptions,
+  { client, hello, namespace, fallback, now, share }: PageOptions,
   among: { hub?: Hub; cluster?: string } = {},
 ): Page {
-  const feed = new Feed({ client, namespace, fallback, now, ...among });
+  const feed = new Feed({ client, namespace, fallback, now, share, ...among });
   const handlers = createHandlers(client, feed.views, now);
   const adopting = createAdoptHandlers({
     client,

@@ -4,9 +4,9 @@ import { extname } from 'node:path';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import { refKey } from '../core/kube/names.ts';
 import type { AdoptHandlers } from './adoptHandlers.ts';
-import type { CallerRefusal } from './guard.ts';
+import type { PageRefusal } from './guard.ts';
 import type { PageHandlers } from './handlers.ts';
-import type { Page } from './page.ts';
+import { type Page, pageOf } from './page.ts';
 import { actionRequestOf, adoptRequestOf } from './posted.ts';
 
 const MOST_BODY = 64 * 1024;
@@ -15,27 +15,33 @@ const BASE = 'http://page';
 const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
 
 /** undefined: it is not an address of this server, and the caller has been told. */
-export function targetOf({ url: target = '/' }: IncomingMessage, response: ServerResponse): URL | undefined {
+export function urlOf({ url: target = '/' }: IncomingMessage, response: ServerResponse): URL | undefined {
   if (URL.canParse(target, BASE)) return new URL(target, BASE);
   json(response, 400, { message: `'${target.slice(0, 100)}' is not an address of this server.` });
   return undefined;
 }
 
-/** Answers a request below `/api/`. */
+/** Answers a request below `/api/`. `pages`: of one reader, one for each cluster. */
 export async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
-  pathname: string,
-  page: Page,
+  { pathname, searchParams }: URL,
+  pages: readonly Page[],
 ): Promise<void> {
   response.setHeader('cache-control', 'no-store');
+  // One stream has all clusters; anything else is about one of them.
+  const page = pathname === '/api/stream' ? pages[0] : pageOf(pages, searchParams.get('cluster'));
+  if (!page) {
+    const names = pages.map(({ hello }) => hello.context).join(', ');
+    return json(response, 404, { message: `Name one of the clusters that this page shows: ${names}.` });
+  }
   const { feed, handlers, adopting, hello } = page;
   if (request.method === 'POST') return post(request, response, pathname, page);
   if (request.method !== 'GET') return json(response, 405, { message: `${request.method} is not answered here.` });
   if (pathname === '/api/stream') {
     return feed.hub.join(response, hello);
   }
-  if (pathname === '/api/take-over') return json(response, 200, await adopting.list());
+  if (pathname === '/api/adopt') return json(response, 200, await adopting.list());
   const [, kind = '', namespace = '', name = ''] = ITEM.exec(pathname) ?? [];
   const found = await itemOf(handlers, kind, { namespace, name });
   if (found) return json(response, 200, found);
@@ -78,14 +84,12 @@ async function answerTo(
   handlers: PageHandlers,
   adopting: AdoptHandlers,
 ): Promise<unknown> {
-  if (pathname.startsWith('/api/take-over/')) {
+  if (pathname.startsWith('/api/adopt/')) {
     const requested = adoptRequestOf(posted.requested);
     if (!requested) return undefined;
-    if (pathname === '/api/take-over/look') return adopting.look(requested);
+    if (pathname === '/api/adopt/preview') return adopting.preview(requested);
     const { agreed } = posted;
-    return pathname === '/api/take-over/make' && typeof agreed === 'string'
-      ? adopting.make(requested, agreed)
-      : undefined;
+    return pathname === '/api/adopt/make' && typeof agreed === 'string' ? adopting.make(requested, agreed) : undefined;
   }
   const request = actionRequestOf(posted.action);
   const { basis } = posted;
@@ -138,7 +142,7 @@ export function answerAsset(
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-export function refused(response: ServerResponse, { status, message }: CallerRefusal): void {
+export function refused(response: ServerResponse, { status, message }: PageRefusal): void {
   response.setHeader('cache-control', 'no-store');
   json(response, status, { message });
 }

@@ -13,6 +13,9 @@ import { parseTime } from '../core/kube/time.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 import { areAlike, gatesAround, isBoundKind, kept, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
 
+/** Answers an equal object that is in memory already, or this one. */
+export type ShareObject = <T extends KubeObject<any, any>>(object: T) => T;
+
 type Changed<T> = { set: T[]; gone: string[] };
 
 export interface ViewChanges {
@@ -67,9 +70,11 @@ export class Views {
   /** Key of a Gate, or of a stage: the Rollouts that were explained with it. */
   readonly #readers = new Map<string, Set<string>>();
   readonly #now: () => EpochMs;
+  readonly #share: ShareObject;
 
-  constructor(now: () => EpochMs) {
+  constructor(now: () => EpochMs, share: ShareObject = (object) => object) {
     this.#now = now;
+    this.#share = share;
   }
 
   get isStale(): boolean {
@@ -120,7 +125,7 @@ export class Views {
       return;
     const isNews = !before || !areAlike(kind, before, object);
     if (before && isNews) this.#touch(kind, before);
-    this.objects.set(kind, kept(kind, object));
+    this.objects.set(kind, this.#share(kept(kind, object)));
     if (isNews) this.#touch(kind, object);
   }
 

@@ -112,6 +112,7 @@ const allowed: [file: string, line: string][] = [
   ['cli/kube/ok2.ts', "export { connect } from '../../server/cluster/connection.ts';"],
   ['cli/kube/ok.ts', "export { KubeConfig } from '@kubernetes/client-node/dist/config.js';"],
   ['page/ok.ts', "export { createClient } from '../cli/kube/kubeClient.ts';"],
+  ['page/ok2.ts', "export { listenHttp } from '../server/http/listen.ts';"],
   ['page/inCluster/ok.ts', "export { createLog } from '../../server/log.ts';"],
   ['cli/commands/ok.ts', "export { openPage } from '../../page/laptop.ts';"],
   ['ui/ok.ts', "export { rightKey } from '../client/actions/action.ts';"],

@@ -1,11 +1,11 @@
-/** The page: `kubectl rollouts ui` serves it. What it shows is in the address, what it knows comes over one stream. */
+/** Entry point of the page in the browser. The address holds what it shows; one stream brings the data. */
 import { render } from 'preact';
 import { Page } from './pages/Page.tsx';
 import { Help, help } from './parts/Help.tsx';
 import { TopBar } from './parts/TopBar.tsx';
 import { listenToKeys } from './state/keys.ts';
 import { followLinks } from './state/route.ts';
-import { announcement, connect } from './state/stream.ts';
+import { announcement, startStream } from './state/stream.ts';
 
 function App() {
   return (
@@ -26,5 +26,5 @@ document.addEventListener('click', followLinks);
 listenToKeys(() => {
   help.value = true;
 });
-connect();
+startStream();
 render(<App />, document.getElementById('page')!);

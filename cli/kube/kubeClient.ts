@@ -16,7 +16,7 @@ import type { ConnectionFlags, Selected } from './kubeconfig.ts';
 
 export { ApiError, isApiError } from '../../server/cluster/apiError.ts';
 export type { Collection, ListSelectors } from '../../server/cluster/collections.ts';
-export { follow } from '../../server/cluster/follow.ts';
+export { type CollectionChange, follow } from '../../server/cluster/follow.ts';
 
 type ObjectPath = Collection & { name: string };
 

@@ -27,10 +27,15 @@ export interface TeamPage {
   close(): Promise<void>;
 }
 
-/** `dir`: for its files. */
-export async function servePageInCluster(admin: Access, dir: string): Promise<TeamPage> {
+/** `dir`: for its files. `others`: further clusters by name, and the URLs of their API servers. */
+export async function servePageInCluster(
+  admin: Access,
+  dir: string,
+  others: Readonly<Record<string, string>> = {},
+): Promise<TeamPage> {
   const folder = join(dir, 'ui');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const clusters = join(folder, 'clusters');
+  mkdirSync(clusters, { recursive: true, mode: 0o700 });
   const file = (name: string, text: string) => {
     writeFileSync(join(folder, name), text, { mode: 0o600 });
     return join(folder, name);
@@ -49,8 +54,13 @@ export async function servePageInCluster(admin: Access, dir: string): Promise<Te
     UI_OIDC_USERNAME_CLAIM: 'sub',
     UI_COOKIE_KEY_FILE: file('cookie-key', randomBytes(32).toString('hex')),
     UI_CLUSTER_NAME: 'local',
+    UI_CLUSTERS: clusters,
   });
-  const kubeconfig = file('kubeconfig', kubeconfigOf('developer', await accountOf(admin)));
+  const account = await accountOf(admin);
+  const kubeconfig = file('kubeconfig', kubeconfigOf('developer', account));
+  for (const [name, url] of Object.entries(others)) {
+    file(join('clusters', name), kubeconfigOf('developer', { ...account, url }));
+  }
   const { config: kubeConfig } = selectCluster({ kubeconfig }, {});
   const log = createLog('error');
   const page = await serveInCluster({ config, kubeConfig, assets: await buildPage(), log });

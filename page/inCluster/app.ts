@@ -2,8 +2,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isApiError } from '../../cli/kube/kubeClient.ts';
 import type { Logger } from '../../server/log.ts';
-import { type CallerRefusal, refuseHost, SECURITY_HEADERS } from '../guard.ts';
-import { type Assets, answerApi, answerAsset, json, refused, targetOf } from '../server.ts';
+import { type PageRefusal, refuseHost, SECURITY_HEADERS } from '../guard.ts';
+import { type Assets, answerApi, answerAsset, json, refused, urlOf } from '../server.ts';
 import { createRateLimit, localPath, refuseStranger } from './callers.ts';
 import { type CookieJar, clearCookie } from './cookies.ts';
 import { type Identity, isIdentity } from './identity.ts';
@@ -21,7 +21,7 @@ export interface Reader {
 export type Door =
   | { by: 'issuer'; signIn: SignIn; jar: CookieJar }
   /** `readerOf`: by the proxy's headers, for requests with the proxy's certificate only. */
-  | { by: 'proxy'; readerOf(request: IncomingMessage): Reader | CallerRefusal };
+  | { by: 'proxy'; readerOf(request: IncomingMessage): Reader | PageRefusal };
 
 interface AppOptions {
   origin: string;
@@ -43,6 +43,7 @@ const LIMITS = {
   requestsOfPersonAtOnce: 20,
 } as const;
 
+export const SIGN_OUT = '/sign-out';
 const TOO_MANY = 'Too many requests. Try again in a moment.';
 
 export function createPageApp(options: AppOptions): RequestListener {
@@ -88,15 +89,15 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   // Nobody but the proxy is answered, whatever they ask for.
   const known = door.by === 'proxy' ? door.readerOf(request) : undefined;
   if (known && 'status' in known) return refused(response, known);
-  const target = targetOf(request, response);
+  const target = urlOf(request, response);
   if (!target) return;
   const { pathname } = target;
-  if (pathname.startsWith('/api/')) return api(request, response, pathname, options, known);
+  if (pathname.startsWith('/api/')) return api(request, response, target, options, known);
   if (door.by === 'issuer') {
     const way = `${request.method} ${pathname}`;
     if (way === 'GET /sign-in') return beginSignIn(response, target, { ...options, door });
     if (way === `GET ${CALLBACK}`) return finishSignIn(request, response, target, { ...options, door });
-    if (way === 'POST /sign-out') return signOut(request, response, { ...options, door });
+    if (way === `POST ${SIGN_OUT}`) return signOut(request, response, { ...options, door });
   }
   answerAsset(request, response, pathname, assets);
 }
@@ -104,7 +105,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
 async function api(
   request: IncomingMessage,
   response: ServerResponse,
-  pathname: string,
+  target: URL,
   { origin, door, readerPages, limits, log, now }: Answering,
   known: Reader | undefined,
 ): Promise<void> {
@@ -120,25 +121,23 @@ async function api(
   const atOnce = limits.atOnce.get(user) ?? 0;
   const isTooMany = atOnce >= LIMITS.requestsOfPersonAtOnce || !limits.person(user) || !limits.all('');
   if (isTooMany) return json(response, 429, { message: TOO_MANY });
-  const page = readerPages.pageOf(identity);
-  if (!page) return json(response, 503, { message: 'Too many users have this page open. Try again later.' });
-  if (pathname === '/api/stream') {
-    if (page.feed.hub.size >= LIMITS.streamsOfPerson)
+  const pages = readerPages.pagesOf(identity);
+  if (!pages) return json(response, 503, { message: 'Too many users have this page open. Try again later.' });
+  if (target.pathname === '/api/stream') {
+    if (pages[0]!.feed.hub.size >= LIMITS.streamsOfPerson)
       return json(response, 429, { message: 'You have too many of these pages open: close some.' });
     const end = setTimeout(() => response.end(), until - now());
     response.once('close', () => clearTimeout(end));
   }
-  const { hello } = page;
-  const own = door.by === 'issuer' ? { ...page, hello: { ...hello, signOut: '/sign-out' } } : page;
   limits.atOnce.set(user, atOnce + 1);
   try {
-    await answerApi(request, response, pathname, own);
+    await answerApi(request, response, target, pages);
   } finally {
     const left = (limits.atOnce.get(user) ?? 1) - 1;
     if (left > 0) limits.atOnce.set(user, left);
     else limits.atOnce.delete(user);
   }
-  if (request.method === 'POST') log.info({ user, path: pathname, status: response.statusCode }, 'asked');
+  if (request.method === 'POST') log.info({ user, path: target.pathname, status: response.statusCode }, 'asked');
 }
 
 async function readerOf({ headers }: IncomingMessage, jar: CookieJar): Promise<Reader | undefined> {

@@ -1,6 +1,6 @@
 /** Which requests come from the page itself: a cookie alone proves nothing, since browsers send it along with what other pages ask for. */
 import type { IncomingMessage } from 'node:http';
-import type { CallerRefusal } from '../guard.ts';
+import type { PageRefusal } from '../guard.ts';
 
 /** No other origin can make a browser send it: that takes a preflight, which nobody here answers. */
 export const PAGE_HEADER = 'x-rollouts-page';
@@ -11,7 +11,7 @@ const STRANGER = 'This server answers its own page only, and no page of another 
 export function refuseStranger(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   origin: string,
-): CallerRefusal | undefined {
+): PageRefusal | undefined {
   const { origin: given, 'sec-fetch-site': site } = headers;
   const isOther = given === undefined ? method !== 'GET' : given !== origin;
   const isElsewhere = site !== undefined && site !== 'same-origin';

@@ -30,6 +30,8 @@ export interface PageConfig {
   signIn: { by: 'issuer'; issuer: IssuerConfig; keys: KeyFiles } | { by: 'proxy'; proxy: ProxyConfig };
   sessionSeconds: number;
   clusterName: string;
+  /** With a kubeconfig for each further cluster. */
+  clustersFolder?: string;
   /** Read for those who may not read the whole cluster. */
   namespaces: string[];
   logLevel: LogLevel;
@@ -58,7 +60,8 @@ export const PAGE_ENVIRONMENT: Record<string, string> = {
   UI_PROXY_CLIENT_NAMES: 'names in that certificate that may call, comma-separated (any)',
   UI_PROXY_USER_HEADER: "header in which the proxy sends the user's name (x-forwarded-user)",
   UI_PROXY_GROUPS_HEADER: 'header in which it sends groups, comma-separated (x-forwarded-groups)',
-  UI_CLUSTER_NAME: 'shown on the page (cluster)',
+  UI_CLUSTER_NAME: "name of the page's own cluster, as it is shown (cluster)",
+  UI_CLUSTERS: 'folder with a kubeconfig for each further cluster, in a file with the name that is shown (none)',
   UI_NAMESPACES:
     'namespaces that are shown to users who may not list Rollouts of the whole cluster, within their rights; comma-separated, ten at most (default)',
   HOST: 'address to listen on (all addresses)',
@@ -83,7 +86,9 @@ export function readPageConfig(env: Environment): PageConfig {
     return value;
   };
   const origin = env.UI_ORIGIN ?? '';
-  if (!isOrigin(origin)) mistakes.push(`UI_ORIGIN=${origin} is not https:// and a host, without a path`);
+  if (!origin)
+    mistakes.push("UI_ORIGIN is not set: it is the page's address in browsers, https://rollouts.example.com");
+  else if (!isOrigin(origin)) mistakes.push(`UI_ORIGIN=${origin} is not https:// and a host, without a path`);
   const { UI_TLS_CERT: cert, UI_TLS_KEY: key, UI_PROXY_CLIENT_CA: clientCa } = env;
   if (!cert !== !key) mistakes.push('UI_TLS_CERT and UI_TLS_KEY go together, but only one is set');
   const logLevel = env.LOG_LEVEL || 'info';
@@ -98,6 +103,7 @@ export function readPageConfig(env: Environment): PageConfig {
     signIn: proxyIn(env, mistakes) ?? issuerIn(env, mistakes),
     sessionSeconds: number('UI_SESSION_MINUTES', 60, 5, 720) * 60,
     clusterName: env.UI_CLUSTER_NAME || 'cluster',
+    ...(env.UI_CLUSTERS && { clustersFolder: env.UI_CLUSTERS }),
     namespaces,
     logLevel: logLevel as LogLevel,
     ...(env.LOG_LEVEL_FILE && { logLevelFile: env.LOG_LEVEL_FILE }),
@@ -136,7 +142,9 @@ function issuerIn(env: Environment, mistakes: string[]): Extract<PageConfig['sig
     groupsClaim: env.UI_OIDC_GROUPS_CLAIM || 'groups',
     groupsPrefix: env.UI_OIDC_GROUPS_PREFIX ?? '',
   };
-  if (!isIssuer(issuer)) mistakes.push(`UI_OIDC_ISSUER=${issuer} is not an https URL without user, query and fragment`);
+  if (!issuer) mistakes.push('neither UI_OIDC_ISSUER nor UI_PROXY_CLIENT_CA is set: one of them names the readers');
+  else if (!isIssuer(issuer))
+    mistakes.push(`UI_OIDC_ISSUER=${issuer} is not an https URL without user, query and fragment`);
   if (!clientId) mistakes.push('UI_OIDC_CLIENT_ID is not set');
   if (!key) mistakes.push('UI_COOKIE_KEY_FILE is not set');
   for (const name of ['UI_OIDC_USERNAME_PREFIX', 'UI_OIDC_GROUPS_PREFIX']) {

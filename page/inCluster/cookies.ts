@@ -105,11 +105,12 @@ export interface KeyFiles {
 }
 
 /** The current key, and the previous one where there is one. @throws Error when there is no good key in the file. */
-export function watchKeys({ key, previous }: KeyFiles, log: FileLog) {
+export function watchKeys({ key, previous }: KeyFiles, log: FileLog, onChange?: () => void) {
   return watchFiles<readonly Uint8Array[]>({
     what: 'key of the cookies',
     read: () => [readKey(key), ...(previous ? readPrevious(previous) : [])],
     isSame: (a, b) => Buffer.concat(a).equals(Buffer.concat(b)),
+    ...(onChange && { onChange }),
     log,
   });
 }

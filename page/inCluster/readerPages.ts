@@ -1,53 +1,56 @@
-/** A page for each person who is reading: watches and caches with that person's rights, shared by all of their tabs. */
+/** The pages of each person who is reading, one for each cluster: watches and caches with that person's rights, shared by all of their tabs. */
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeClient } from '../../cli/kube/kubeClient.ts';
-import { createPage, type Page } from '../page.ts';
+import { createPages, type Page } from '../page.ts';
+import type { ShareObject } from '../views.ts';
 import { type Identity, identityKey } from './identity.ts';
 
 /** Each keeps what the person may read in memory. */
-export const MOST_READERS = 50;
+const MOST_READERS = 50;
 /** A reload, or a lid that was closed for a moment, finds everything still there. */
 const IDLE_MS = 5 * 60_000;
 const SWEEP_MS = 30_000;
 
 export interface ReaderPages {
-  /** undefined: too many users are reading now. */
-  pageOf(identity: Identity): Page | undefined;
+  /** One for each cluster. undefined: too many users are reading now. */
+  pagesOf(identity: Identity): readonly Page[] | undefined;
   /** Ends the person's streams; those who are still signed in open them again. */
   interrupt(identity: Identity): void;
+  /** Ends all streams and forgets what was read: sessions or clusters have changed. */
+  closeAll(): void;
   close(): void;
 }
 
 interface ReaderPagesOptions {
-  /** A client that impersonates the person. */
-  connect(identity: Identity): KubeClient;
-  clusterName: string;
+  /** A client for each cluster, which impersonates the person. */
+  connect(identity: Identity): readonly { name: string; client: KubeClient; share: ShareObject }[];
   /** Read for those who may not read the whole cluster. */
   namespaces: readonly string[];
+  /** Address that ends the session; absent where there is none. */
+  signOut: string | undefined;
   now(): number;
-  most?: number;
 }
 
 interface Open {
-  page: Page;
-  client: KubeClient;
+  pages: readonly Page[];
+  clients: readonly KubeClient[];
   usedAt: number;
 }
 
-export function createReaderPages({
-  connect,
-  clusterName,
-  namespaces,
-  now,
-  most = MOST_READERS,
-}: ReaderPagesOptions): ReaderPages {
+/** One stream has all clusters. */
+const hubOf = ({ pages }: Open) => pages[0]!.feed.hub;
+
+export function createReaderPages({ connect, namespaces, signOut, now }: ReaderPagesOptions): ReaderPages {
   const open = new Map<string, Open>();
-  const close = (key: string, { page, client }: Open) => {
+  const close = (key: string, { pages, clients }: Open) => {
     open.delete(key);
-    page.feed.stop();
-    client.close();
+    for (const { feed } of pages) feed.stop();
+    for (const client of clients) client.close();
   };
-  const idle = () => [...open].filter(([, { page }]) => page.feed.hub.size === 0);
+  const closeAll = () => {
+    for (const [key, each] of open) close(key, each);
+  };
+  const idle = () => [...open].filter(([, each]) => hubOf(each).size === 0);
   const makeRoom = () => {
     const [longest] = idle().sort(([, a], [, b]) => a.usedAt - b.usedAt);
     if (longest) close(...longest);
@@ -57,28 +60,41 @@ export function createReaderPages({
   }, SWEEP_MS);
   sweep.unref();
   return {
-    pageOf(identity) {
+    pagesOf(identity) {
       const key = identityKey(identity);
       const before = open.get(key);
       if (before) {
         before.usedAt = now();
-        return before.page;
+        return before.pages;
       }
-      if (open.size >= most) makeRoom();
-      if (open.size >= most) return undefined;
-      const client = connect(identity);
-      const hello = { context: clusterName, server: '', user: identity.user, program: 'kubectl rollouts' };
-      const page = createPage({ client, hello, fallback: namespaces[0]!, now });
-      open.set(key, { page, client, usedAt: now() });
-      void mayReadAll(client).then((all) => page.feed.start(all ? undefined : namespaces));
-      return page;
+      if (open.size >= MOST_READERS) makeRoom();
+      if (open.size >= MOST_READERS) return undefined;
+      const clusters = connect(identity);
+      const clients = clusters.map(({ client }) => client);
+      const hello = { server: '', user: identity.user, program: 'kubectl rollouts', ...(signOut && { signOut }) };
+      const pages = createPages(
+        clusters.map(({ name, client, share }) => ({
+          client,
+          share,
+          hello: { ...hello, context: name },
+          fallback: namespaces[0]!,
+          now,
+        })),
+      );
+      open.set(key, { pages, clients, usedAt: now() });
+      for (const [index, { feed }] of pages.entries()) {
+        void mayReadAll(clients[index]!).then((all) => feed.start(all ? undefined : namespaces));
+      }
+      return pages;
     },
     interrupt(identity) {
-      open.get(identityKey(identity))?.page.feed.hub.close();
+      const found = open.get(identityKey(identity));
+      if (found) hubOf(found).close();
     },
+    closeAll,
     close() {
       clearInterval(sweep);
-      for (const [key, each] of open) close(key, each);
+      closeAll();
     },
   };
 }

@@ -1,17 +1,19 @@
-/** Joins the parts of the page in a cluster: cookies, sign-in, readers and sockets. */
+/** Joins the parts of the page in a cluster: clusters, cookies, sign-in, readers and sockets. */
 import type { IncomingMessage } from 'node:http';
 import { createClient } from '../../cli/kube/kubeClient.ts';
 import { requireClientCertificate } from '../../server/http/callers.ts';
 import { type Listener, listenHttp, listenHttps, shutDown } from '../../server/http/listen.ts';
 import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
 import type { Logger } from '../../server/log.ts';
-import type { CallerRefusal } from '../guard.ts';
+import type { PageRefusal } from '../guard.ts';
 import type { Assets } from '../server.ts';
-import { createPageApp, type Door, type Reader } from './app.ts';
+import { createPageApp, type Door, type Reader, SIGN_OUT } from './app.ts';
+import { type ShownCluster, watchClusters } from './clusters.ts';
 import type { PageConfig, ProxyConfig } from './config.ts';
 import { createCookieJar, watchKeys } from './cookies.ts';
 import { identityOfProxy } from './identity.ts';
 import { createReaderPages } from './readerPages.ts';
+import { createSharedObjects } from './sharedObjects.ts';
 import { createSignIn } from './signIn.ts';
 
 const SIGN_IN_SECONDS = 600;
@@ -19,7 +21,8 @@ const ANSWER_MS = 30_000;
 
 interface ServeOptions {
   config: PageConfig;
-  kubeConfig: Parameters<typeof createClient>[0]['config'];
+  /** Of the page's own cluster. */
+  kubeConfig: ShownCluster['config'];
   assets: Assets;
   log: Logger;
   now?: () => number;
@@ -37,21 +40,30 @@ export async function serveInCluster({
   log,
   now = Date.now,
 }: ServeOptions): Promise<ServedPage> {
-  const { origin, clusterName, namespaces, host, port, tls } = config;
+  const { origin, clusterName, clustersFolder, namespaces, host, port, tls, signIn } = config;
   const readerPages = createReaderPages({
-    clusterName,
     namespaces,
+    signOut: signIn.by === 'issuer' ? SIGN_OUT : undefined,
     now,
-    // Nothing that a browser has sent goes to the API server as a header.
+    // Nothing that a browser has sent goes to an API server as a header.
     connect: ({ user, groups }) =>
-      createClient(
-        { config: kubeConfig },
-        { timeoutMs: ANSWER_MS, userAgent: 'rollout-hooks-ui', as: user, asGroup: groups },
-      ),
+      clusters.current().map((cluster) => ({
+        ...cluster,
+        client: createClient(cluster, {
+          timeoutMs: ANSWER_MS,
+          userAgent: 'rollout-hooks-ui',
+          as: user,
+          asGroup: groups,
+        }),
+      })),
   });
+  // Browsers open their streams again at once, with the sessions and clusters of then.
+  const onChange = readerPages.closeAll;
+  const own = { name: clusterName, config: kubeConfig, share: createSharedObjects() };
+  const clusters = watchClusters({ own, folder: clustersFolder, onChange, log });
   let stopping = false;
   const notReady = () => (stopping ? 'shutting down' : undefined);
-  const { door, stop } = doorOf(config, log, now);
+  const { door, stop } = doorOf(config, { log, now, onChange });
   const app = createPageApp({ origin, assets, door, readerPages, log, now, notReady });
   const listening = { host, port, maxConnections: SERVER_LIMITS.connections };
   const listener: Listener = tls
@@ -62,6 +74,7 @@ export async function serveInCluster({
     async close() {
       stopping = true;
       stop();
+      clusters.stop();
       const ended = shutDown([listener], config.shutdownDelaySeconds);
       // Streams would go on for ever.
       setTimeout(() => readerPages.close(), config.shutdownDelaySeconds * 1000);
@@ -70,12 +83,19 @@ export async function serveInCluster({
   };
 }
 
-function doorOf({ signIn, sessionSeconds, origin }: PageConfig, log: Logger, now: () => number) {
+interface DoorOptions {
+  log: Logger;
+  now(): number;
+  /** Keys of sessions have changed. */
+  onChange(): void;
+}
+
+function doorOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onChange }: DoorOptions) {
   if (signIn.by === 'proxy') {
     const door: Door = { by: 'proxy', readerOf: proxyReader(signIn.proxy, sessionSeconds, now) };
     return { door, stop: () => {} };
   }
-  const { current, stop } = watchKeys(signIn.keys, log);
+  const { current, stop } = watchKeys(signIn.keys, log, onChange);
   const jar = createCookieJar({
     keys: current,
     seconds: { session: sessionSeconds, signIn: SIGN_IN_SECONDS },
@@ -87,7 +107,7 @@ function doorOf({ signIn, sessionSeconds, origin }: PageConfig, log: Logger, now
 
 function proxyReader({ clients, userHeader, groupsHeader }: ProxyConfig, seconds: number, now: () => number) {
   const refuse = requireClientCertificate(clients, { what: 'page', setting: 'UI_PROXY_CLIENT' });
-  return (request: IncomingMessage): Reader | CallerRefusal => {
+  return (request: IncomingMessage): Reader | PageRefusal => {
     const refusal = refuse(request);
     if (refusal) return { status: refusal.status, message: refusal.error };
     const textOf = (name: string) => [request.headers[name] ?? []].flat().join(',');

@@ -40,6 +40,8 @@ export interface Collections {
 }
 
 const PAGE_SIZE = 500;
+/** The API server checks a watch's rights when it begins, and lets one of its own accord run for an hour. */
+const WATCH_SECONDS = 300;
 
 export function createCollections(connection: Pick<Connection, 'send' | 'lines'>): Collections {
   const send = async <T>(path: string, signal?: AbortSignal) => (await connection.send<T>({ path, signal })).object;
@@ -66,7 +68,14 @@ export function createCollections(connection: Pick<Connection, 'send' | 'lines'>
       fieldSelector,
       ...from
     }: Collection & ListSelectors & { resourceVersion: string; signal?: AbortSignal }) {
-      const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion, labelSelector, fieldSelector };
+      const query = {
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        timeoutSeconds: String(WATCH_SECONDS),
+        resourceVersion,
+        labelSelector,
+        fieldSelector,
+      };
       for await (const line of connection.lines({ path: withQuery(resourcePath(from), query), signal })) {
         if (line !== '') yield JSON.parse(line) as WatchEvent<T>;
       }

@@ -73,6 +73,18 @@ it('where that may not be either, nothing is shown, and it is said', async () =>
   ]);
 });
 
+it('a right that is taken away ends what is shown within five minutes, with the watch', async () => {
+  let isRevoked = false;
+  const seen = await told((response, url) => {
+    if (isRevoked) return status(response, 403, 'Forbidden', 'cannot list');
+    if (!isWatch(url)) return json(response, list([rollout('app')]));
+    expect(url.searchParams.get('timeoutSeconds')).toBe('300');
+    isRevoked = true;
+    return response.writeHead(200).end();
+  }, 'forbidden in shop');
+  expect(seen).toEqual(['all: app', 'live', 'all: ', 'forbidden in shop']);
+});
+
 it('a kind that is not served is absent', async () => {
   expect(await told((response) => status(response, 404, 'NotFound', 'no such kind'), 'absent')).toEqual([
     'all: ',

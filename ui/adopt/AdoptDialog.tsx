@@ -1,4 +1,4 @@
-/** One object to be put under a Rollout: what would be written, as a diff; what may be chosen; then the writes. */
+/** The dialog that adopts one object: the diff of the writes, the options, and the button that makes them. */
 import { useEffect, useState } from 'preact/hooks';
 import { lackingText } from '../../client/actions/action.ts';
 import type { AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
@@ -75,7 +75,7 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
   );
 }
 
-/** Lines of a diff; what is added has a + as well as a colour. */
+/** Lines of a diff; added ones have a + as well as a colour. */
 function Diff({ text }: { text: string }) {
   return (
     <section class="diff" tabIndex={0} aria-label="What would be written">
@@ -101,7 +101,7 @@ interface ChooseProps {
   kind: AdoptRequest['kind'];
 }
 
-/** What `adopt` takes as options. Open where nothing was found without. */
+/** The options of `adopt`. Unfolded if they are needed for a plan. */
 function Choose({ plans: { plan, policies, variables }, choices, kind }: ChooseProps) {
   const change = (key: keyof Choices) => (value: string) => setQuery({ [key]: value.trim() }, 'replace');
   return (

@@ -1,4 +1,4 @@
-/** Every deployment that is remembered: how it went, who asked for it and why, how long each part took. */
+/** The deployments in the history: result, requester and reason, and how long each part took. */
 import { useEffect, useRef } from 'preact/hooks';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';
@@ -7,7 +7,7 @@ import { pinText } from '../../client/explain/application.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { Badge } from '../look/Badge.tsx';
 import { OUTCOMES } from '../look/words.ts';
-import { open } from '../parts/ActionDialog.tsx';
+import { openAction } from '../parts/ActionDialog.tsx';
 import { mayDo } from '../parts/rights.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago } from '../parts/Time.tsx';
@@ -112,7 +112,13 @@ function Entry({ each, application, rights }: EntryProps) {
       </td>
       <td class="history-actions">
         {actions.map((action) => (
-          <button key={action.id} type="button" class="small" onClick={() => open(action)} aria-label={action.label}>
+          <button
+            key={action.id}
+            type="button"
+            class="small"
+            onClick={() => openAction(action)}
+            aria-label={action.label}
+          >
             {action.submit}
           </button>
         ))}

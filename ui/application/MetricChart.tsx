@@ -66,7 +66,7 @@ function measurementText({ value, result }: MeasurementView): string {
   return value === undefined ? RESULTS[result] : `${numberText(value)}, ${RESULTS[result]}`;
 }
 
-/** Value, range and times, for those who do not see the picture. */
+/** The picture in words, for screen readers: value, range and times. */
 function metricText({ min, max, measurements }: MetricView): string {
   const newest = measurements.at(-1)!;
   const outside = measurements.filter(({ result }) => result === 'OutOfRange').length;

@@ -1,4 +1,4 @@
-/** The path of a release: the release, what stands between, the Flux objects that take it, their health. Left to right, or down on a phone. */
+/** The path of a release: the release, its blockers, the Flux objects that take it, their health. Left to right, or down on a phone. */
 import type { Application, Step } from '../../client/explain/application.ts';
 import { isOfEarlier } from '../../client/explain/application.ts';
 import { kindsThat, STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
@@ -76,7 +76,7 @@ function Column({ title, children }: { title: string; children: preact.Component
   );
 }
 
-/** `waiting`: the version that has not come to what the deployed one has passed. */
+/** `waiting`: the version that has not reached the steps that the deployed one has passed. */
 function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined }) {
   const { state, title, kind, detail, object, by, reason, until, since, metric } = step;
   const look = STEPS[state];

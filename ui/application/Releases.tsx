@@ -1,9 +1,9 @@
-/** Every release that is known, also those that no deployment has had: to deploy one manually, or to pin it. */
+/** All known releases, also those that were never deployed: to deploy one manually, or to pin it. */
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ReleaseView, Rights } from '../../client/board/pageMessages.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { Panel } from '../look/Panel.tsx';
-import { open } from '../parts/ActionDialog.tsx';
+import { openAction } from '../parts/ActionDialog.tsx';
 import { mayDo } from '../parts/rights.ts';
 import { Ago } from '../parts/Time.tsx';
 import { query, setQuery } from '../state/route.ts';
@@ -32,7 +32,7 @@ export function Releases({ application, releases, rights }: ReleasesProps) {
           ))}
         </select>
         {actions.map((action) => (
-          <button key={action.id} type="button" onClick={() => open(action)}>
+          <button key={action.id} type="button" onClick={() => openAction(action)}>
             {action.label}
           </button>
         ))}

@@ -1,8 +1,8 @@
-/** Where the measurements of a HealthCheck are drawn: a line with gaps, the bounds of the range, a mark for each measurement. */
+/** Geometry of a HealthCheck's measurements: a line with gaps, the bounds of the range, a mark for each measurement. */
 import type { MeasurementView, MetricView } from '../../client/explain/application.ts';
 
 export const PICTURE = { width: 240, height: 92 };
-/** Room for half a mark, for the label of a bound, and below that for the ticks of gaps. */
+/** Margins: half a mark, the label of a bound, and below the ticks of gaps. */
 const MARGIN = { x: 8, top: 18, bottom: 26 };
 
 export interface Mark {
@@ -48,7 +48,7 @@ export function metricPicture({ min, max, measurements }: MetricView): MetricPic
   };
 }
 
-/** Values that follow one another, at least two. */
+/** Runs of two or more values without a gap. */
 function runs(marks: readonly Mark[]): Mark[][] {
   const found: Mark[][] = [[]];
   for (const mark of marks) {
@@ -58,7 +58,7 @@ function runs(marks: readonly Mark[]): Mark[][] {
   return found.filter(({ length }) => length > 1);
 }
 
-/** From the least to the greatest of the numbers; one alone is in the middle. Tenths are enough. */
+/** A scale from the smallest to the largest number, rounded to tenths; a single number is in the middle. */
 function scale(numbers: readonly number[], from: number, to: number): (value: number) => number {
   const [least, greatest] = [Math.min(...numbers), Math.max(...numbers)];
   return (value) => {
@@ -67,7 +67,7 @@ function scale(numbers: readonly number[], from: number, to: number): (value: nu
   };
 }
 
-/** Six digits, as a message of the check has them. */
+/** A value with six digits, as in messages of the check. */
 export function numberText(value: number): string {
   return String(Number(value.toPrecision(6)));
 }

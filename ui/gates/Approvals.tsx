@@ -1,4 +1,4 @@
-/** Versions at a Gate that people approve: who has, who does not count, what is missing. */
+/** Approvals of each version at a Gate: given, not counting, and missing ones. */
 import type { ApprovalView } from '../../client/explain/approvalViews.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Panel } from '../look/Panel.tsx';

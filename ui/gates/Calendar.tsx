@@ -1,4 +1,4 @@
-/** Gates over the coming days: a band where one is closed, dashed where somebody has planned it. Dragging over the first line plans a freeze. */
+/** Gates over the coming days: a band where one is closed, dashed where one is planned. Dragging over the first line plans a freeze. */
 import { scaleTime } from 'd3-scale';
 import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView, ScheduleView } from '../../client/board/planViews.ts';
@@ -10,14 +10,14 @@ import { useWidth } from '../state/width.ts';
 
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
-/** Of a band, to be seen beside the line of the present. */
+/** Smallest width of a band, visible beside the line of the present. */
 const LEAST = 7;
 
 /** A Gate or a schedule. */
 export interface CalendarLine {
   id: string;
   name: string;
-  /** Beside the name, small: where it is, what it holds. */
+  /** Small text beside the name: its namespace, what it holds. */
   about: string;
   /** Absent where it has no page. */
   to?: string;
@@ -28,11 +28,11 @@ export interface CalendarLine {
 interface CalendarProps {
   lines: readonly CalendarLine[];
   days: number;
-  /** Absent: nothing can be planned here. */
+  /** Absent where the reader can plan no freeze. */
   onPlan?: (from: number, to: number) => void;
 }
 
-/** Midnight by this machine's clock. */
+/** Last midnight in the browser's time zone. */
 function startOfToday(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
@@ -149,7 +149,7 @@ interface PlanLineProps {
   onPlan: (from: number, to: number) => void;
 }
 
-/** Dragged in steps of a quarter of an hour in a week, of an hour in a month. */
+/** The line on which dragging plans a freeze: in steps of 15 minutes in a week, of an hour in a month. */
 function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
   const [drag, setDrag] = useState<{ from: number; to: number } | undefined>();
   const step = days > 10 ? 4 * QUARTER_MS : QUARTER_MS;
@@ -197,7 +197,7 @@ function isWeekend(date: number): boolean {
   return new Date(date).getDay() % 6 === 0;
 }
 
-/** With the month on the first label of a month: one in `every` days has a label. */
+/** Label of one in `every` days; the first label of a month names the month. */
 function shortDay(date: number, room: number, every: number): string {
   if (room > 90) return dayName(date);
   const day = new Date(date).getDate();

@@ -1,4 +1,4 @@
-/** A freeze, from scratch: what, when, why; what it would hold; then the request. All but the reason is in the address. */
+/** The dialog that creates a freeze: its fields, the objects that it would hold, and the request. All fields but the reason are in the address. */
 import { useEffect, useState } from 'preact/hooks';
 import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
 import type { Preview } from '../../client/board/pageMessages.ts';
@@ -203,7 +203,7 @@ function Holds({ preview }: { preview: Preview | undefined }) {
   );
 }
 
-/** As the field of the browser has it: by this machine's clock, without a zone. */
+/** The value of a `datetime-local` field: the browser's time zone, without naming it. */
 function localOf(time: string): string {
   if (!time) return '';
   const date = new Date(time);

@@ -1,4 +1,4 @@
-/** A freeze in the making: what is filled in, as the address has it, and the Gate that comes of it. */
+/** The form of a freeze: its fields, how the address holds them, and the Gate that they make. */
 import type { Gate } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { parseHours } from '../../client/actions/userInput.ts';
@@ -7,26 +7,26 @@ import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { formatDuration, parseDuration } from '../../core/kube/duration.ts';
 import type { Query } from '../state/address.ts';
 
-/** All but its reason: that is the user's own. */
+/** The fields without the reason, which is never in the address. */
 export interface Freeze {
   when: 'now' | 'planned' | 'weekly';
   name: string;
-  /** Where the Gate is: it holds what is there, or in all namespaces. */
+  /** Namespace of the Gate: it holds the objects there, or in all namespaces. */
   namespace: string;
   isOfAll: boolean;
   kinds: readonly string[];
-  /** `24h`; empty: until a user opens it. */
+  /** Duration, `24h`; empty: until a user opens the Gate. */
   lasts: string;
-  /** Of a planned one: RFC 3339. */
+  /** Beginning of a planned freeze: RFC 3339. */
   from: string;
   days: readonly string[];
-  /** Of these days: `16:00-08:00`; empty: all day. */
+  /** Hours on these days, `16:00-08:00`; empty: all day. */
   hours: string;
   timezone: string;
 }
 
 const MINUTE_MS = 60_000;
-/** No kind, and no end: what is absent is the usual. */
+/** In the address: no kind, or no end. Without a value there are the usual kinds and end. */
 const NONE = '-';
 
 export function freezeOf(query: Query, namespace: string, timezone: string): Freeze {
@@ -63,19 +63,19 @@ export function queryOf({ when, name, namespace, isOfAll, kinds, lasts, from, da
   };
 }
 
-/** Opens the dialog on one that begins then. */
+/** The query that opens the dialog with a freeze from then on. */
 export function plannedFreeze(from: Date, lasts: string): Query {
   return { do: 'freeze', when: 'planned', from: instantText(from), for: lasts };
 }
 
 export const instantText = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
 
-/** Everything of it out of the address. */
+/** The query that closes the dialog: none of its fields. */
 export const NO_FREEZE: Query = Object.fromEntries(
   ['do', 'when', 'name', 'in', 'all', 'kinds', 'for', 'from', 'days', 'between', 'zone'].map((key) => [key, '']),
 );
 
-/** What it is called unless the user says otherwise; a name that is taken gets a number. */
+/** The default name of the Gate; a name that is taken gets a number. */
 export function nameOf({ name, when, days, from, namespace }: Freeze, isTaken: (id: string) => boolean): string {
   if (name) return name;
   const base =
@@ -107,7 +107,7 @@ export function requestOf(freeze: Freeze, name: string, reason: string): ActionR
   return { type: 'freeze', object, reason, spec, ...(when === 'planned' && from && { at: from }) };
 }
 
-/** Why it cannot be asked for yet. */
+/** What is missing or wrong in the form. */
 export function lacking({ kinds, when, days, hours, lasts, from }: Freeze): string | undefined {
   if (kinds.length === 0) return 'Choose at least one kind.';
   if (when === 'weekly' && days.length === 0) return 'Choose at least one day.';
@@ -118,7 +118,7 @@ export function lacking({ kinds, when, days, hours, lasts, from }: Freeze): stri
   return undefined;
 }
 
-/** Usual ends: how long each takes from then on. */
+/** Presets for the end, and the duration of each from then on. */
 export function presets(from: Date): (readonly [lasts: string, text: string])[] {
   const until = (days: number) => {
     const end = new Date(from);
@@ -137,7 +137,7 @@ export function presets(from: Date): (readonly [lasts: string, text: string])[] 
   ];
 }
 
-/** In whole minutes, without the units that are nought. */
+/** A duration in whole minutes, without units that are zero: `1h30m`. */
 export function durationText(ms: number): string {
   return formatDuration(Math.max(Math.round(ms / MINUTE_MS), 1) * MINUTE_MS).replace(/(?<=[hm])0[ms]/g, '');
 }

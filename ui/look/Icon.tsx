@@ -1,4 +1,4 @@
-/** Drawn here, sixteen units wide, in the colour of the text: each state has a shape of its own, not only a colour. */
+/** Icons, sixteen units wide, in the colour of the text. Each state has a shape of its own, not only a colour. */
 const PATHS = {
   done: 'M3.5 8.5l3 3 6-7',
   failed: 'M4 4l8 8M12 4l-8 8',

@@ -1,4 +1,4 @@
-/** A page that has nothing to show says why, and what to do. */
+/** The text of a page that has nothing to show: why, and what to do. */
 import { Icon, type IconName } from './Icon.tsx';
 import type { Tone } from './words.ts';
 
@@ -6,7 +6,7 @@ interface MessageProps {
   icon: IconName;
   tone?: Tone;
   title: string;
-  /** It is all that there is: its title is the page's. */
+  /** It fills the page, so its title is the page's heading. */
   isWhole?: boolean;
   children?: preact.ComponentChildren;
 }

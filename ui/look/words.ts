@@ -1,4 +1,4 @@
-/** Words, icons and tones of what an application, a deployment or a step is. */
+/** Texts, icons and tones for the states of applications, deployments, steps and other objects. */
 import type { ApplicationState, Outcome, StepState } from '../../client/explain/application.ts';
 import type { ExplainedState } from '../../client/explain/explanation.ts';
 import type { IconName } from './Icon.tsx';
@@ -21,7 +21,7 @@ export const STATES: Record<ApplicationState, Look> = {
   empty: { text: 'Nothing yet', icon: 'empty', tone: 'calm' },
 };
 
-/** What needs a person first. */
+/** States that need a person come first. */
 export const STATE_ORDER: readonly ApplicationState[] = [
   'problem',
   'failed',
@@ -41,7 +41,7 @@ export const OUTCOMES: Record<Outcome, Look> = {
   Unknown: { text: 'Deployed', icon: 'unknown', tone: 'calm' },
 };
 
-/** Of any other object. */
+/** States of any other object. */
 export const EXPLAINED: Record<ExplainedState, Look> = {
   free: { text: 'Free', icon: 'done', tone: 'good' },
   held: { text: 'Held', icon: 'gate', tone: 'held' },

@@ -1,4 +1,4 @@
-/** What runs without a Rollout in charge: each Kustomization, OCIRepository and HelmRelease, with what would put it under one. */
+/** Kustomizations, OCIRepositories and HelmReleases without a Rollout, and how to adopt each. */
 import { useMemo, useState } from 'preact/hooks';
 import type { AdoptList, Ungoverned } from '../../client/board/adoptViews.ts';
 import { AdoptDialog } from '../adopt/AdoptDialog.tsx';
@@ -12,9 +12,9 @@ import { useItem } from '../state/item.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
-/** Nothing watches these: they are read again while the page is seen. */
+/** Interval of reads: these objects aren't watched. */
 const READ_MS = 20_000;
-/** More are found by searching. */
+/** Objects that are listed; a search finds others. */
 const SHOWN = 200;
 
 export function AdoptPage() {
@@ -130,7 +130,7 @@ function Row({ object }: { object: Ungoverned }) {
 
 type Chosen = Pick<Ungoverned, 'namespace' | 'name'> & { kind: 'Kustomization' | 'OCIRepository' };
 
-/** `Kustomization shop/checkout`; in the address too. */
+/** `Kustomization shop/checkout`, also in the address. */
 function keyOf({ kind, namespace, name }: Pick<Ungoverned, 'kind' | 'namespace' | 'name'>): string {
   return `${kind} ${namespace}/${name}`;
 }

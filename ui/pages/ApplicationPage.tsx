@@ -1,4 +1,4 @@
-/** One application: what waits and why, who can do what about it, the path of a release, and every deployment. */
+/** One application: what waits and why, the actions, the path of a release, and the deployments. */
 import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
@@ -24,7 +24,7 @@ import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { hello, isComplete, rows } from '../state/stream.ts';
 
-/** No row has the measurements of HealthChecks: those of a fleet would be too much for the stream. It is the least interval of a measurement. */
+/** Interval of reads: rows lack the measurements of HealthChecks, which would be too much for the stream. The shortest interval of a measurement. */
 const CHECKED_MS = 10_000;
 
 export function ApplicationPage({ id }: { id: string }) {
@@ -81,7 +81,7 @@ function Application({ data: given }: { data: Data }) {
   );
 }
 
-/** What there is to know at 3 a.m., in the words of the conditions, and what can be done about it. */
+/** The most important facts, in the words of the conditions, and the actions. */
 function Banner({ data: { application, actions, rights } }: { data: Data }) {
   const { state, headline, causes, next, unread } = application;
   const track = trackOf(application);

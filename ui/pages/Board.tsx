@@ -1,4 +1,4 @@
-/** Every application as a row: what runs, what is on its way and how far, why it waits, how the last deployments went. */
+/** The board: a row for each application, with what runs, the progress of the next version, why it waits, and the last results. */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { keyOf, type Row } from '../../client/board/row.ts';
@@ -10,8 +10,8 @@ import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
 import { Search } from '../parts/Search.tsx';
 import { Unread } from '../parts/Unread.tsx';
-import { type Item, VirtualList } from '../parts/VirtualList.tsx';
-import { counts, groupings, groupOf, namespaces, shown, total } from '../state/board.ts';
+import { type ListItem, VirtualList } from '../parts/VirtualList.tsx';
+import { groupings, groupNameOf, namespaces, shown, stateCounts, total } from '../state/board.ts';
 import { clusters } from '../state/cluster.ts';
 import { onKeys } from '../state/keys.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
@@ -20,7 +20,7 @@ import { isNarrow } from '../state/width.ts';
 
 const HEADING = 44;
 const height = computed(() => (isNarrow.value ? 168 : 68));
-/** By the keyboard; index into what is shown. */
+/** The row that the keyboard has chosen: an index into `shown`. */
 const cursor = signal(-1);
 
 export function Board() {
@@ -66,8 +66,8 @@ function Toolbar() {
         <fieldset class="chips">
           <legend class="hidden">State</legend>
           <Chip state="" count={total.value} text="All" />
-          {STATE_ORDER.filter((each) => counts.value.has(each) || each === state).map((each) => (
-            <Chip key={each} state={each} count={counts.value.get(each) ?? 0} text={STATES[each].text} />
+          {STATE_ORDER.filter((each) => stateCounts.value.has(each) || each === state).map((each) => (
+            <Chip key={each} state={each} count={stateCounts.value.get(each) ?? 0} text={STATES[each].text} />
           ))}
         </fieldset>
         <a class="adopt-link" href={linkTo.adopt}>
@@ -137,13 +137,13 @@ function keyAt(found: readonly Row[], index: number): string | undefined {
   return row && keyOf(row);
 }
 
-function itemsOf(found: readonly Row[], group: string, rowHeight: number): Item[] {
-  const items: Item[] = [];
+function itemsOf(found: readonly Row[], group: string, rowHeight: number): ListItem[] {
+  const items: ListItem[] = [];
   const sizes = new Map<string, number>();
-  if (group) for (const row of found) sizes.set(groupOf(row, group), (sizes.get(groupOf(row, group)) ?? 0) + 1);
+  if (group) for (const row of found) sizes.set(groupNameOf(row, group), (sizes.get(groupNameOf(row, group)) ?? 0) + 1);
   let current: string | undefined;
   found.forEach((row, index) => {
-    const own = groupOf(row, group);
+    const own = groupNameOf(row, group);
     if (group && own !== current) {
       current = own;
       items.push({

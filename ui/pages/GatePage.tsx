@@ -1,4 +1,4 @@
-/** One Gate: is it open, who made it so and why, until when, what it holds, and the coming weeks. */
+/** One Gate: open or closed, by which user and why, until when, what it holds, and the coming weeks. */
 
 import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
 import type { GatePage as Data } from '../../client/board/pageMessages.ts';
@@ -24,7 +24,7 @@ const READ_MS = 5000;
 
 export function GatePage({ id }: { id: string }) {
   const known = gates.value.get(keyOf({ cluster: cluster.value, id }));
-  // Which versions wait is no part of the Gate: where people approve them it is read again while the page is seen.
+  // The Gate doesn't list the versions that wait for approval: they are read at an interval.
   const tick = known?.approvals ? Math.floor(now.value / READ_MS) : 0;
   const loaded = useItem((signal) => api.gate(id, signal), known ?? isComplete.value, tick);
   return <Item loaded={loaded}>{(data) => <Gate data={data} />}</Item>;

@@ -1,4 +1,4 @@
-/** Gates and calendar: what is closed, by whom and until when, what comes, and what each holds. */
+/** Gates and their calendar: what is closed, by which user and until when, what is planned, and what each Gate holds. */
 
 import { keyOf } from '../../client/board/row.ts';
 import { Calendar, gateLine, scheduleLine } from '../gates/Calendar.tsx';

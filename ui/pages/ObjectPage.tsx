@@ -1,4 +1,4 @@
-/** Any other object of ours or of Flux's: why it is as it is, the commands that release it, its conditions, Events, inventory and YAML. */
+/** Any other object of ours or Flux's: why it is held or failed, the commands that release it, its conditions, Events, inventory and YAML. */
 import type { Remedy } from '../../client/explain/application.ts';
 import type { ObjectDetails } from '../../client/explain/objectDetails.ts';
 import { Badge } from '../look/Badge.tsx';
@@ -14,7 +14,7 @@ import { useItem } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
-/** Nothing watches these: they are read again while the page is seen. */
+/** Interval of reads: these objects aren't watched. */
 const READ_MS = 5000;
 
 export function ObjectPage({ kind, id }: { kind: string; id: string }) {

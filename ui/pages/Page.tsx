@@ -2,8 +2,8 @@ import type { KindState } from '../../client/board/pageMessages.ts';
 import { Message } from '../look/Message.tsx';
 import { unknownCluster } from '../state/cluster.ts';
 import { route } from '../state/route.ts';
-import { hasKey } from '../state/session.ts';
-import { connection, isComplete, kinds, open, rows, signIn, trouble } from '../state/stream.ts';
+import { credentialsRefused, hasKey } from '../state/session.ts';
+import { connection, isComplete, kinds, reconnect, rows, signIn, trouble } from '../state/stream.ts';
 import { AdoptPage } from './AdoptPage.tsx';
 import { ApplicationPage } from './ApplicationPage.tsx';
 import { Board } from './Board.tsx';
@@ -42,8 +42,11 @@ export function Page() {
   if (unknownCluster.value) {
     return (
       <Message icon="unknown" title={`Cluster ${unknownCluster.value} is not shown here`} isWhole>
-        <p>This address is about another cluster. In a terminal:</p>
-        <pre class="inline-command">kubectl rollouts ui --context {unknownCluster.value}</pre>
+        <p>This address is about another cluster.{hasKey && ' In a terminal:'}</p>
+        {hasKey && <pre class="inline-command">kubectl rollouts ui --context {unknownCluster.value}</pre>}
+        <p>
+          <a href="/">All applications</a>
+        </p>
       </Message>
     );
   }
@@ -57,7 +60,7 @@ export function Page() {
           </>
         )}
         <p>
-          <button type="button" onClick={open}>
+          <button type="button" onClick={reconnect}>
             Try again
           </button>
         </p>
@@ -69,7 +72,7 @@ export function Page() {
       {connection.value === 'lost' && (
         <div class="notice tone-bad" role="status">
           The server of this page does not answer. What you see is how it was.{' '}
-          <button type="button" class="link" onClick={open}>
+          <button type="button" class="link" onClick={reconnect}>
             Try now
           </button>
         </div>
@@ -80,7 +83,7 @@ export function Page() {
   );
 }
 
-/** An API server is silent: said on every page, whatever it shows. */
+/** Notices of clusters that don't answer, on every page. */
 function Behind() {
   if (!isComplete.value) return null;
   return (
@@ -92,7 +95,7 @@ function Behind() {
   );
 }
 
-/** It has answered before. */
+/** Whether the cluster has answered before. */
 function isShown(cluster: string): boolean {
   return [...rows.value.values()].some((row) => row.cluster === cluster);
 }
@@ -104,7 +107,7 @@ function BehindCluster({ cluster, states }: { cluster: string | undefined; state
     return (
       <div class="notice" role="status">
         {behind.some(({ state }) => state === 'signed-out')
-          ? `Your credentials${cluster === undefined ? '' : ` for cluster ${cluster}`} are no longer accepted: sign in again as you do for kubectl. `
+          ? `${credentialsRefused(cluster)} `
           : `${of} does not answer (${behind[0]?.why}). `}
         {cluster === undefined
           ? 'What you see is how it was.'
@@ -124,7 +127,7 @@ function BehindCluster({ cluster, states }: { cluster: string | undefined; state
 
 function Current() {
   const current = route.value;
-  // The same name in another cluster is another object.
+  // Keys have the cluster: the same name in another cluster is another object.
   const { cluster: where } = current.query;
   switch (current.page) {
     case 'board':
@@ -143,7 +146,7 @@ function Current() {
       return <AdoptPage key={where} />;
     case 'unknown':
       return (
-        <Message icon="unknown" title="There is no such page">
+        <Message icon="unknown" title="There is no such page" isWhole>
           <p>
             <a href="/">All applications</a>
           </p>

@@ -1,4 +1,4 @@
-/** Promotion: pipelines with their stages, versions and what holds them; and budgets with their waves. */
+/** Promotion: pipelines with their stages, versions and blockers, and budgets with their waves. */
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { keyOf } from '../../client/board/row.ts';
@@ -12,13 +12,13 @@ import { ChosenStage } from '../promotion/ChosenStage.tsx';
 import { Graph, moveFocus } from '../promotion/Graph.tsx';
 import { Matrix } from '../promotion/Matrix.tsx';
 import { hasWords, movedAt, movedLast, type Pipeline, pipelinesOf } from '../promotion/pipelines.ts';
-import { Budget } from '../promotion/Waves.tsx';
+import { BudgetPanel } from '../promotion/Waves.tsx';
 import { cluster } from '../state/cluster.ts';
 import { onKeys } from '../state/keys.ts';
 import { query } from '../state/route.ts';
 import { budgets, isComplete, rows } from '../state/stream.ts';
 
-/** More are found by searching. */
+/** Pipelines that are shown; a search finds others. */
 const SHOWN = 20;
 
 const pipelines = computed(() => pipelinesOf(rows.value));
@@ -29,7 +29,7 @@ export function PromotionPage() {
   const { q = '' } = query.value;
   const stage = chosenStage();
   const found = pipelines.value.filter((pipeline) => hasWords(pipeline, rows.value, q));
-  // Wherever it stands: an address may name it.
+  // The address may name a pipeline beyond those.
   const shown = found.filter(({ stages }, index) => index < SHOWN || stages.includes(stage));
   const waves = [...budgets.value.values()].sort(
     (a, b) => Number(b.isHeld) - Number(a.isHeld) || a.id.localeCompare(b.id),
@@ -63,13 +63,13 @@ export function PromotionPage() {
       ))}
       {found.length > shown.length && <p class="meta">{found.length - shown.length} more: search for them.</p>}
       {waves.map((budget) => (
-        <Budget key={keyOf(budget)} budget={budget} />
+        <BudgetPanel key={keyOf(budget)} budget={budget} />
       ))}
     </article>
   );
 }
 
-/** Its key; empty: none. */
+/** Key of the chosen stage; empty: none. */
 function chosenStage(): string {
   const { stage: id } = query.value;
   return id ? keyOf({ cluster: cluster.value, id }) : '';

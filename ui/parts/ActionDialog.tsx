@@ -1,4 +1,4 @@
-/** The dialog of an action: what comes of it, why it is asked for, and the command that does the same. */
+/** The dialog of an action: its effect, the reason, and the command that does the same. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Action, lackingText } from '../../client/actions/action.ts';
 import { takesReason } from '../../client/actions/table.ts';
@@ -10,7 +10,7 @@ import { RequestDialog } from './Dialog.tsx';
 import { Field } from './Field.tsx';
 
 /** Sets the address to the dialog of an action: `ActionDialog` shows it. */
-export function open({ id }: Action): void {
+export function openAction({ id }: Action): void {
   setQuery({ do: id });
 }
 
@@ -19,7 +19,7 @@ interface ActionDialogProps {
   rights: Rights;
 }
 
-/** The action that the address names. Once open it stays, also when the action has been made and is offered no more. */
+/** The dialog of the action that the address names. It stays open after the action was made and is no longer offered. */
 export function ActionDialog({ find, rights }: ActionDialogProps) {
   const { do: id } = query.value;
   const shown = useRef<Action | undefined>(undefined);
@@ -47,7 +47,7 @@ function Open({ action, rights }: { action: Action; rights: Rights }) {
   const [check, setCheck] = useState<Answer | undefined>();
   const lacking = lackingText(action.rights, rights);
   useEffect(() => {
-    // What the API server would say, before the user decides. A bypass without a reason would only be told that it lacks one.
+    // Shows the API server's answer before the user decides. Where a reason is required, it would only say that the reason is missing.
     if (!needsReason && !lacking) void api.dryRun(action.request).then(setCheck, () => {});
   }, []);
   const request = { ...action.request, reason: reason.trim() };

@@ -1,7 +1,7 @@
-/** A button for what the reader may do; for the rest, the rights that it takes. */
+/** Buttons for the actions that the reader may do, and the missing rights for the others. */
 import { type Action, lackingText } from '../../client/actions/action.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';
-import { open } from './ActionDialog.tsx';
+import { openAction } from './ActionDialog.tsx';
 import { mayDo, primaryOf } from './rights.ts';
 
 export function Actions({ actions, rights }: { actions: readonly Action[]; rights: Rights }) {
@@ -18,7 +18,7 @@ export function Actions({ actions, rights }: { actions: readonly Action[]; right
               key={action.id}
               type="button"
               class={action === primary ? 'primary' : undefined}
-              onClick={() => open(action)}
+              onClick={() => openAction(action)}
             >
               {action.label}
             </button>

@@ -17,10 +17,10 @@ interface BoardRowProps {
   isNarrow: boolean;
 }
 
-/** With a column for the cluster, where there are several. */
+/** Class of a row: with several clusters it has a column for the cluster. */
 const gridClass = () => `row-grid${clusters.value.length > 0 ? ' of-clusters' : ''}`;
 
-/** Above the rows, in their columns. */
+/** Column heads above the rows. */
 export function BoardHead() {
   return (
     <div class={`${gridClass()} row-head`} aria-hidden="true">
@@ -40,7 +40,7 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
   const link = useRef<HTMLAnchorElement>(null);
   const focused = isFocused();
   useEffect(() => {
-    // Rows move under the cursor: nothing is taken from a field that the user is in.
+    // Rows move under the cursor; a field that the user is in keeps the focus.
     if (focused && document.activeElement?.matches('body, .row-link')) link.current?.focus({ preventScroll: true });
   }, [focused]);
   const isDone = row.state === 'done';
@@ -120,7 +120,7 @@ function Next({ row: { track, runs, state, pinned } }: { row: Row }) {
   );
 }
 
-// How the last deployments went: a bar for each, oldest first. A failed one is broken, a cancelled one hollow.
+// Results of the last deployments: a bar for each, oldest first. A failed one is broken, a cancelled one hollow.
 
 const STRIP = 12;
 const STEP = 9;

@@ -1,8 +1,8 @@
-/** The cluster that the address names: a filter, or where something is made. Nothing with one cluster. */
+/** A select for the cluster in the address: a filter, or the target of a new object. Absent with one cluster. */
 import { clusters } from '../state/cluster.ts';
 import { query, setQuery } from '../state/route.ts';
 
-/** `none`: what it means to name none. */
+/** `none`: the text of the option without a cluster. */
 export function ClusterChoice({ none }: { none: string }) {
   if (clusters.value.length === 0) return null;
   return (

@@ -19,7 +19,7 @@ export function Dialog({ title, isWide, onClose, children }: DialogProps) {
     <dialog ref={element} class={isWide ? 'dialog wide' : 'dialog'} onClose={onClose} aria-labelledby="dialog-title">
       <header>
         <h2 id="dialog-title">{title}</h2>
-        <button type="button" class="quiet" onClick={onClose} aria-label="Close">
+        <button type="button" class="quiet" onClick={close} aria-label="Close">
           <Icon name="close" />
         </button>
       </header>
@@ -28,22 +28,27 @@ export function Dialog({ title, isWide, onClose, children }: DialogProps) {
   );
 }
 
+/** Closes the dialog in the browser, which gives the focus back to the element that opened it. */
+function close({ currentTarget }: { currentTarget: HTMLElement }): void {
+  currentTarget.closest('dialog')?.close();
+}
+
 interface RequestDialogProps {
   title: string;
   isWide?: boolean;
   text: string;
-  /** Of the button that sends it; absent where nothing can be sent. */
+  /** The button that sends the request; absent while there is nothing to send. */
   submit?: { text: string; busy?: string; isReady: boolean; isDanger?: boolean | undefined } | undefined;
   send: () => Promise<Answer>;
-  /** What the API server has answered to the same without making it. */
+  /** The API server's answer to a dry run of the request. */
   dryRun?: Answer | undefined;
-  /** Beside the last button, once it is done. */
+  /** Beside the last button, after the request was accepted. */
   after?: preact.ComponentChildren;
   onClose: () => void;
   children: preact.ComponentChildren;
 }
 
-/** A request in the making, and what came of it: what is filled in goes once it is accepted. */
+/** The form of a request, and the answer to it. The fields go when it is accepted. */
 export function RequestDialog(props: RequestDialogProps) {
   const { title, isWide = false, text, submit, send, dryRun, after, onClose, children } = props;
   const [answer, setAnswer] = useState<Answer | 'sending' | undefined>();
@@ -68,7 +73,7 @@ export function RequestDialog(props: RequestDialogProps) {
         {typeof answer === 'object' && <AnswerMessage answer={answer} />}
         <footer>
           {isDone && after}
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={close}>
             {isDone ? 'Done' : 'Cancel'}
           </button>
           {!isDone && submit && (
@@ -88,7 +93,7 @@ export function RequestDialog(props: RequestDialogProps) {
   );
 }
 
-/** The API server's own words. Without a code it has not answered. */
+/** The API server's message. Without a code it has not answered. */
 function AnswerMessage({ answer: { ok, message, warnings, code }, isDryRun }: { answer: Answer; isDryRun?: boolean }) {
   if (isDryRun && ok && warnings.length === 0) return null;
   const tone = !ok ? 'bad' : warnings.length > 0 ? 'held' : 'good';

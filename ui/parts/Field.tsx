@@ -1,4 +1,4 @@
-/** A line to fill in, with its label. */
+/** A text field with its label. */
 interface FieldProps {
   label: string;
   value: string;
@@ -9,7 +9,7 @@ interface FieldProps {
   autocomplete?: 'off';
   spellcheck?: false;
   autofocus?: true;
-  /** Beside the label, and no part of its name. */
+  /** Text beside the label that is no part of the field's name. */
   hint?: string;
   onInput: (value: string) => void;
   children?: preact.ComponentChildren;

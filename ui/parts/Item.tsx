@@ -1,4 +1,4 @@
-/** The page of one object: its head, and what is shown while it is read or where there is none. */
+/** The page of one object: its head, and the texts while it is read or if there is none. */
 import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
@@ -17,7 +17,7 @@ export function Item<T>({ loaded: { value, problem }, children }: ItemProps<T>) 
   if (value !== undefined) return <article class="stack item">{children(value)}</article>;
   if (!problem || !isComplete.value) return <Loading count={2} isTall />;
   return (
-    <Message icon="search" title="Not found">
+    <Message icon="search" title="Not found" isWhole>
       <p>{problem.message}</p>
       <a href={linkTo.board}>All applications</a>
     </Message>
@@ -25,7 +25,7 @@ export function Item<T>({ loaded: { value, problem }, children }: ItemProps<T>) 
 }
 
 interface ItemHeadProps {
-  /** What it belongs to: where that is shown, and what it is called. */
+  /** The pages above this one: name and address. */
   crumbs: readonly (readonly [text: string, to?: string])[];
   name: string;
   look: Look;

@@ -1,22 +1,23 @@
-/** A page without any object of its kind: why they could not be read, that they are still being read, or that there is none. */
+/** The text of a page without objects of its kind: why they can't be read, that they are being read, or that there are none. */
 import type { KindState } from '../../client/board/pageMessages.ts';
 import type { IconName } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import type { Tone } from '../look/words.ts';
+import { credentialsRefused, hasKey } from '../state/session.ts';
 import { isComplete, kinds } from '../state/stream.ts';
 import { Loading } from './Item.tsx';
 
 interface NoneOfProps {
   kind: 'Rollout' | 'Gate';
-  /** What lets a user read them. */
+  /** Role or rights that let a user read them. */
   needs: string;
-  /** There is none. */
+  /** Shown if there are none. */
   children: preact.ComponentChildren;
 }
 
 export function NoneOf({ kind, needs, children }: NoneOfProps) {
   const states = kinds.value.filter((each) => each.kind === kind);
-  // Of several clusters, one that has an answer: the page says what is the matter with the others.
+  // With several clusters, one that has answered: notices name the others.
   const found = states.find(({ state }) => state === 'live') ?? states[0];
   if (!found || found.state === 'loading' || (found.state === 'live' && !isComplete.value))
     return <Loading count={6} />;
@@ -32,14 +33,14 @@ export function NoneOf({ kind, needs, children }: NoneOfProps) {
     'signed-out': [
       'user',
       'bad',
-      'Your credentials are no longer accepted',
-      'Sign in again as you do for kubectl; this page continues by itself.',
+      'The API server refuses the credentials',
+      `${credentialsRefused()} This page continues by itself.`,
     ],
     reconnecting: [
       'problem',
       'bad',
       'The cluster does not answer',
-      'This page tries again by itself. Are you on its network?',
+      `This page tries again by itself.${hasKey ? ' Are you on its network?' : ''}`,
     ],
   };
   const [icon, tone, title, help] = texts[found.state];

@@ -1,4 +1,4 @@
-/** Words to search for, in the address while they are typed. `/` goes there. */
+/** A search field, whose words are in the address while they are typed. The key `/` focuses it. */
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from '../look/Icon.tsx';
 import { onKeys } from '../state/keys.ts';

@@ -1,4 +1,4 @@
-/** A sentence of the cluster's, with its times as this page writes times. */
+/** A sentence from the cluster, with its times in the page's format. */
 import { At } from './Time.tsx';
 
 const TIME = /(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)/;

@@ -1,4 +1,4 @@
-/** Times, with the full one to hover over. */
+/** Times in words, with the full time as a tooltip. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { ageText, relativeText } from '../../client/explain/when.ts';
 import { clockText, fullTime, now } from '../state/clock.ts';
@@ -8,7 +8,7 @@ interface TimeProps {
   text: (at: EpochMs, now: EpochMs) => string;
 }
 
-/** What is no time is shown as it is: anybody may have written it. */
+/** Text that is no time is shown unchanged: any user may have written it. */
 function Time({ time, text }: TimeProps) {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return <>{time}</>;

@@ -1,4 +1,4 @@
-/** Buttons of which some are on. */
+/** A group of buttons, each on or off. */
 interface TogglesProps {
   class?: string;
   legend: string;

@@ -2,7 +2,7 @@ import { Icon } from '../look/Icon.tsx';
 import { clusters } from '../state/cluster.ts';
 import { linkTo, route } from '../state/route.ts';
 import { api } from '../state/session.ts';
-import { connection, hello, kinds, open } from '../state/stream.ts';
+import { connection, hello, kinds, reconnect } from '../state/stream.ts';
 import { nextTheme, theme } from '../state/theme.ts';
 import { help } from './Help.tsx';
 
@@ -70,20 +70,28 @@ export function TopBar() {
   );
 }
 
-/** The stream that opens then is refused, and the page offers to sign in again. */
+/** Signs out. The server refuses the next stream, and the page offers to sign in again. */
 function leave(): void {
-  void api.signOut(hello.value?.signOut ?? '').finally(open);
+  void api.signOut(hello.value?.signOut ?? '').finally(reconnect);
 }
 
 const TONES = { live: 'good', connecting: 'held', behind: 'held', lost: 'bad', refused: 'bad' } as const;
 
-/** Server and user of each cluster, to hover over. */
+/** Tooltip: server and user of each cluster. The page in a cluster doesn't name servers. */
 function titleOf(): string | undefined {
   if (clusters.value.length === 0) return hello.value?.server;
-  return clusters.value.map(({ name, server, user }) => `${name}: ${server}${user ? ` as ${user}` : ''}`).join('\n');
+  return clusters.value
+    .map(({ name, server, user }) => `${name}${server && `: ${server}`}${user ? ` as ${user}` : ''}`)
+    .join('\n');
 }
 
-/** Which cluster, as whom, and whether what is shown is what is there. */
+/** Name of the reader; undefined where the clusters have different ones. */
+function userOf(): string | undefined {
+  const user = hello.value?.user;
+  return clusters.value.every((each) => each.user === user) ? user : undefined;
+}
+
+/** The cluster, the reader, and whether the page is up to date. */
 function Live() {
   const isBehind = kinds.value.some(({ state }) => state === 'reconnecting' || state === 'signed-out');
   const state = connection.value !== 'live' ? connection.value : isBehind ? 'behind' : 'live';
@@ -100,7 +108,7 @@ function Live() {
       <span class="live-context clip">
         {clusters.value.length > 0 ? `${clusters.value.length} clusters` : hello.value?.context || 'cluster'}
       </span>
-      {hello.value?.user && clusters.value.length === 0 && <span class="live-text clip">as {hello.value.user}</span>}
+      {userOf() && <span class="live-text clip">as {userOf()}</span>}
       <span class="live-text">{text}</span>
     </span>
   );

@@ -1,4 +1,4 @@
-/** How far a version is: waits, gates, deploying, baking, done. What it is at is a ring that fills; what halts it, a barrier. */
+/** Progress of a version: waits, gates, deploying, baking, done. The current step is a ring that fills; a blocked one is a barrier. */
 import { TRACK, type Track as TrackData } from '../../client/board/row.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { now } from '../state/clock.ts';
@@ -24,7 +24,7 @@ export function trackText({ at, halted, failed, until }: TrackData, time: number
   return left > 0 && (at === 'baking' || at === 'deploying') ? `${WORDS[at]}, ${ageText(left)} left` : WORDS[at];
 }
 
-/** What the points are called, each above its own. */
+/** Names of the steps, each above its point. */
 export function TrackHead() {
   return (
     <span class="track-head">

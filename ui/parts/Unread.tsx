@@ -1,9 +1,9 @@
-/** What is not shown, and why: a page that leaves things out must say so. */
+/** Notice of the kinds that can't be shown, and why. */
 import { BOUND_KINDS } from '../../api/kinds.ts';
 import type { KindState } from '../../client/board/pageMessages.ts';
 import { kinds } from '../state/stream.ts';
 
-/** Of Flux: what is read of them says no more than whether an application has failed. */
+/** Flux's kinds: the page reads only failures of applications from them. */
 const BOUND: readonly string[] = BOUND_KINDS.map(({ kind }) => kind);
 
 /** `of`: the kinds that are shown here beside Rollouts. */
@@ -26,7 +26,7 @@ interface UnreadOfProps {
 function UnreadOf({ cluster, states, of }: UnreadOfProps) {
   const isMissing = ({ state }: KindState) => state === 'forbidden' || state === 'absent';
   const hasNoRollouts = states.some((each) => each.kind === 'Rollout' && isMissing(each));
-  // Of one cluster that is the whole page.
+  // With one cluster, the whole page says so.
   if (hasNoRollouts && cluster === undefined) return null;
   const shown = hasNoRollouts ? ['Rollout', ...of] : of;
   const missing = states.filter((each) => shown.includes(each.kind) && isMissing(each));

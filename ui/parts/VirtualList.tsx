@@ -1,8 +1,8 @@
-/** Thousands of rows of which a screenful exists. Heights are known beforehand, so that the page's own scroll bar is right. */
+/** A list of thousands of rows that renders a screenful. Heights are known in advance, so the page's scroll bar is right. */
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
-export interface Item {
+export interface ListItem {
   key: string;
   height: number;
   render: () => preact.ComponentChildren;
@@ -28,7 +28,7 @@ export function VirtualList({
   label,
   focused,
 }: {
-  items: readonly Item[];
+  items: readonly ListItem[];
   label: string;
   focused?: number | undefined;
 }) {

@@ -1,4 +1,4 @@
-/** Why something is as it is: the cause first, what else there is, what happens next by itself, and what could not be read. */
+/** An explanation: the first cause, other causes, what happens next, and what could not be read. */
 import type { Cause, Next } from '../../client/explain/application.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Sentence } from './Sentence.tsx';

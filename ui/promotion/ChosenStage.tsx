@@ -1,4 +1,4 @@
-/** One stage of a pipeline, chosen in the picture or in the table: why a version waits there, and what can be done about it. */
+/** The chosen stage of a pipeline: why a version waits there, and the actions. */
 import { useEffect, useRef } from 'preact/hooks';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ApplicationPage } from '../../client/board/pageMessages.ts';

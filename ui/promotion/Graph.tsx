@@ -1,4 +1,4 @@
-/** The stages of a pipeline as a picture: which version is where, what comes next, and what holds it. On a phone a list. */
+/** The stages of a pipeline as a picture: their versions, the next one, and its blockers. A list on a phone. */
 import { useMemo } from 'preact/hooks';
 import type { Row, RowGate } from '../../client/board/row.ts';
 import { STEP_KINDS } from '../../client/explain/stepKinds.ts';
@@ -15,13 +15,13 @@ import { isNarrow } from '../state/width.ts';
 import { NODE, type Placed, placed } from './layout.ts';
 import { edgeState, type Pipeline, partsOf } from './pipelines.ts';
 
-/** Beyond that a picture shows nothing, and takes seconds to lay out. */
+/** A larger picture is unreadable, and its layout takes seconds. */
 const MOST_DRAWN = 150;
 
 export function Graph({ pipeline }: { pipeline: Pipeline }) {
   const { title, stages, edges } = pipeline;
   const isDrawn = stages.length <= MOST_DRAWN && !isNarrow.value;
-  // Only where the order itself has changed: not with each version.
+  // Laid out again only if the order of stages has changed.
   const picture = useMemo(() => (isDrawn ? placed(pipeline) : undefined), [isDrawn, JSON.stringify([stages, edges])]);
   const place = new Map(picture?.nodes.map(({ key, x, y }) => [key, { left: `${x}px`, top: `${y}px` }]));
   return (
@@ -75,7 +75,7 @@ interface NodeProps {
   /** Key of the stage. */
   of: string;
   row: Row | undefined;
-  /** Its place in the picture. */
+  /** Its position in the picture. */
   style: { left: string; top: string } | undefined;
 }
 
@@ -128,7 +128,7 @@ function Node({ of, row, style }: NodeProps) {
   );
 }
 
-/** Its state is its colour and in its name. */
+/** The state is the colour, and in the name. */
 function GateSign({ gate: { kind, title, state, detail } }: { gate: RowGate }) {
   const text = `${title}: ${STEPS[state].text}${detail ? `, ${detail}` : ''}`;
   return (
@@ -138,7 +138,7 @@ function GateSign({ gate: { kind, title, state, detail } }: { gate: RowGate }) {
   );
 }
 
-/** From stage to stage, by keys. */
+/** Moves from stage to stage with keys. */
 export function moveFocus(step: number): void {
   const links = [...document.querySelectorAll<HTMLElement>('.graph-node a')];
   const at = links.indexOf(document.activeElement as HTMLElement);

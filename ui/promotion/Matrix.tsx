@@ -1,4 +1,4 @@
-/** Versions of a pipeline by stage: where each is, was or waits; where one waits, the likely action. */
+/** Versions of a pipeline by stage: where each runs, ran or waits, and the likely action where it waits. */
 import { keyOf, type Row } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { type Look, OUTCOMES, STATES } from '../look/words.ts';
@@ -10,7 +10,7 @@ import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { type Cell, cellOf, versionsOf } from './pipelines.ts';
 
-/** Columns. */
+/** Columns of the table. */
 const SHOWN = 40;
 
 export function Matrix({ title, stages }: { title: string; stages: readonly Row[] }) {
@@ -51,11 +51,11 @@ export function Matrix({ title, stages }: { title: string; stages: readonly Row[
 const LOOKS: Record<Cell['is'], (cell: Cell) => Look> = {
   waits: () => STATES.waits,
   runs: ({ outcome = 'Unknown' }) => OUTCOMES[outcome],
-  // Whatever it was, it is over.
+  // A version that ran before: its result no longer matters.
   ran: ({ outcome = 'Unknown' }) => ({ ...OUTCOMES[outcome], tone: 'calm' }),
 };
 
-/** `Runs`, `Runs, baking`; else how it went. */
+/** `Runs`, `Runs, baking`; the result of a version that ran before. */
 function cellText({ is }: Cell, { text, tone }: Look): string {
   return is !== 'runs' ? text : tone === 'good' ? 'Runs' : `Runs, ${text.toLowerCase()}`;
 }
@@ -88,7 +88,7 @@ function MatrixCell({ row, version, cell }: { row: Row; version: string; cell: C
   );
 }
 
-/** The button that would stand out on the page of the application. */
+/** The button that stands out on the application's page. */
 function LikelyAction({ row, version }: { row: Row; version: string }) {
   const { value } = useItem((signal) => api.application(row.id, signal, row.cluster), row);
   const allowed = value?.actions.filter((action) => mayDo(action, value.rights)) ?? [];

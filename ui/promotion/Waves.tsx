@@ -1,4 +1,4 @@
-/** A budget: how wide it is, and how far each version has come in its waves. */
+/** A budget: its slots, and the progress of each version in its waves. */
 import type { BudgetVersionView, BudgetView, WaveState, WaveView } from '../../client/board/budgetView.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Icon, type IconName } from '../look/Icon.tsx';
@@ -14,7 +14,7 @@ const LOOKS: Record<WaveState, { text: string; icon: IconName; tone: Tone }> = {
   idle: { text: 'not requested yet', icon: 'empty', tone: 'calm' },
 };
 
-export function Budget({ budget }: { budget: BudgetView }) {
+export function BudgetPanel({ budget }: { budget: BudgetView }) {
   const { cluster, id, kind, namespace, name, headline, isHeld, causes, label, versions, slots } = budget;
   const title = `${kind} ${id}${cluster ? ` in ${cluster}` : ''}`;
   return (

@@ -29,7 +29,7 @@ export function placed({ stages, edges }: Pick<Pipeline, 'stages' | 'edges'>): P
     width,
     height,
     nodes: stages.map((key) => ({ key, x: at(key).x - NODE.width / 2, y: at(key).y - NODE.height / 2 })),
-    // From side to side: where dagre lets an edge leave a wide node is often its corner.
+    // Edges go from side to side: dagre often lets them leave a wide node at its corner.
     edges: edges.map((edge) => ({
       ...edge,
       begin: { x: at(edge.from).x + NODE.width / 2, y: at(edge.from).y },

@@ -4,10 +4,10 @@ import { keyOf, type Row } from '../../client/board/row.ts';
 import type { Outcome } from '../../client/explain/application.ts';
 import { depthsOf } from '../state/depths.ts';
 
-/** By key. */
+/** Rows by key. */
 type Rows = ReadonlyMap<string, Row>;
 
-/** From a stage to the next one: by `spec.after`, or by a copy into the image of the next one. */
+/** An edge from a stage to the next one: by `spec.after`, or by a copy into the image of the next one. */
 export interface Edge {
   from: string;
   to: string;
@@ -15,14 +15,14 @@ export interface Edge {
 }
 
 export interface Pipeline {
-  /** The stages with which versions begin, by id, and their clusters where there are several. */
+  /** Ids of the first stages, and their clusters where there are several. */
   title: string;
-  /** Keys, in the order in which versions pass them. One that is not among the rows does not exist or may not be seen. */
+  /** Keys, in the order in which versions pass them. A stage without a row doesn't exist, or the reader may not see it. */
   stages: string[];
   edges: Edge[];
 }
 
-/** Sets of stages that are connected, or deploy one image in several clusters; by title. */
+/** Pipelines by title: stages that are connected, or deploy the same image in several clusters. */
 export function pipelinesOf(rows: Rows): Pipeline[] {
   const edges = edgesOf(rows);
   const graph = new graphlib.Graph();
@@ -63,7 +63,7 @@ function acrossClusters(rows: Rows): string[][] {
     .map((found) => found.map(([key]) => key));
 }
 
-/** The cluster, which may have any name, and the id of a key. */
+/** Cluster and id of a key. A cluster may have any name. */
 export function partsOf(key: string): { cluster: string | undefined; id: string } {
   const end = key.lastIndexOf(' ');
   return { cluster: end < 0 ? undefined : key.slice(0, end), id: key.slice(end + 1) };
@@ -76,7 +76,7 @@ function titleOf(keys: readonly string[]): string {
   return few(parts.map(({ id }) => id)) + (clusters && ` (${clusters})`);
 }
 
-/** Whether names, versions or images of the pipeline have each of the words. */
+/** Whether each word is in a name, version or image of the pipeline. */
 export function hasWords({ stages }: Pipeline, rows: Rows, q: string): boolean {
   const texts = stages.flatMap((key) => {
     const { image, runs, waits } = rows.get(key) ?? {};
@@ -86,14 +86,14 @@ export function hasWords({ stages }: Pipeline, rows: Rows, q: string): boolean {
   return words.every((word) => texts.some((text) => text?.toLowerCase().includes(word)));
 }
 
-/** `waits`: it is to be deployed. `runs`: it is the newest deployment. `ran`: it was deployed before. */
+/** `waits`: it is a candidate. `runs`: it is the newest deployment. `ran`: it was deployed before. */
 export interface Cell {
   is: 'waits' | 'runs' | 'ran';
   outcome?: Outcome;
   at?: string;
 }
 
-/** The version at a stage; undefined where it has not come. */
+/** The version at a stage; undefined before it has reached the stage. */
 export function cellOf({ waits, runs, strip, since }: Row, version: string): Cell | undefined {
   if (waits === version) return { is: 'waits', ...(since && { at: since }) };
   if (runs?.version === version) return { is: 'runs', outcome: runs.outcome, at: runs.endedAt ?? runs.at };
@@ -101,7 +101,7 @@ export function cellOf({ waits, runs, strip, since }: Row, version: string): Cel
   return last && { is: 'ran', outcome: last.outcome, at: last.at };
 }
 
-/** Beside those that run or wait. */
+/** Versions that are shown beside those that run or wait. */
 const MOST_PAST = 5;
 
 /** The versions of these stages, newest first: by when each was first deployed to one of them. */
@@ -116,7 +116,7 @@ export function versionsOf(stages: readonly Row[]): string[] {
     for (const { version, at } of strip) see(version, at);
     if (runs) see(runs.version, runs.at);
     for (const version of [waits, runs?.version]) if (version !== undefined) current.add(version);
-    // Later than anything that is deployed.
+    // Sorts after all deployed versions.
     if (waits !== undefined) see(waits, `~${since ?? ''}`);
   }
   const newestFirst = [...first].sort(([, a], [, b]) => (a < b ? 1 : -1)).map(([version]) => version);
@@ -133,13 +133,13 @@ export function movedAt({ runs }: Row): string {
   return runs?.endedAt ?? runs?.at ?? '';
 }
 
-/** How a version goes from one stage to the next: it has passed, moves, is held or has failed; undefined without a version to pass on. */
+/** The state of an edge: its version has passed, rolls out, is held or has failed; undefined without a version. */
 export function edgeState(
   from: Row | undefined,
   to: Row | undefined,
 ): 'passed' | 'moves' | 'held' | 'failed' | undefined {
   const { version, at } = to?.track ?? {};
-  // What a stage has gone back to does not come from the one before it.
+  // A version that a stage was rolled back to doesn't come over this edge.
   const comes = at === 'waits' || at === 'gates' || (version !== undefined && version === from?.runs?.version);
   if (to?.track && comes) return to.track.failed ? 'failed' : to.track.halted ? 'held' : 'moves';
   return from?.runs && to?.runs?.version === from.runs.version ? 'passed' : undefined;

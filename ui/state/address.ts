@@ -1,6 +1,6 @@
-/** What the page shows, as data, and as the part of its address after the host. A link shows a colleague the same. */
+/** What the page shows, as data and as the path and query of its address. */
 
-/** What each page keeps after the `?`, in this order. `cluster`: where several are shown. Never a reason or a version typed to confirm: those are the user's own words. */
+/** Keys of each page's query, in this order. `cluster`: where several are shown. Never a reason or a version typed to confirm. */
 const KEPT = {
   board: ['q', 'state', 'cluster', 'namespace', 'group'],
   /** `do`: the action whose dialog is open. */
@@ -51,7 +51,7 @@ function parsePath(path: string): Place {
   return page === 'rollout' || page === 'gate' ? { page, id } : { page: 'object', kind: page, id };
 }
 
-/** undefined: nobody has written that. */
+/** undefined: invalid percent-encoding. */
 function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part);
@@ -88,7 +88,7 @@ function pathOf(route: Route): string {
 
 const encoded = (text: string) => text.split('/').map(encodeURIComponent).join('/');
 
-/** Of the tab. */
+/** Title of the tab. */
 export function titleOf(route: Route): string {
   const { page } = route;
   const what = 'kind' in route ? `${route.kind} ${route.id}` : 'id' in route ? route.id : '';

@@ -1,4 +1,4 @@
-/** The rows that the address asks for: searched, filtered, grouped and in order. */
+/** The rows that the address selects: searched, filtered, grouped and sorted. */
 import { computed } from '@preact/signals';
 import { keyOf, type Row } from '../../client/board/row.ts';
 import { STATE_ORDER, STATES } from '../look/words.ts';
@@ -6,13 +6,13 @@ import { depthsOf } from './depths.ts';
 import { query } from './route.ts';
 import { rows } from './stream.ts';
 
-/** Of the cluster that the address names, or of any. */
+/** Whether an object is in the cluster that the address names, or the address names none. */
 export function isHere({ cluster: own }: { cluster?: string }): boolean {
   const { cluster } = query.value;
   return own === undefined || !cluster || own === cluster;
 }
 
-/** Everything but the state, so that the counts of the states stay while one of them is chosen. */
+/** Rows filtered by everything but the state, so that choosing a state doesn't change the counts. */
 const searched = computed<Row[]>(() => {
   const { q = '', namespace } = query.value;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -21,7 +21,7 @@ const searched = computed<Row[]>(() => {
   );
 });
 
-/** A word: part of a name, a namespace, a version or a sentence, or `label=value`. */
+/** Whether a row has a word in a name, namespace, version or sentence; or the label `label=value`. */
 function has(row: Row, word: string): boolean {
   const [label, value] = word.split('=');
   if (value !== undefined)
@@ -31,7 +31,7 @@ function has(row: Row, word: string): boolean {
   );
 }
 
-export const counts = computed(() => {
+export const stateCounts = computed(() => {
   const found = new Map<string, number>();
   for (const { state } of searched.value) found.set(state, (found.get(state) ?? 0) + 1);
   return found;
@@ -52,12 +52,14 @@ export const shown = computed<Row[]>(() => {
   if (!group) return [...found].sort(within);
   return [...found].sort(
     (a, b) =>
-      groupRank(a, group) - groupRank(b, group) || groupOf(a, group).localeCompare(groupOf(b, group)) || within(a, b),
+      groupRank(a, group) - groupRank(b, group) ||
+      groupNameOf(a, group).localeCompare(groupNameOf(b, group)) ||
+      within(a, b),
   );
 });
 
-/** Label keys begin with `label:`. */
-export function groupOf(row: Row, group: string): string {
+/** The group of a row. `group`: a field, or `label:<key>`. */
+export function groupNameOf(row: Row, group: string): string {
   if (group === 'cluster') return row.cluster ?? '';
   if (group === 'namespace') return row.namespace;
   if (group === 'state') return STATES[row.state].text;
@@ -73,7 +75,7 @@ function groupRank(row: Row, group: string): number {
   return group.startsWith('label:') && row.labels[group.slice(6)] === undefined ? 1 : 0;
 }
 
-/** How many stages a version passes before it comes here, on the longest way. */
+/** How many stages a version passes before this one, on the longest path. */
 function stageOf(row: Row): number {
   return depths.value.get(keyOf(row)) ?? 0;
 }
@@ -88,7 +90,7 @@ export const namespaces = computed(() =>
   [...new Set([...rows.value.values()].filter(isHere).map(({ namespace }) => namespace))].sort(),
 );
 
-/** Labels that divide: not on one application only, and with few values. */
+/** Label keys to group by: those with few values. */
 export const groupings = computed(() => {
   const values = new Map<string, Set<string>>();
   for (const { labels } of rows.value.values()) {

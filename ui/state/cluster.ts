@@ -1,14 +1,14 @@
-/** Which clusters are shown, and which one an address is about. With one cluster there is no choice, and no name. */
+/** The clusters that the page shows, and the one that the address names. A single cluster has no name. */
 import { computed } from '@preact/signals';
 import { query } from './route.ts';
 import { hello } from './stream.ts';
 
 export const clusters = computed(() => hello.value?.clusters ?? []);
 
-/** The one that the address names; undefined where there is only one. */
+/** The cluster that the address names; undefined where there is only one. */
 export const cluster = computed(() => (clusters.value.length > 0 ? query.value.cluster : undefined));
 
-/** Of the address, and not among those that are shown. */
+/** The cluster that the address names, if the page doesn't show it. */
 export const unknownCluster = computed(() => {
   const { cluster: name } = query.value;
   if (!name || !hello.value) return undefined;

@@ -1,14 +1,14 @@
-/** One application or Gate, asked for again whenever the stream says that it has changed. */
+/** One object from the server, requested again when it has changed. */
 import { useEffect, useState } from 'preact/hooks';
 import { Refused } from './session.ts';
 
 export interface Loaded<T> {
   value?: T;
-  /** Of the last try. */
+  /** Error of the last request. */
   problem?: { status: number; message: string };
 }
 
-/** `versions`: anything that changes when it is to be asked for again. */
+/** `versions`: values whose change causes another request. */
 export function useItem<T>(load: (signal: AbortSignal) => Promise<T>, ...versions: unknown[]): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({});
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Keys that work everywhere; those of a page are its own. */
+/** Keyboard shortcuts: those of all pages, and those that a page adds. */
 import { go, linkTo, route } from './route.ts';
 import { nextTheme } from './theme.ts';
 
@@ -7,7 +7,7 @@ type Handler = (event: KeyboardEvent) => void;
 const own = new Map<string, Handler>();
 let isAfterG = 0;
 
-/** Until it is taken back. */
+/** Adds shortcuts. Returns the function that removes them. */
 export function onKeys(handlers: Record<string, Handler>): () => void {
   for (const [key, handler] of Object.entries(handlers)) own.set(key, handler);
   return () => {

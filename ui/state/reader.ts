@@ -1,4 +1,4 @@
-/** The server's stream, read by fetch, because EventSource sends no key. */
+/** Reads the server's stream with fetch, because EventSource sends no key. */
 import type { StreamEvents } from '../../client/board/pageMessages.ts';
 import { Refused, request } from './session.ts';
 
@@ -9,7 +9,7 @@ export type StreamEvent = {
 /** The server sends something every fifteen seconds: a connection that is silent for longer is dead. */
 const SILENCE_MS = 45_000;
 
-/** `received`: what has come, perhaps nothing but a sign of life. @throws Refused, or what fetch says, when it ends. */
+/** Calls `received` for all that arrives, with no events for a heartbeat. @throws Refused or fetch's error when the stream ends. */
 export async function readStream(received: (events: StreamEvent[]) => void, own: AbortController): Promise<never> {
   const silent = () => own.abort(new Refused(0, 'The server of this page has gone silent.'));
   let timer = setTimeout(silent, SILENCE_MS);

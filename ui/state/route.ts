@@ -1,4 +1,4 @@
-/** What the page shows is its address: a link, a reload and the back button show the same. */
+/** The address is the state of the page: a link, a reload and the back button show the same. */
 import { computed, effect, signal } from '@preact/signals';
 import type { Row } from '../../client/board/row.ts';
 import { formatAddress, parseAddress, type Query, titleOf } from './address.ts';
@@ -24,7 +24,7 @@ export function go(to: string): void {
   if (location.pathname !== pathname) window.scrollTo(0, 0);
 }
 
-/** `replace`: no step to go back to. Empty values are taken out. */
+/** Sets values of the address, or removes empty ones. `replace`: without an entry in the browser's history. */
 export function setQuery(changes: Query, how: How = 'step'): void {
   move(formatAddress({ ...route.peek(), query: { ...query.peek(), ...changes } }), how);
 }
@@ -36,7 +36,7 @@ function move(to: string, how: How): void {
   address.value = to;
 }
 
-/** Objects are in the cluster that the address names, unless they name their own. */
+/** The cluster of objects that name none. */
 const here = () => query.peek().cluster;
 
 export const linkTo = {
@@ -45,10 +45,10 @@ export const linkTo = {
   namespace: (namespace: string) => formatAddress({ page: 'board', query: { cluster: here(), namespace } }),
   gates: '/gates',
   promotion: '/promotion',
-  /** A stage among those of its pipeline; the search that found it stays. */
+  /** A stage of its pipeline; keeps the search. */
   stage: ({ cluster, id: stage }: Pick<Row, 'cluster' | 'id'>, release?: string) =>
     formatAddress({ page: 'promotion', query: { q: query.peek().q, cluster, stage, release } }),
-  /** None chosen. */
+  /** Without a chosen stage. */
   stages: () => formatAddress({ page: 'promotion', query: { q: query.peek().q } }),
   adopt: '/adopt',
   rollout: (id: string, query: Query = {}) =>
@@ -58,7 +58,7 @@ export const linkTo = {
     formatAddress({ page: 'object', kind: kind.toLowerCase(), id: `${namespace}/${name}`, query: { cluster } }),
 };
 
-/** Links are links: only a plain click stays in this document, and none that is marked to leave it. */
+/** Follows a plain click on a link within this document, unless the link is marked as external. */
 export function followLinks(event: MouseEvent): void {
   const link = (event.target as Element).closest?.('a[href^="/"]');
   const isOther = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;

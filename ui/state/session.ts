@@ -1,6 +1,6 @@
 /**
- * Requests to the server, with what lets the page in: on one's own machine a key, which comes in the address, behind the #, where no server
- * is ever sent it; in a cluster the cookie of a session, which no script can read.
+ * Requests to the server, and what authorizes them: on the user's machine a key from the address, after the #, which browsers don't send;
+ * in a cluster the cookie of a session, which no script can read.
  */
 import type { ActionRequest } from '../../client/actions/action.ts';
 import type { AdoptList, AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
@@ -9,7 +9,7 @@ import { query } from './route.ts';
 
 const KEY = 'rollouts-token';
 
-/** Kept for this address and port alone, so that a link opened in another tab shows the same. */
+/** The key, stored for this address and port, so that links work in other tabs. */
 function tokenOfAddress(): string {
   const found = /[#&]token=([\w-]+)/.exec(location.hash)?.[1];
   if (found) {
@@ -20,13 +20,21 @@ function tokenOfAddress(): string {
 }
 
 const token = tokenOfAddress();
-/** Whether it was opened with a key: the server is a program on this machine. */
+/** Whether the page was opened with a key: its server then runs on the user's machine. */
 export const hasKey = token !== '';
 
-/** What the server answered instead of what was asked for; status 0: nobody answered. */
+/** Message for credentials that an API server refuses. `cluster`: where several are shown. */
+export function credentialsRefused(cluster?: string): string {
+  const at = cluster === undefined ? '' : ` for cluster ${cluster}`;
+  return hasKey
+    ? `Your credentials${at} are no longer accepted: sign in again as you do for kubectl.`
+    : `This page's own credentials${at} are not accepted: whoever runs it has to renew them.`;
+}
+
+/** An answer that is an error; status 0: there was no answer. */
 export class Refused extends Error {
   readonly status: number;
-  /** Where to sign in; only in a cluster. */
+  /** Address of the sign-in; only in a cluster. */
   readonly signIn: string | undefined;
 
   constructor(status: number, message: string, signIn?: string) {
@@ -61,7 +69,7 @@ const post = async <T>(path: string, body: unknown): Promise<T> =>
     await request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   ).json() as Promise<T>;
 
-/** Of the cluster that the address names. */
+/** The path with the cluster of the address. */
 const inCluster = (path: string, cluster = query.peek().cluster) =>
   cluster === undefined ? path : `${path}?cluster=${encodeURIComponent(cluster)}`;
 
@@ -74,12 +82,12 @@ export const api = {
     get<ObjectPage>(inCluster(`/api/objects/${kind}/${item(id)}`), signal),
   gate: (id: string, signal: AbortSignal) => get<GatePage>(inCluster(`/api/gates/${item(id)}`), signal),
   dryRun: (action: ActionRequest) => post<Answer>(inCluster('/api/act'), { action, dryRun: true }),
-  /** `basis`: that of the answer to the dry run. */
+  /** `basis`: from the answer to the dry run. */
   act: (action: ActionRequest, basis?: string) => post<Answer>(inCluster('/api/act'), { action, basis }),
-  adoptable: (signal: AbortSignal) => get<AdoptList>(inCluster('/api/take-over'), signal),
-  previewAdoption: (requested: AdoptRequest) => post<AdoptPreview>(inCluster('/api/take-over/look'), { requested }),
+  adoptable: (signal: AbortSignal) => get<AdoptList>(inCluster('/api/adopt'), signal),
+  previewAdoption: (requested: AdoptRequest) => post<AdoptPreview>(inCluster('/api/adopt/preview'), { requested }),
   makeAdoption: (requested: AdoptRequest, agreed: string) =>
-    post<Answer>(inCluster('/api/take-over/make'), { requested, agreed }),
+    post<Answer>(inCluster('/api/adopt/make'), { requested, agreed }),
   signOut: (path: string) => post<unknown>(path, {}),
   preview: (action: ActionRequest) => post<Preview>(inCluster('/api/preview'), { action }),
 };

@@ -1,4 +1,4 @@
-/** What the one stream says, as signals: rows, Gates, schedules, budgets and the state of the watches. */
+/** The data of the stream as signals: rows, Gates, schedules, budgets and the state of the watches. */
 import { batch, type Signal, signal } from '@preact/signals';
 import type { BudgetView } from '../../client/board/budgetView.ts';
 import type { Change, Hello, KindState, StreamEvents } from '../../client/board/pageMessages.ts';
@@ -7,22 +7,22 @@ import { keyOf, type Row } from '../../client/board/row.ts';
 import { readStream, type StreamEvent } from './reader.ts';
 import { Refused } from './session.ts';
 
-export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
+type StreamState = 'connecting' | 'live' | 'lost' | 'refused';
 
-export const connection = signal<Connection>('connecting');
-/** What the server said when it refused, or that it does not answer. */
+export const connection = signal<StreamState>('connecting');
+/** The server's refusal, or that it does not answer. */
 export const trouble = signal('');
-/** Where to sign in, once the server has refused for want of a session. */
+/** Address of the sign-in, if the server has refused because there is no session. */
 export const signIn = signal<string | undefined>(undefined);
 export const hello = signal<Hello | undefined>(undefined);
 export const kinds = signal<readonly KindState[]>([]);
 export const isComplete = signal(false);
-/** By key. A new Map for each message: what depends on it is computed again once. */
+/** Rows by key. A new Map for each message, so that dependent signals are computed once. */
 export const rows = signal<ReadonlyMap<string, Row>>(new Map());
 export const gates = signal<ReadonlyMap<string, GateView>>(new Map());
 export const schedules = signal<ReadonlyMap<string, ScheduleView>>(new Map());
 export const budgets = signal<ReadonlyMap<string, BudgetView>>(new Map());
-/** For screen readers: what changed, in few words. */
+/** The last change in few words, for screen readers. */
 export const announcement = signal('');
 
 const RETRY_MS = [250, 8000] as const;
@@ -31,15 +31,15 @@ let current: AbortController | undefined;
 let failures = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
 
-/** Follows the cluster while the tab is seen: a browser has six connections to one server, and a stream takes one for good. */
-export function connect(): void {
-  document.addEventListener('visibilitychange', open);
-  window.addEventListener('online', open);
-  open();
+/** Keeps a stream open while the tab is visible: a browser has six connections to one server, and a stream occupies one. */
+export function startStream(): void {
+  document.addEventListener('visibilitychange', reconnect);
+  window.addEventListener('online', reconnect);
+  reconnect();
 }
 
-/** Now, instead of after the pause. In a hidden tab it ends the stream. */
-export function open(): void {
+/** Opens a new stream without a pause. In a hidden tab it only ends the current one. */
+export function reconnect(): void {
   clearTimeout(retry);
   current?.abort();
   current = undefined;
@@ -54,7 +54,7 @@ export function open(): void {
       trouble.value = error.message;
       signIn.value = isRefused ? error.signIn : undefined;
     });
-    if (!isRefused) retry = setTimeout(open, Math.min(RETRY_MS[0] * 2 ** failures++, RETRY_MS[1]));
+    if (!isRefused) retry = setTimeout(reconnect, Math.min(RETRY_MS[0] * 2 ** failures++, RETRY_MS[1]));
   });
 }
 
@@ -65,7 +65,7 @@ function received(events: StreamEvent[]): void {
   });
 }
 
-/** Filled after a reset, and shown as a whole: a reconnection must not empty the page for a moment. */
+/** The next content, filled after a reset and shown when it is complete: a reconnection must not empty the page. */
 let fresh: Map<Signal, Map<string, unknown>> | undefined;
 
 const HANDLERS: { [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => void } = {
@@ -105,7 +105,7 @@ function merge<T extends { id: string }>(
   for (const each of set)
     next.set(keyOf({ cluster, id: each.id }), cluster === undefined ? each : { ...each, cluster });
   for (const id of gone) next.delete(keyOf({ cluster, id }));
-  // The first screenful of a first visit is not kept waiting for the rest.
+  // On the first visit, the first screenful doesn't wait for the rest.
   if (!fresh || !isComplete.value) into.value = fresh ? new Map(next) : next;
 }
 

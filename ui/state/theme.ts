@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. */
+/** The colour scheme: light, dark, or the system's. */
 import { effect, signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** How wide an element is drawn. */
+/** The rendered width of an element. */
 export function useWidth(element: RefObject<Element | null>, initial: number): number {
   const [width, setWidth] = useState(initial);
   useLayoutEffect(() => {
@@ -16,7 +16,7 @@ export function useWidth(element: RefObject<Element | null>, initial: number): n
 
 const NARROW = matchMedia('(max-width: 760px)');
 
-/** A phone, or a window as narrow as one. */
+/** Whether the window is as narrow as a phone. */
 export const isNarrow = signal(NARROW.matches);
 NARROW.addEventListener('change', (event) => {
   isNarrow.value = event.matches;

@@ -1,17 +1,10 @@
-/** Taking over on the page: what no Rollout is in charge of, what would be written, and that nothing that runs changes by it. */
+/** Adopting on the page: what no Rollout is in charge of, what would be written, and that nothing that runs changes by it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
-import {
-  complaints,
-  expectAccessible,
-  expectFits,
-  keepScreenshot,
-  type Visitor,
-  visitorOf,
-} from '../support/browser.ts';
+import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
 import { kustomization, ociRepository, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 
-describe('taking over', () => {
+describe('adopting', () => {
   const view = sharedCluster();
   let ns: string;
   let sre: Visitor;
@@ -49,27 +42,10 @@ describe('taking over', () => {
     await tab.getByText(/Kustomization .*\/cluster sets no variable|No ImagePolicy .*REGION/).waitFor();
   });
 
-  it('gives axe nothing to find, and fits a phone', async () => {
-    for (const [colorScheme, width] of [
-      ['light', 1280],
-      ['dark', 360],
-    ] as const) {
-      const tab = await sre.tab('/adopt', { colorScheme, width });
-      await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).waitFor();
-      await expectAccessible(tab);
-      await expectFits(tab);
-      await keepScreenshot(tab, `take-over-${width}`);
-      await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).click();
-      await tab.getByText('+  initialVersion: 1.0.0').waitFor();
-      await expectAccessible(tab);
-      await expectFits(tab);
-      await keepScreenshot(tab, `take-over-dialog-${width}`);
-    }
-  });
-
   it('names what it takes to who may not, and the command for who may', async () => {
     const tab = await developer.tab(`/adopt?object=Kustomization+${ns}/app`);
     await tab.getByText(`It takes create on rolloutgates ${ns}/*, which you may not.`).waitFor();
+    await tab.getByText('+  initialVersion: 1.0.0').waitFor();
     await tab.getByText(`kubectl rollouts -n ${ns} adopt kustomization/app --apply`).waitFor();
     expect(await tab.getByRole('button', { name: 'Put under Rollout app' }).isDisabled()).toBe(true);
   });

@@ -1,14 +1,7 @@
 /** The page of one application: why it waits in one look, and every request that can be made there, with what the API server said. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  complaints,
-  expectAccessible,
-  expectFits,
-  keepScreenshot,
-  type Visitor,
-  visitorOf,
-} from '../support/browser.ts';
+import { complaints, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { nextSecond, type Story, storyAtQa, storyOf } from '../support/rolloutStory.ts';
 
@@ -66,20 +59,6 @@ describe('an application that waits for an approval', () => {
     await tab.getByText('2 more that you may not do').click();
     await tab.getByText(`It takes patch on rolloutgates ${story.ns}/qa`).first().waitFor();
     expect(await tab.getByRole('button', { name: 'Approve 1.1.0' }).count()).toBe(0);
-  });
-
-  it('gives axe nothing to find, with and without a dialog', async () => {
-    const tab = await sre.tab(at);
-    await tab.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
-    await expectAccessible(tab);
-    await tab.getByRole('button', { name: 'Approve 1.1.0' }).click();
-    await expectAccessible(tab);
-    await keepScreenshot(tab, 'dialog');
-    const phone = await sre.tab(at, { colorScheme: 'dark', width: 360 });
-    await phone.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
-    await expectAccessible(phone);
-    await expectFits(phone);
-    await keepScreenshot(phone, 'application-phone');
   });
 
   it('has its open dialog in the address, for a colleague with fewer rights too', async () => {

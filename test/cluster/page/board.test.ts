@@ -1,14 +1,7 @@
 /** The page in a real Chromium, on a real API server with the hooks: the Board, live. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  complaints,
-  expectAccessible,
-  expectFits,
-  keepScreenshot,
-  type Visitor,
-  visitorOf,
-} from '../support/browser.ts';
+import { complaints, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
 import { rolloutGate, sharedCluster } from '../support/cluster.ts';
 import { type Story, storyOf } from '../support/rolloutStory.ts';
 
@@ -72,17 +65,6 @@ describe('the board', () => {
     await rowOf(tab).waitFor();
     await tab.keyboard.press('?');
     await tab.getByRole('dialog').getByText('next row').waitFor();
-  });
-
-  it('gives axe nothing to find, and fits a phone', async () => {
-    const tab = await visitor.tab('/');
-    await rowOf(tab).waitFor();
-    await expectAccessible(tab);
-    const phone = await visitor.tab('/', { colorScheme: 'dark', width: 360 });
-    await rowOf(phone).waitFor();
-    await expectAccessible(phone);
-    await expectFits(phone);
-    await keepScreenshot(phone, 'board-phone');
   });
 
   it('lets nobody in with another key, and says what to do', async () => {

@@ -1,6 +1,6 @@
 /** Gates and their calendar: freezes are seen, planned, begun and ended. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, expectFits, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
+import { expectAccessible, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, kustomization, ref, rollout, sharedCluster, waitFor } from '../support/cluster.ts';
 
 describe('gates', () => {
@@ -36,26 +36,6 @@ describe('gates', () => {
   });
   afterEach(() => sre.leave());
   afterAll(() => sre.close());
-
-  it('give axe nothing to find, and fit a phone', async () => {
-    for (const path of ['/gates', '/gates?range=month', `/gate/${ns}/approval`]) {
-      const tab = await sre.tab(path);
-      await tab
-        .getByRole('link', { name: 'approval' })
-        .or(tab.getByRole('heading', { name: 'approval' }))
-        .first()
-        .waitFor();
-      await expectAccessible(tab);
-      const phone = await sre.tab(path, { colorScheme: 'dark', width: 360 });
-      await phone
-        .getByRole('link', { name: 'approval' })
-        .or(phone.getByRole('heading', { name: 'approval' }))
-        .first()
-        .waitFor();
-      await expectAccessible(phone);
-      await expectFits(phone);
-    }
-  });
 
   it('stand on one calendar with schedules, those of the cluster too', async () => {
     const tab = await sre.tab('/gates');

@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import { USERS, type UserName } from '../../../dev/local/controlPlane/users.ts';
 import { launchBrowser } from '../../../dev/page/browser.ts';
 import { buildPage } from '../../../dev/page/buildPage.ts';
+import type { TeamPage } from '../../../dev/page/serveInCluster.ts';
 import { servePageOn } from '../../../dev/page/serveWith.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import type { PageServer } from '../../../page/laptop.ts';
@@ -18,15 +19,19 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 let assets: Promise<Assets> | undefined;
 
-export interface Visitor {
-  server: PageServer;
+/** A browser with a page that is served, and cookies and settings for each look of it. */
+export interface Tabs {
   /** A tab of a browser that has been let in; in one test all tabs are of one browser. */
   tab(path?: string, options?: TabOptions): Promise<Page>;
   /** Closes the tabs. */
   leave(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Visitor extends Tabs {
+  server: PageServer;
   /** At the same address with the same key, after it was closed. */
   serveAgain(): Promise<PageServer>;
-  close(): Promise<void>;
 }
 
 export interface TabOptions {
@@ -51,27 +56,11 @@ export async function visitorWith(
     servePageOn(kubeconfig, await assets, { namespace, contexts: shown }),
     launchBrowser(),
   ]);
-  const contexts = new Map<string, Promise<BrowserContext>>();
   const token = server.address.split('token=')[1]!;
+  const tabs = tabsOf(browser, (path, options) => `${server.origin}${path}#token=${options.token ?? token}`);
   return {
+    ...tabs,
     server,
-    async tab(path = '/', options = {}) {
-      const { colorScheme = 'light', width = 1280 } = options;
-      const key = `${colorScheme} ${width}`;
-      const context = contexts.get(key) ?? newContext(browser, colorScheme, width);
-      contexts.set(key, context);
-      const page = await (await context).newPage();
-      const errors: string[] = [];
-      page.on('pageerror', (error) => errors.push(error.message));
-      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-      problems.set(page, errors);
-      await page.goto(`${server.origin}${path}#token=${options.token ?? token}`);
-      return page;
-    },
-    async leave() {
-      const open = await Promise.all(contexts.values());
-      await Promise.all(open.flatMap((context) => context.pages()).map((page) => page.close()));
-    },
     serveAgain: async () =>
       servePageOn(kubeconfig, (await assets)!, {
         namespace,
@@ -79,9 +68,63 @@ export async function visitorWith(
         port: Number(new URL(server.origin).port),
       }),
     async close() {
-      await browser.close();
+      await tabs.close();
       await server.close();
     },
+  };
+}
+
+/** Tabs of the page in the cluster, signed in as this account. */
+export async function teamTabs({ origin }: Pick<TeamPage, 'origin'>, account: string): Promise<Tabs> {
+  const enter = async (context: BrowserContext) => {
+    const tab = await context.newPage();
+    await tab.goto(origin);
+    await signIn(tab, account);
+    await tab.getByRole('button', { name: 'Sign out' }).waitFor();
+    await tab.close();
+  };
+  return tabsOf(await launchBrowser(), (path) => origin + path, enter);
+}
+
+/** From the page that asks for it, at the local issuer. */
+export async function signIn(tab: Page, account: string): Promise<void> {
+  await tab.getByRole('link', { name: 'Sign in' }).click();
+  await tab.getByRole('link', { name: account, exact: true }).click();
+}
+
+/** `enter`: what a new set of cookies needs. */
+export function tabsOf(
+  browser: Browser,
+  addressOf: (path: string, options: TabOptions) => string,
+  enter: (context: BrowserContext) => Promise<void> = async () => {},
+): Tabs {
+  const contexts = new Map<string, Promise<BrowserContext>>();
+  const newContext = async (colorScheme: 'light' | 'dark', width: number) => {
+    const viewport = { width, height: width < 500 ? 780 : 900 };
+    // axe reads computed styles in the middle of a transition.
+    const context = await browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' });
+    await enter(context);
+    return context;
+  };
+  return {
+    async tab(path = '/', options = {}) {
+      const { colorScheme = 'light', width = 1280 } = options;
+      const key = `${colorScheme} ${width}`;
+      const context = contexts.get(key) ?? newContext(colorScheme, width);
+      contexts.set(key, context);
+      const page = await (await context).newPage();
+      const errors: string[] = [];
+      page.on('pageerror', (error) => errors.push(error.message));
+      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+      problems.set(page, errors);
+      await page.goto(addressOf(path, options));
+      return page;
+    },
+    async leave() {
+      const open = await Promise.all(contexts.values());
+      await Promise.all(open.flatMap((context) => context.pages()).map((page) => page.close()));
+    },
+    close: () => browser.close(),
   };
 }
 
@@ -90,12 +133,6 @@ const problems = new WeakMap<Page, string[]>();
 /** What the browser complained about: violations of the content security policy are among it. */
 export function complaints(page: Page): string[] {
   return problems.get(page) ?? [];
-}
-
-function newContext(browser: Browser, colorScheme: 'light' | 'dark', width: number): Promise<BrowserContext> {
-  const viewport = { width, height: width < 500 ? 780 : 900 };
-  // axe reads computed styles in the middle of a transition.
-  return browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' });
 }
 
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
@@ -125,4 +162,29 @@ export async function expectFits(page: Page): Promise<void> {
     return [document.documentElement.scrollWidth, innerWidth] as [number, number];
   });
   expect(content).toBeLessThanOrEqual(window);
+}
+
+/** Tab comes to everything that a mouse does, in the open dialog or on the page, and shows where it is. */
+export async function expectReachableByKeys(page: Page): Promise<void> {
+  const count = await page.evaluate(() => {
+    const { document, getComputedStyle } = globalThis as any;
+    const scope = document.querySelector('dialog[open]') ?? document;
+    const selector =
+      'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex="0"]';
+    const targets = new Set([...scope.querySelectorAll(selector)].filter((each: any) => each.checkVisibility()));
+    const nameOf = (each: any) => each.outerHTML.slice(0, 120);
+    const hasOutline = (each: any): boolean =>
+      each !== null && (getComputedStyle(each).outlineStyle !== 'none' || hasOutline(each.parentElement));
+    const unmarked: string[] = [];
+    (globalThis as any).focusReport = () => ({ missed: [...targets].map(nameOf), unmarked });
+    document.addEventListener('focusin', ({ target }: any) => {
+      if (targets.delete(target) && !hasOutline(target)) unmarked.push(nameOf(target));
+    });
+    targets.delete(document.activeElement);
+    return targets.size;
+  });
+  // A few more: between the last and the first there is the browser's own.
+  for (let presses = 0; presses < count + 5; presses++) await page.keyboard.press('Tab');
+  const report = await page.evaluate(() => (globalThis as any).focusReport());
+  expect(report).toEqual({ missed: [], unmarked: [] });
 }

@@ -45,6 +45,9 @@ const opened = async (env: Record<string, string> = {}) => {
 };
 const stream = (cookie: string, headers = {}) =>
   world.ask('/api/stream', { headers: { ...FROM_PAGE, cookie, ...headers } });
+/** Until its end. */
+const wholeStream = (cookie: string) =>
+  world.ask('/api/stream', { headers: { ...FROM_PAGE, cookie }, until: () => false });
 
 describe('a reader', () => {
   it('signs in, goes on where they were, and everything is asked with their rights alone', async () => {
@@ -89,18 +92,34 @@ describe('a reader', () => {
     expect(answer.cookies.every((each) => each.includes('Max-Age=0'))).toBe(true);
     // It would clear those of all hosts of the domain, the issuer's too.
     expect(answer.headers).not.toHaveProperty('clear-site-data');
+    // There is no store of sessions: a copy of the cookie counts until its end, as docs/security.md says.
+    expect(await stream(session)).toMatchObject(AUTHORIZED);
     await world.close();
   });
 
-  it('whose session has ended is not answered, and their stream has ended with it', async () => {
+  it('whose session has ended is not answered, however they used it, and their stream has ended with it', async () => {
     await opened({ UI_SESSION_MINUTES: '5' });
     const session = await signedIn(world, 'alice');
     now += 5 * 60_000 - 1500;
-    const whole = await world.ask('/api/stream', { headers: { ...FROM_PAGE, cookie: session }, untilEnd: true });
-    expect(whole).toMatchObject(AUTHORIZED);
+    const used = await world.ask('/api/act', { ...POST, headers: json(session) });
+    expect(used).toMatchObject({ ...AUTHORIZED, cookies: [] });
+    expect(await wholeStream(session)).toMatchObject({ ...AUTHORIZED, cookies: [] });
     now += 2000;
     const { status, text } = await stream(session);
     expect([status, JSON.parse(text).signIn]).toEqual([401, '/sign-in']);
+    expect(await world.ask('/api/act', { ...POST, headers: json(session) })).toMatchObject({ status: 401 });
+    expect(world.asked.filter(({ path }) => path.includes('dryRun'))).toHaveLength(1);
+    await world.close();
+  });
+
+  it('loses the session with the key of the cookies, and an open stream at once', async () => {
+    await opened();
+    const session = await signedIn(world, 'alice');
+    const whole = wholeStream(session);
+    await vi.waitFor(() => expect(world.asked.length).toBeGreaterThan(10));
+    world.replaceKey('another key of the cookies, long enough');
+    expect(await whole).toMatchObject(AUTHORIZED);
+    expect(await stream(session)).toMatchObject({ status: 401 });
     await world.close();
   });
 });
@@ -282,7 +301,7 @@ it('the page may run nothing but its own, in no frame; its files need no session
     expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'strict-transport-security': 'max-age=31536000' });
     expect(text).not.toContain('<script>');
   }
-  for (const path of ['/api/stream', '/api/take-over', '/api/applications/shop/app'])
+  for (const path of ['/api/stream', '/api/adopt', '/api/applications/shop/app'])
     expect(await world.ask(path, { headers: FROM_PAGE })).toMatchObject({ status: 401 });
   expect(world.asked).toEqual([]);
   await world.close();

@@ -8,7 +8,7 @@ import { CLIENT } from '../../../dev/page/localIssuer.ts';
 import { readPageConfig } from '../../../page/inCluster/config.ts';
 import { serveInCluster } from '../../../page/inCluster/serve.ts';
 import { createLog } from '../../../server/log.ts';
-import { apiServer, json, list, rollout } from '../../cli/apiServer.ts';
+import { apiServer, json, kubeconfigOf, list, rollout } from '../../cli/apiServer.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 export const ORIGIN = 'https://rollouts.example.com';
@@ -23,6 +23,8 @@ export interface Asked {
   path: string;
   user: string | undefined;
   groups: string | undefined;
+  /** The page's own credentials. */
+  authorization: string | undefined;
   others: string[];
 }
 
@@ -33,21 +35,42 @@ export interface Answer {
   text: string;
 }
 
-/** `untilEnd`: waits for the end of a stream. */
-type Sent = Pick<RequestOptions, 'method' | 'headers'> & { untilEnd?: boolean; body?: string; tls?: TlsOptions };
+/** `until`: what of a stream is waited for, its end at the latest; its first bytes by default. */
+type Sent = Pick<RequestOptions, 'method' | 'headers'> & {
+  until?: (text: string) => boolean;
+  body?: string;
+  tls?: TlsOptions;
+};
 
 export interface World {
   asked: Asked[];
   /** Lines of the log. */
   logged: string[];
   port: number;
-  /** Follows no redirect and keeps no cookie. Ends a stream after its first bytes. */
+  /** Follows no redirect and keeps no cookie. */
   ask(path: string, sent?: Sent): Promise<Answer>;
+  /** Replaces the key of the cookies. */
+  replaceKey(text: string): void;
   close(): Promise<void>;
 }
 
 /** Of the page, as its own scripts send them. */
 export const FROM_PAGE = { 'x-rollouts-page': '1', 'sec-fetch-site': 'same-origin', origin: ORIGIN };
+
+/** An API server with one Rollout. */
+export async function notingApiServer(name = 'app', token = 'secret') {
+  const asked: Asked[] = [];
+  const server = await apiServer(({ headers, url: path = '' }, response, url) => {
+    const { 'impersonate-user': user, 'impersonate-group': groups, authorization, ...rest } = headers;
+    const others = Object.keys(rest).filter((each) => /impersonate|cookie|forwarded|remote/.test(each));
+    asked.push({ path, user: user as string | undefined, groups: groups as string | undefined, authorization, others });
+    if (url.searchParams.has('watch')) return response.writeHead(200).flushHeaders();
+    if (path.endsWith('/selfsubjectaccessreviews')) return json(response, { status: { allowed: user !== NARROW } });
+    if (url.pathname.endsWith(`/rollouts/${name}`)) return json(response, rollout(name));
+    json(response, url.pathname.endsWith('/rollouts') ? list([rollout(name)]) : list([]));
+  });
+  return { asked, kubeconfig: kubeconfigOf(server.url, { token }) };
+}
 
 export async function pageWorld(env: Record<string, string>, now?: () => number): Promise<World> {
   const folder = temporaryFolder('page-');
@@ -55,17 +78,8 @@ export async function pageWorld(env: Record<string, string>, now?: () => number)
     writeFileSync(join(folder, name), text);
     return join(folder, name);
   };
-  const asked: Asked[] = [];
-  const server = await apiServer(({ headers, url: path = '' }, response, url) => {
-    const { 'impersonate-user': user, 'impersonate-group': groups, ...rest } = headers;
-    const others = Object.keys(rest).filter((name) => /impersonate|cookie|forwarded|remote/.test(name));
-    asked.push({ path, user: user as string | undefined, groups: groups as string | undefined, others });
-    if (url.searchParams.has('watch')) return response.writeHead(200).flushHeaders();
-    if (path.endsWith('/selfsubjectaccessreviews')) return json(response, { status: { allowed: user !== NARROW } });
-    if (url.pathname.endsWith('/rollouts/app')) return json(response, rollout('app'));
-    json(response, url.pathname.endsWith('/rollouts') ? list([rollout('app')]) : list([]));
-  });
-  const { config: kubeConfig } = selectCluster({ kubeconfig: server.kubeconfig }, {});
+  const { asked, kubeconfig } = await notingApiServer();
+  const { config: kubeConfig } = selectCluster({ kubeconfig }, {});
   const config = readPageConfig({
     UI_ORIGIN: ORIGIN,
     UI_PORT: '0',
@@ -87,7 +101,7 @@ export async function pageWorld(env: Record<string, string>, now?: () => number)
   }
   const assets = new Map([['/index.html', { type: 'text/html', bytes: Buffer.from('<title>page</title>') }]]);
   const page = await serveInCluster({ config, kubeConfig, assets, log, ...(now && { now }) });
-  const ask = (path: string, { body, headers, tls, untilEnd = false, ...rest }: Sent = {}) =>
+  const ask = (path: string, { body, headers, tls, until = () => true, ...rest }: Sent = {}) =>
     new Promise<Answer>((resolve, reject) => {
       const options = {
         host: '127.0.0.1',
@@ -105,7 +119,7 @@ export async function pageWorld(env: Record<string, string>, now?: () => number)
         };
         response.on('data', (chunk) => {
           text += chunk;
-          if (untilEnd || !got(response.headers)) return;
+          if (!isStream(response.headers) || !until(text)) return;
           answered();
           response.destroy();
         });
@@ -115,10 +129,11 @@ export async function pageWorld(env: Record<string, string>, now?: () => number)
       sending.on('error', reject);
       sending.end(body);
     });
-  return { asked, logged, port: page.port, ask, close: page.close };
+  const replaceKey = (text: string) => void file('key', text);
+  return { asked, logged, port: page.port, ask, replaceKey, close: page.close };
 }
 
-const got = (headers: IncomingHttpHeaders) => headers['content-type']?.startsWith('text/event-stream') === true;
+const isStream = (headers: IncomingHttpHeaders) => headers['content-type']?.startsWith('text/event-stream') === true;
 
 /** `name=value`, as a browser sends it back. */
 export function cookieOf({ cookies }: Answer, name: string): string {

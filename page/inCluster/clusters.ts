@@ -1,0 +1,61 @@
+/** The clusters that the page in a cluster shows: its own, and one for each kubeconfig in a mounted folder. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Selected, selectCluster } from '../../cli/kube/kubeconfig.ts';
+import { type FileLog, watchFiles } from '../../server/fileWatch.ts';
+import type { ShareObject } from '../views.ts';
+import { createSharedObjects } from './sharedObjects.ts';
+
+export interface ShownCluster {
+  name: string;
+  /** Its user may impersonate users and groups there. */
+  config: Selected['config'];
+  /** For all of its readers. */
+  share: ShareObject;
+}
+
+interface ClustersOptions {
+  own: ShownCluster;
+  /** A file is named as its cluster is shown; its current context counts. Absent: the own cluster alone. */
+  folder: string | undefined;
+  onChange(): void;
+  log: FileLog;
+}
+
+/** The own cluster first. @throws Error with a sentence that names the file that is no kubeconfig. */
+export function watchClusters({ own, folder, onChange, log }: ClustersOptions) {
+  if (folder === undefined) return { current: () => [own], stop: () => {} };
+  const { current, stop } = watchFiles({
+    what: `kubeconfigs in ${folder}`,
+    read: (before?: Read) => readClusters(folder, own, before),
+    isSame: (a, b) => a === b,
+    onChange,
+    log,
+  });
+  return { current: () => current().clusters, stop };
+}
+
+interface Read {
+  /** All files together, to see whether anything has changed. */
+  text: string;
+  clusters: readonly ShownCluster[];
+}
+
+function readClusters(folder: string, own: ShownCluster, before: Read | undefined): Read {
+  const names = readdirSync(folder)
+    // A mounted Secret has its versions there too.
+    .filter((name) => !name.startsWith('.'))
+    .sort();
+  const text = JSON.stringify(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  if (text === before?.text) return before;
+  if (names.includes(own.name))
+    throw new Error(`${join(folder, own.name)} has the name of the page's own cluster: set another UI_CLUSTER_NAME`);
+  return { text, clusters: [own, ...names.map((name) => readCluster(folder, name))] };
+}
+
+function readCluster(folder: string, name: string): ShownCluster {
+  const file = join(folder, name);
+  const { config, server } = selectCluster({ kubeconfig: file }, {});
+  if (!URL.canParse(server)) throw new Error(`${file} has a server that is not a URL: ${server}`);
+  return { name, config, share: createSharedObjects() };
+}

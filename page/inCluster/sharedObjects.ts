@@ -1,0 +1,23 @@
+/** One copy in memory of each object that several readers of a cluster may read. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ShareObject } from '../views.ts';
+
+/**
+ * For one cluster: another one may give its objects any uid and version. It grants nothing: a reader gets the version of an object that
+ * the API server has just sent to the same reader.
+ */
+export function createSharedObjects(): ShareObject {
+  const known = new Map<string, WeakRef<KubeObject<any, any>>>();
+  const unused = new FinalizationRegistry<string>((uid) => {
+    if (!known.get(uid)?.deref()) known.delete(uid);
+  });
+  return <T extends KubeObject<any, any>>(object: T) => {
+    const { uid, resourceVersion } = object.metadata;
+    if (!uid || !resourceVersion) return object;
+    const before = known.get(uid)?.deref();
+    if (before?.metadata.resourceVersion === resourceVersion) return before as T;
+    known.set(uid, new WeakRef(object));
+    unused.register(object, uid);
+    return object;
+  };
+}

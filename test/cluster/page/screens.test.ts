@@ -1,0 +1,166 @@
+/** Every screen of the page, on a laptop, and in a cluster with others: axe finds nothing, keys reach everything, and a phone shows it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../../../dev/page/browser.ts';
+import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
+import {
+  expectAccessible,
+  expectFits,
+  expectReachableByKeys,
+  keepScreenshot,
+  type Tabs,
+  tabsOf,
+  teamTabs,
+  visitorOf,
+} from '../support/browser.ts';
+import { gate, kustomization, rollout, rolloutBudget, sharedCluster } from '../support/cluster.ts';
+import { type Story, storyAtQa } from '../support/rolloutStory.ts';
+
+const view = sharedCluster();
+/** Many phones have 390, the narrow ones 360. */
+const PHONE = { colorScheme: 'dark', width: 360 } as const;
+
+/** The address, and what is there once the screen is. */
+type Screen = readonly [path: (ns: string) => string, shown: (tab: Page, ns: string) => Locator];
+
+const heading = (name: string | RegExp) => (tab: Page) => tab.getByRole('heading', { name, exact: true });
+const inDialog = (text: string | RegExp) => (tab: Page) => tab.getByRole('dialog').getByText(text);
+
+const SCREENS: Record<string, Screen> = {
+  board: [(ns) => `/?namespace=${ns}`, (tab) => tab.getByText('held at the gates')],
+  'board in groups': [(ns) => `/?namespace=${ns}&group=state`, heading(/^Waits/)],
+  'board without a match': [() => '/?q=no-such-app', heading('Nothing matches')],
+  application: [(ns) => `/rollout/${ns}/app`, heading('1.1.0 waits, 1.0.0 runs')],
+  release: [(ns) => `/rollout/${ns}/app?release=1.0.0`, (tab) => tab.getByRole('button', { name: 'Pin 1.0.0' })],
+  'no application': [(ns) => `/rollout/${ns}/none`, heading('Not found')],
+  action: [(ns) => `/rollout/${ns}/app?do=approve/RolloutGate/${ns}/qa/1.1.0`, inDialog(/^kubectl/)],
+  'typed confirmation': [
+    (ns) => `/rollout/${ns}/app?do=deploy/Rollout/${ns}/app/1.1.0`,
+    (tab) => tab.getByLabel('Type the version to confirm'),
+  ],
+  gates: [() => '/gates', (tab) => tab.getByRole('button', { name: 'Freeze', exact: true })],
+  'gates of a month': [() => '/gates?range=month', (tab) => tab.getByRole('button', { name: 'Freeze', exact: true })],
+  freeze: [(ns) => `/gates?do=freeze&in=${ns}`, inDialog(/It would hold \d/)],
+  gate: [(ns) => `/gate/${ns}/freeze`, heading('freeze')],
+  Kustomization: [(ns) => `/kustomization/${ns}/app`, heading('app')],
+  RolloutGate: [(ns) => `/rolloutgate/${ns}/qa`, heading('qa')],
+  promotion: [
+    (ns) => `/promotion?q=${ns}`,
+    (tab, ns) => tab.getByRole('link', { name: new RegExp(`^1.1.0 in (west )?${ns}/app: Waits`) }),
+  ],
+  stage: [
+    (ns) => `/promotion?q=${ns}&stage=${ns}/app&release=1.1.0`,
+    (tab) => tab.getByRole('button', { name: 'Approve 1.1.0' }),
+  ],
+  'not under a Rollout': [
+    (ns) => `/adopt?q=${ns}`,
+    (tab, ns) => tab.getByRole('button', { name: `Kustomization ${ns}/loose` }),
+  ],
+  adoption: [(ns) => `/adopt?q=${ns}&object=Kustomization+${ns}/loose`, inDialog(/^kubectl/)],
+  'no such page': [() => '/no/such/page/here', heading('There is no such page')],
+  'another cluster': [() => '/?cluster=north', heading('Cluster north is not shown here')],
+};
+
+/** Clusters beside the page's own, and the one that is looked at. */
+const MODES: Record<string, { others?: Record<string, string>; cluster?: string }> = {
+  'on a laptop': {},
+  'in a cluster, with others': {
+    others: { west: view.admin.access.url, gone: 'https://127.0.0.1:1' },
+    cluster: 'west',
+  },
+};
+
+let story: Story;
+beforeAll(async () => {
+  story = await storyAtQa(view);
+  const { ns } = story;
+  const loose = kustomization(ns, 'loose', {});
+  await view.developer.create({
+    ...loose,
+    spec: { ...loose.spec, postBuild: { substitute: { APP_VERSION: '1.0.0' } } },
+  });
+  const after = { spec: { releasesImagePolicy: { name: 'app' }, after: [{ name: 'app' }] } };
+  await view.developer.create(rollout(ns, 'next', after));
+  const rules = [{ daysOfWeek: ['Saturday', 'Sunday'] }];
+  await view.admin.create(gate(ns, 'no-weekends', { spec: { default: 'opened', schedule: { rules } } }));
+  await view.admin.create(gate(ns, 'freeze', { spec: { default: 'closed', window: '1h' } }));
+  await view.sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 2 }));
+});
+
+async function expectGood(tabs: Pick<Tabs, 'tab'>, name: string, [path, shown]: Screen): Promise<void> {
+  for (const look of [{}, PHONE]) {
+    const tab = await tabs.tab(path(story.ns), look);
+    await shown(tab, story.ns).first().waitFor();
+    await expectAccessible(tab);
+    if (look === PHONE) await expectFits(tab);
+    else await expectReachableByKeys(tab);
+    await keepScreenshot(tab, `${name}${look === PHONE ? ' on a phone' : ''}`.replaceAll(' ', '-'));
+  }
+}
+
+describe.each(Object.entries(MODES))('the page %s', (mode, { others, cluster }) => {
+  const dir = mkdtempSync(join(tmpdir(), 'screens-'));
+  let served: TeamPage | undefined;
+  let tabs: Tabs;
+
+  beforeAll(async () => {
+    served = others && (await servePageInCluster(view.admin.access, dir, others));
+    tabs = served ? await teamTabs(served, 'sre') : await visitorOf(view.dir, 'sre', story.ns);
+  });
+  afterEach(() => tabs.leave());
+  afterAll(async () => {
+    await tabs.close();
+    await served?.close();
+    rmSync(dir, { recursive: true });
+  });
+
+  it.each(Object.entries(SCREENS))('%s', async (name, [path, shown]) => {
+    const of = cluster && !path('').includes('cluster=') ? `cluster=${cluster}` : '';
+    const inCluster = (ns: string) => [path(ns), of].filter(Boolean).join(path(ns).includes('?') ? '&' : '?');
+    await expectGood(tabs, `${name} ${mode}`, [inCluster, shown]);
+  });
+});
+
+describe('a browser that is not signed in', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'screens-'));
+  let served: TeamPage;
+  let tabs: Tabs;
+
+  beforeAll(async () => {
+    served = await servePageInCluster(view.admin.access, dir);
+    tabs = tabsOf(await launchBrowser(), (path) => served.origin + path);
+  });
+  afterAll(async () => {
+    await tabs.close();
+    await served.close();
+    rmSync(dir, { recursive: true });
+  });
+
+  it.each([
+    ['asked to sign in', '/promotion'],
+    ['refused', '/signed-in?code=1&state=2'],
+  ])('%s', async (name, path) => {
+    await expectGood(tabs, `a stranger ${name}`, [() => path, heading('You are not signed in')]);
+  });
+});
+
+it('a dialog gives the focus back to what opened it, however it is closed', async () => {
+  const tabs = await visitorOf(view.dir, 'sre', story.ns);
+  const tab = await tabs.tab(`/rollout/${story.ns}/app`);
+  const opener = tab.getByRole('button', { name: 'Approve 1.1.0' });
+  for (const close of [
+    () => tab.keyboard.press('Escape'),
+    () => tab.getByRole('button', { name: 'Cancel' }).press('Enter'),
+    () => tab.getByRole('button', { name: 'Close', exact: true }).press('Enter'),
+  ]) {
+    await opener.press('Enter');
+    await tab.getByRole('dialog').waitFor();
+    await close();
+    await tab.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await opener.evaluate((element) => element === (globalThis as any).document.activeElement)).toBe(true);
+  }
+  await tabs.close();
+});

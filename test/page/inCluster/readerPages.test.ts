@@ -1,0 +1,66 @@
+/** Readers of the same cluster share objects in memory, and nothing that only one of them was sent. */
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createClient } from '../../../cli/kube/kubeClient.ts';
+import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
+import { watchClusters } from '../../../page/inCluster/clusters.ts';
+import { createReaderPages } from '../../../page/inCluster/readerPages.ts';
+import { createSharedObjects } from '../../../page/inCluster/sharedObjects.ts';
+import { createLog } from '../../../server/log.ts';
+import { apiServer, json, list, rollout, status } from '../../cli/apiServer.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
+
+/** Has the Rollout shop/app, whose version depends on the user, as it does on the time of the read; undefined: the user may not read it. */
+async function serverWith(versionOf: (user: string) => string | undefined) {
+  const { kubeconfig } = await apiServer(({ headers }, response, { pathname, searchParams }) => {
+    const resourceVersion = versionOf(headers['impersonate-user'] as string);
+    if (resourceVersion === undefined) return status(response, 403, 'Forbidden', 'you may not');
+    if (searchParams.has('watch')) return response.writeHead(200).flushHeaders();
+    if (pathname.endsWith('/selfsubjectaccessreviews')) return json(response, { status: { allowed: true } });
+    const app = rollout('app');
+    const of = { ...app, metadata: { ...app.metadata, resourceVersion } };
+    json(response, list(pathname.endsWith('/rollouts') ? [of] : []));
+  });
+  return kubeconfig;
+}
+
+it('the same version of an object is kept once for a cluster, by those to whom it was sent', async () => {
+  const folder = temporaryFolder('clusters-');
+  const versions: Record<string, string | undefined> = { alice: '1', bob: '1', carol: '2', mallory: undefined };
+  const kubeconfig = await serverWith((user) => versions[user]);
+  // With the same uid and version as in the first.
+  copyFileSync(await serverWith((user) => versions[user]), join(folder, 'other'));
+  const own = { name: 'own', config: selectCluster({ kubeconfig }, {}).config, share: createSharedObjects() };
+  const clusters = watchClusters({ own, folder, onChange: () => {}, log: createLog('silent') });
+  const pages = createReaderPages({
+    namespaces: ['shop'],
+    signOut: undefined,
+    now: Date.now,
+    connect: ({ user }) =>
+      clusters.current().map((each) => ({
+        ...each,
+        client: createClient(each, { timeoutMs: 5000, userAgent: 'test', as: user }),
+      })),
+  });
+  onTestFinished(() => {
+    clusters.stop();
+    pages.close();
+  });
+  const found = async (user: string) => {
+    const opened = pages.pagesOf({ user, groups: [] })!;
+    const states = () => opened.map(({ feed }) => feed.kinds().find(({ kind }) => kind === 'Rollout')?.state);
+    await vi.waitFor(() => expect(states()).not.toContain('loading'));
+    return opened.map(({ feed }) => feed.views.objects.get('Rollout', 'shop/app'));
+  };
+  const [alice, inOther] = await found('alice');
+  const [bob, inOtherToo] = await found('bob');
+  const [carol] = await found('carol');
+  expect(alice).toMatchObject({ metadata: { name: 'app', resourceVersion: '1' } });
+  expect(bob).toBe(alice);
+  expect(inOtherToo).toBe(inOther);
+  expect(inOther).not.toBe(alice);
+  expect(carol).toMatchObject({ metadata: { resourceVersion: '2' } });
+  expect((await found('bob'))[0]).toBe(alice);
+  expect(await found('mallory')).toEqual([undefined, undefined]);
+});
