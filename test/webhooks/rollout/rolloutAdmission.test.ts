@@ -49,21 +49,6 @@ describe('mutate/rollout', () => {
     expect(await stored({ object: nothingAsked, old: rollout({}) })).toBeUndefined();
   });
 
-  it('says who changed the pin, and who lifted it', async () => {
-    const pinned = annotated({ [`${P}requested-by`]: 'alice' }, { wantedVersion: '1.0.0' });
-    expect(await stored({ object: rollout({ wantedVersion: '1.0.0' }), old: rollout({}) })).toEqual({
-      [`${P}pin`]: `{"version":"1.0.0","by":"alice","at":"${AT}"}`,
-      [`${P}requested-by`]: 'alice',
-      [`${P}requested-at`]: AT,
-      [`${P}requesters`]: '{"wantedVersion":"alice"}',
-    });
-    expect(await stored({ object: annotated({ [`${P}requested-by`]: 'alice' }), old: pinned, user: 'bob' })).toEqual({
-      [`${P}pin`]: `{"from":"1.0.0","by":"bob","at":"${AT}"}`,
-      [`${P}requested-by`]: 'bob',
-      [`${P}requested-at`]: AT,
-    });
-  });
-
   it('of a pin that waits does not become another request, made meanwhile', async () => {
     const status = { history: [{ version: { tag: '1.1.0' }, timestamp: AT }] };
     const noted = { [`${P}requested-by`]: 'alice', [`${P}requested-at`]: '2026-01-01T00:00:00Z' };
