@@ -4,7 +4,7 @@ import type { Gate, GateStatus } from '../../api/types.ts';
 import { fakeCluster } from '../../dev/fakes/ports.ts';
 import { gateHook } from '../../hooks/gateHook.ts';
 import { gate } from '../core/gate/gate.ts';
-import { objectOf } from '../support/objects.ts';
+import { namespaceOf, objectOf } from '../support/objects.ts';
 import { type Around, syncCall } from './call.ts';
 
 const OPEN = 'open.gate.fluxcd.io/requestedAt';
@@ -228,16 +228,11 @@ describe('what it holds', () => {
       metadata: { name, namespace, labels: { app: name } },
       spec: { releasesImagePolicy: {}, gates },
     });
-  const namespace = (name: string, labels: Record<string, string>) => ({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name, labels },
-  });
 
   it('is every Rollout that names it, and every one that it selects, each once', async () => {
     const objects = [
-      namespace('shop', { env: 'production' }),
-      namespace('lab', { env: 'test' }),
+      namespaceOf('shop', { labels: { env: 'production' } }),
+      namespaceOf('lab', { labels: { env: 'test' } }),
       binding('web'),
       rollout('named', 'lab', [{ name: 'freeze', namespace: 'platform' }]),
       rollout('namesake', 'lab', [{ name: 'freeze' }]),

@@ -5,7 +5,7 @@ import { LIMITS } from '../../core/limits.ts';
 import type { ScheduleStatus } from '../../core/schedule/schedulePlan.ts';
 import type { FakeCluster } from '../../dev/fakes/ports.ts';
 import { scheduleHook } from '../../hooks/rolloutSchedule.ts';
-import { objectOf } from '../support/objects.ts';
+import { namespaceOf, objectOf } from '../support/objects.ts';
 import { syncCall } from './call.ts';
 
 const PRETTY = 'gate.kuberik.com/pretty-name';
@@ -221,11 +221,7 @@ describe('the Rollouts of a schedule', () => {
         rules: [{ dateRange: { start: '2025-01-01', end: '2025-01-02' } }],
         ...spec,
       });
-      const namespaces = ['dev', 'prod'].map((env) => ({
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: { name: env, labels: { env } },
-      }));
+      const namespaces = ['dev', 'prod'].map((env) => namespaceOf(env, { labels: { env } }));
       const rollouts = [rollout('app-dev', 'dev'), rollout('app-prod', 'prod')];
       const { gates, status, resyncAfterSeconds } = await sync(
         freeze,

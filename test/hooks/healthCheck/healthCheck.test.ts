@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
+import { namespaceOf } from '../../support/objects.ts';
 import { at, cluster, healthCheck, NOW, rollout, syncOnce } from './fixture.ts';
 
 describe('reset: H1 to H16 are cases of the Go controller', () => {
@@ -62,11 +63,7 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
       { namespace: 'other' },
     );
     const annotations = { 'healthcheck.kuberik.com/watched-from': '*' };
-    const namespace = {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: 'demo', labels: { team: 'a' }, annotations },
-    };
+    const namespace = namespaceOf('demo', { labels: { team: 'a' }, annotations });
     const object = healthCheck({
       spec: {},
       annotations,

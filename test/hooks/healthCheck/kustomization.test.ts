@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HookCall } from '../../../api/ports.ts';
 import type { HealthCheck } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
+import { namespaceOf } from '../../support/objects.ts';
 import {
   at,
   cluster,
@@ -93,15 +94,12 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     const metadata = { name: 'x', namespace: 'flux-system', generation: 1 };
     const elsewhere = kustomization({ ...READY, ...INVENTORY }, { metadata });
     const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
-    const willing = {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: 'flux-system', annotations: { 'healthcheck.kuberik.com/watched-from': 'other, demo' } },
-    };
+    const annotations = { 'healthcheck.kuberik.com/watched-from': 'other, demo' };
+    const willing = namespaceOf('flux-system', { annotations });
     const unseen = await settle(object, cluster([kustomization({}, { metadata }), willing]));
     expect(unseen.status).toMatchObject({ message: expect.stringMatching(/^Kustomization pending: /) });
     expect((await settle(object, cluster([elsewhere, GOOD, willing]))).status).toMatchObject({ status: 'Healthy' });
-    const annotated = { ...elsewhere, metadata: { ...metadata, annotations: willing.metadata.annotations } };
+    const annotated = { ...elsewhere, metadata: { ...metadata, annotations } };
     expect((await settle(object, cluster([annotated, GOOD]))).status).toMatchObject({ status: 'Healthy' });
   });
 

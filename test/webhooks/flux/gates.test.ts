@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization, NOW, ociRepository, owner } from '../../core/admission/objects.ts';
+import { namespaceOf } from '../../support/objects.ts';
 import { send, type World, type Write } from './call.ts';
 
 const REASON = 'gate.fluxcd.io/bypass-reason';
@@ -14,11 +15,7 @@ const annotations = {
 };
 const frozen = (more: Record<string, string> = {}, spec: Record<string, unknown> = {}): FluxObject =>
   kustomization({ annotations: { ...annotations, ...more }, spec: { suspend: true, ...spec } });
-const namespace = (deletionTimestamp?: string) => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name: 'shop', ...(deletionTimestamp && { deletionTimestamp }) },
-});
+const namespace = (deletionTimestamp?: string) => namespaceOf('shop', deletionTimestamp ? { deletionTimestamp } : {});
 const closed = gate('shop/freeze');
 const opened = gate('shop/freeze', { default: 'opened' });
 const user = (username: string) => ({ username });

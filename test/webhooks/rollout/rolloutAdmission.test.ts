@@ -4,6 +4,7 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { validateHealthCheck } from '../../../webhooks/smallKinds.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
+import { namespaceOf } from '../../support/objects.ts';
 import { annotated, call, P, stored, type Write, write } from './call.ts';
 
 const AT = formatTime(NOW);
@@ -233,7 +234,7 @@ describe('validate/rollout', () => {
   const closed = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
   const open = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'opened' });
   const gated = rollout({ gates: [{ name: 'freeze' }] });
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
+  const namespace = namespaceOf('team-a');
 
   it('warns whoever asks for a version that a closed Gate will hold', async () => {
     const old = rollout({ gates: [{ name: 'freeze' }] }, status);
@@ -262,13 +263,7 @@ describe('validate/rollout', () => {
   });
 
   it('denies to delete a Rollout whose Gate is closed, except to those who clean up', async () => {
-    const objects = [closed, { ...namespace, metadata: { name: 'team-a' } }];
-    const { webhookCall } = call(objects);
-    const cluster = {
-      ...webhookCall.cluster,
-      get: async (ref: any) => (ref.resource === 'namespaces' ? namespace : closed) as never,
-    };
-    const live = { ...webhookCall, cluster };
+    const live = call([closed, namespace]).webhookCall;
     const verdict = await validateRollout(write({ old: gated }), live);
     expect(verdict).toMatchObject({
       allowed: false,
@@ -288,7 +283,7 @@ describe('validate/rollout', () => {
         annotations: { 'rollout.kuberik.com/substitute.APP.from': 'app', 'gate.fluxcd.io/gates': 'freeze' },
       },
     };
-    const objects = [closed, object, { ...namespace, metadata: { name: 'team-a' } }];
+    const objects = [closed, object, namespace];
     expect(await validateRollout(write({ old: rollout({}) }), call(objects).webhookCall)).toMatchObject({
       allowed: false,
       message: expect.stringContaining("gate 'team-a/freeze' is closed"),
