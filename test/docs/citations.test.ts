@@ -61,6 +61,9 @@ const sections: Record<string, Record<string, Proof>> = parse(
   readFileSync(join(ROOT, 'docs/reference/writes.yaml'), 'utf8'),
 );
 const writes = Object.values(sections).flatMap((rows) => Object.entries(rows));
+const catalogue = (name: string): Record<string, Pick<Proof, 'shownBy'>> =>
+  parse(readFileSync(join(ROOT, `docs/reference/${name}.yaml`), 'utf8'));
+const quirks = catalogue('quirks');
 const facts = readPage('facts.md')
   .split('\n## ')
   .slice(1)
@@ -77,6 +80,18 @@ describe('nobody cites what is not in the repository', () => {
       [...text.matchAll(PATH)].filter(([path]) => !isThere(path, file)).map(([path]) => `${file}: ${path}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('a symbol of a file', () => {
+    const pairs = FILES.filter(({ file }) => file.endsWith('.md') && file !== 'CHANGELOG.md').flatMap(({ text }) => [
+      ...text.matchAll(/`([^`\s]+\.ts)`\s+`(\w+)`/g),
+    ]);
+    const defines = (file: string, symbol: string) =>
+      new RegExp(`^(?:export )?(?:async )?(?:function|const|interface|type|class) ${symbol}\\b`, 'm').test(
+        readFileSync(join(ROOT, file), 'utf8'),
+      );
+    expect(pairs.length).toBeGreaterThan(20);
+    expect(pairs.filter(([, file, symbol]) => !defines(file!, symbol!)).map(([pair]) => pair)).toEqual([]);
   });
 
   it('a row of docs/reference/writes.md or docs/facts.md', () => {
@@ -122,9 +137,17 @@ describe('docs/architecture.md', () => {
   });
 });
 
-describe('docs/reference/writes.yaml', () => {
-  it.each(writes)('write %s is decided where it says, and shown', (_, { decidedIn, shownBy }) => {
+describe('the catalogues of docs/reference', () => {
+  it.each(writes)('write %s is decided where it says', (_, { decidedIn }) => {
     expect(decidedIn.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+
+  it('have each quirk of the Go controller, Q1 to Q36', () => {
+    expect(Object.keys(quirks)).toEqual(Array.from({ length: 36 }, (_, i) => `Q${i + 1}`));
+  });
+
+  const shown = [...writes, ...Object.entries({ ...quirks, ...catalogue('differences') })];
+  it.each(shown)('%s: the tests that show it are there', (_, { shownBy }) => {
     expect(Object.keys(shownBy).length).toBeGreaterThan(0);
     for (const [file, cases] of Object.entries(shownBy)) {
       expect(cases.length, `${file} without a case`).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import type { Gate, GateStatus } from '../../api/types.ts';
 import { fakeCluster } from '../../dev/fakes/ports.ts';
 import { gateHook } from '../../hooks/gateHook.ts';
 import { gate } from '../core/gate/gate.ts';
-import { objectOf } from '../support/objects.ts';
+import { namespaceOf, objectOf } from '../support/objects.ts';
 import { type Around, syncCall } from './call.ts';
 
 const OPEN = 'open.gate.fluxcd.io/requestedAt';
@@ -98,13 +98,6 @@ describe('the status of a Gate', () => {
     expect(status.conditions?.[0]?.message).toBe('Gate opened by default');
   });
 
-  it('stays the same while nothing changes, whatever the second', async () => {
-    const opened = gate(hour, { [OPEN]: T('10:00:00') });
-    const { status } = await sync(opened, { at: T('10:00:00') });
-    for (const at of [T('10:00:01'), T('10:59:59')])
-      expect((await sync({ ...opened, status }, { at })).status).toEqual(status);
-  });
-
   it('keeps conditions of others, and drops Stalled when the cause is gone', async () => {
     const foreign = {
       type: 'Seen',
@@ -138,12 +131,6 @@ describe('the status of a Gate', () => {
       { type: 'Opened', status: 'False' },
       { type: 'Ready', status: 'False' },
     ]);
-  });
-
-  it('remembers the request when a sync has stripped the annotation', async () => {
-    const { status } = await sync(gate(hour, { [OPEN]: T('10:00:00') }), { at: T('10:00:00') });
-    expect((await sync({ ...gate(hour), status }, { at: T('10:59:59') })).status).toEqual(status);
-    expect((await sync({ ...gate(hour), status }, { at: T('11:00:00') })).status.conditions?.[0]?.status).toBe('False');
   });
 });
 
@@ -241,16 +228,11 @@ describe('what it holds', () => {
       metadata: { name, namespace, labels: { app: name } },
       spec: { releasesImagePolicy: {}, gates },
     });
-  const namespace = (name: string, labels: Record<string, string>) => ({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name, labels },
-  });
 
   it('is every Rollout that names it, and every one that it selects, each once', async () => {
     const objects = [
-      namespace('shop', { env: 'production' }),
-      namespace('lab', { env: 'test' }),
+      namespaceOf('shop', { labels: { env: 'production' } }),
+      namespaceOf('lab', { labels: { env: 'test' } }),
       binding('web'),
       rollout('named', 'lab', [{ name: 'freeze', namespace: 'platform' }]),
       rollout('namesake', 'lab', [{ name: 'freeze' }]),

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';
 import { gateLabelsHook } from '../../hooks/labels.ts';
 import { gate } from '../core/admission/objects.ts';
+import { decorating } from './call.ts';
 
-const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 const LABEL = 'gate.fluxcd.io/selects';
-
 const ROLLOUTS = 'gate.fluxcd.io/selects-rollouts';
 
 describe('the label by which a selecting Gate is found', () => {
@@ -31,14 +29,7 @@ describe('the label by which a selecting Gate is found', () => {
   it.each(rows)('%s', async (_, selects, label, labels) => {
     const object = gate('shop/freeze', selects && { selects });
     object.metadata.labels = label === undefined ? {} : { [LABEL]: label };
-    const request = {
-      controller,
-      object: object as unknown as KubeObject,
-      attachments: {},
-      related: {},
-      finalizing: false,
-    };
-    const answer = await gateLabelsHook.sync(request, {} as HookCall);
+    const answer = await gateLabelsHook.sync(decorating(object), {} as HookCall);
     expect(answer).toEqual(labels ? { attachments: [], labels, resyncAfterSeconds: 1 } : { attachments: [] });
   });
 });

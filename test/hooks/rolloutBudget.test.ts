@@ -217,14 +217,6 @@ describe('a Rollout that a budget selects', () => {
     expect(status).not.toHaveProperty('slotRequest');
   });
 
-  it('begins when the budget is deleted, or selects it no longer', async () => {
-    expect((await waiting(requested, [])).tags).toEqual(['1.1.0', '1.0.0']);
-    expect((await waiting(requested, [budget({ selector: { matchLabels: { app: 'other' } } })])).tags).toEqual([
-      '1.1.0',
-      '1.0.0',
-    ]);
-  });
-
   it('waits for the cluster’s too, by the labels of its namespace', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a', labels: { team: 'a' } } };
     const of = (team: string) => [

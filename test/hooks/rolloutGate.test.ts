@@ -5,10 +5,10 @@ import type { EventRecord, HookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { rolloutGateHook } from '../../hooks/rolloutGate.ts';
 import { objectOf } from '../support/objects.ts';
+import { controller, decorating } from './call.ts';
 
 const P = 'rollout.kuberik.com/';
 const T = (time: string) => `2026-03-01T${time}Z`;
-const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 
 type Rule = NonNullable<NonNullable<RolloutGate['spec']>['approvals']>;
 type Record = { given?: object[]; changes?: object[] };
@@ -39,13 +39,9 @@ const rolloutOf = (annotations: { [key: string]: string } = {}): Rollout =>
 
 async function sync(gate: RolloutGate, at: string, rollout: Rollout = rolloutOf()) {
   const events: EventRecord[] = [];
-  const related = { 'Rollout.kuberik.com/v1alpha1': { 'shop/app': rollout as unknown as KubeObject } };
-  const object = gate as unknown as KubeObject;
   const call = { now: Date.parse(at), events: { record: (event: EventRecord) => events.push(event) } };
-  const answer = await rolloutGateHook.sync(
-    { controller, object, attachments: {}, related, finalizing: false },
-    call as unknown as HookCall,
-  );
+  const asked = decorating(gate as unknown as KubeObject, { related: [rollout as unknown as KubeObject] });
+  const answer = await rolloutGateHook.sync(asked, call as unknown as HookCall);
   const status = answer.status as RolloutGate['status'];
   return {
     status,

@@ -2,11 +2,11 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { HookCall, WebhookCall } from '../../api/ports.ts';
-import { HOOKS, hookRoutes } from '../../hooks/index.ts';
+import { hookRoutes } from '../../hooks/index.ts';
 import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
-import { WEBHOOKS, webhookRoutes } from '../../webhooks/index.ts';
+import { webhookRoutes } from '../../webhooks/index.ts';
 
 /** Nothing here gets far enough to use a port. */
 const nothing = (): never => {
@@ -40,15 +40,5 @@ describe.each(paths)('%s', (path) => {
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatch(/\w+ \w+/);
     expect(answer.text.length).toBeLessThan(500);
-  });
-});
-
-describe('the route tables', () => {
-  it('have a sync for each hook', () => {
-    expect(paths).toEqual(expect.arrayContaining(HOOKS.map(({ name }) => `/hooks/${name}/sync`)));
-  });
-
-  it('have an endpoint for each admission handler', () => {
-    expect(paths).toEqual(expect.arrayContaining(Object.keys(WEBHOOKS).map((name) => `/admission/${name}`)));
   });
 });

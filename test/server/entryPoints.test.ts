@@ -102,15 +102,6 @@ describe('an admission request', () => {
   });
 });
 
-it('metrics are on the port of the hooks only, probes not on that of the receiver', async () => {
-  const status = (port: number, path: string) =>
-    fetch(`http://127.0.0.1:${port}${path}`).then((response) => response.status);
-  expect(await status(program.hooksPort, '/metrics')).toBe(200);
-  for (const path of ['/metrics', '/readyz', '/healthz']) expect(await status(program.receiverPort, path)).toBe(404);
-  const webhook = { port: program.webhookPort, path: '/metrics', ca: program.ca, agent: false } as const;
-  expect((await ask(webhook)).status).toBe(404);
-});
-
 it('probes need no certificate', async () => {
   for (const path of ['/healthz', '/readyz']) {
     const options = { port: program.webhookPort, path, ca: program.ca, agent: false } as const;

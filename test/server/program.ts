@@ -6,9 +6,11 @@ import { type Agent, createServer, type RequestOptions, request } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { KubeObject } from '../../api/kubernetes.ts';
 import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
 import { objectOf } from '../support/objects.ts';
+import { requestOf } from '../webhooks/call.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -109,42 +111,30 @@ export async function createWorld(apiServer: RequestListener): Promise<World> {
   };
 }
 
-/** A Gate's review that needs nothing from the API server. */
-export const REVIEW = JSON.stringify({
+const reviewOf = (object: KubeObject<any, any>) => ({
   apiVersion: 'admission.k8s.io/v1',
   kind: 'AdmissionReview',
-  request: {
-    uid: 'u',
-    kind: { group: 'gating.toolkit.fluxcd.io', version: 'v1alpha1', kind: 'Gate' },
-    resource: { group: 'gating.toolkit.fluxcd.io', version: 'v1alpha1', resource: 'gates' },
-    operation: 'CREATE',
-    userInfo: { username: 'alice' },
-    namespace: 'platform',
-    object: objectOf('Gate', {
+  request: requestOf({ object }),
+});
+
+/** A Gate's review that needs nothing from the API server. */
+export const REVIEW = JSON.stringify(
+  reviewOf(
+    objectOf('Gate', {
       metadata: { name: 'freeze', namespace: 'platform' },
       spec: { default: 'closed', window: '1h' },
     }),
-  },
-});
+  ),
+);
 
 /** Of a Kustomization that names a Gate, which is read from the API server. */
-export function fluxReview() {
-  const object = objectOf('Kustomization', {
-    metadata: { name: 'app', namespace: 'platform', annotations: { 'gate.fluxcd.io/gates': 'freeze' } },
-    spec: { interval: '10m', path: './deploy', prune: true, sourceRef: { kind: 'GitRepository', name: 'app' } },
-  });
-  const group = 'kustomize.toolkit.fluxcd.io';
-  const { request, ...review } = JSON.parse(REVIEW);
-  return {
-    ...review,
-    request: {
-      ...request,
-      kind: { group, version: 'v1', kind: 'Kustomization' },
-      resource: { group, version: 'v1', resource: 'kustomizations' },
-      object,
-    },
-  };
-}
+export const fluxReview = () =>
+  reviewOf(
+    objectOf('Kustomization', {
+      metadata: { name: 'app', namespace: 'platform', annotations: { 'gate.fluxcd.io/gates': 'freeze' } },
+      spec: { interval: '10m', path: './deploy', prune: true, sourceRef: { kind: 'GitRepository', name: 'app' } },
+    }),
+  );
 
 export interface Answer {
   status: number;

@@ -1,6 +1,7 @@
 /** Objects of a kind for tests of decisions: what a test says of one, under the apiVersion that api/kinds.ts has for it. */
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
 import type {
   ClusterRolloutBudget,
   ClusterRolloutSchedule,
@@ -33,3 +34,9 @@ type ObjectOf<K extends KindName> = K extends keyof Typed ? Typed[K] : FluxObjec
 export function objectOf<K extends KindName>(kind: K, rest: Omit<ObjectOf<K>, 'apiVersion' | 'kind'>): ObjectOf<K> {
   return { apiVersion: apiVersionOf(KINDS[kind]), kind, ...rest } as ObjectOf<K>;
 }
+
+export const namespaceOf = (name: string, metadata: object = {}): KubeObject<any, any> => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, ...metadata },
+});

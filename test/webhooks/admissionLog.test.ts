@@ -5,19 +5,13 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import { admissionConsideration, admissionDecisions } from '../../webhooks/admissionLog.ts';
 import type { AdmissionDecision } from '../../webhooks/response.ts';
 import { kustomization, rollout } from '../core/admission/objects.ts';
+import { requestOf } from './call.ts';
 
 type AnyObject = KubeObject<any, any>;
 
 const request = (object: AnyObject | undefined, oldObject?: AnyObject, more: Partial<AdmissionRequest> = {}) =>
   ({
-    uid: 'r',
-    kind: { group: '', version: '', kind: (object ?? oldObject)!.kind },
-    resource: { group: '', version: '', resource: '' },
-    operation: object ? (oldObject ? 'UPDATE' : 'CREATE') : 'DELETE',
-    namespace: 'shop',
-    userInfo: { username: 'alice' },
-    object,
-    oldObject,
+    ...requestOf({ object: object ?? null, oldObject: oldObject ?? null, namespace: 'shop' }),
     ...more,
   }) as AdmissionRequest;
 

@@ -87,13 +87,6 @@ describe('an approval', () => {
     expect(message).toContain(why);
   });
 
-  it('of a version that is only asked for is refused: it would count once somebody publishes that tag', async () => {
-    const pinned = { ...app(), spec: { wantedVersion: '9.9.9' } };
-    const { allowed, message } = await approve({ [`${P}approve`]: '9.9.9' }, { rollout: pinned });
-    expect(allowed).toBe(false);
-    expect(message).toContain("Rollout 'app' has no release 9.9.9");
-  });
-
   it('does not stop a ServiceAccount, which is told, and may be named', async () => {
     const bot = { user: 'system:serviceaccount:ci:bot' };
     const { stored, warnings, allowed } = await approve({ [`${P}approve`]: '1.1.0' }, bot);

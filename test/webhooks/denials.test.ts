@@ -6,6 +6,7 @@ import { webhookRoutes } from '../../webhooks/index.ts';
 import { reviewOf } from '../../webhooks/response.ts';
 import { gate as fluxGate, kustomization, NOW, rollout } from '../core/admission/objects.ts';
 import { gate } from '../core/gate/gate.ts';
+import { requestOf } from './call.ts';
 
 interface Asked {
   route: string;
@@ -16,18 +17,9 @@ interface Asked {
 async function counted({ route, object, oldObject }: Asked) {
   const objects = [fluxGate('shop/freeze'), rollout('my-app', '1.1.0') as KubeObject<any, any>];
   const { call, counts } = fakeWebhookCall({ now: NOW, objects });
-  const { kind } = (object ?? oldObject)!;
-  const request = {
-    uid: 'u',
-    kind: { group: '', version: '', kind },
-    resource: { group: '', version: '', resource: '' },
-    operation: object ? (oldObject ? 'UPDATE' : 'CREATE') : 'DELETE',
-    namespace: 'shop',
-    userInfo: { username: 'developer' },
-    object,
-    oldObject,
-    options: { fieldManager: 'kustomize-controller' },
-  };
+  const given = { ...(object && { object }), ...(oldObject && { oldObject }) };
+  const options = { fieldManager: 'kustomize-controller' };
+  const request = requestOf({ ...given, namespace: 'shop', userInfo: { username: 'developer' }, options });
   const { answer } = webhookRoutes(() => call).find(({ path }) => path === `/admission/${route}`)!;
   await answer({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
   return counts;

@@ -23,16 +23,6 @@ describe('RolloutSchedules', () => {
       'spec.timezone: Invalid value: "Europe/Berlinn": unknown time zone; expected an IANA name such as Europe/Berlin.',
     ],
     [
-      'impossible date',
-      { ...good, rules: [{ dateRange: { start: '2025-02-30', end: '2025-03-01' } }] },
-      'spec.rules[0].dateRange.start: Invalid value: "2025-02-30": no such day; expected YYYY-MM-DD.',
-    ],
-    [
-      'Rollout selector',
-      { ...good, rolloutSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
-      'spec.rolloutSelector.matchExpressions[0].values: Invalid value: []: must not be empty for the operator In.',
-    ],
-    [
       'namespace selector',
       { ...good, namespaceSelector: { matchLabels: { 'a b': 'c' } } },
       'spec.namespaceSelector.matchLabels: Invalid value: "a b": is not a label key.',

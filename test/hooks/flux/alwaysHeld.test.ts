@@ -13,7 +13,7 @@ import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.t
 import { gate, NOW } from '../../core/admission/objects.ts';
 import { annotations, labels, text } from '../../support/tenantWrites.ts';
 import { send } from '../../webhooks/flux/call.ts';
-import { controller, mapOf } from './cluster.ts';
+import { decorating } from '../call.ts';
 
 const RUNS = Number(process.env.HELD_RUNS ?? 300);
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
@@ -93,8 +93,7 @@ describe('a closed Gate of another namespace suspends', { timeout: PATIENCE_MS }
     await fc.assert(
       fc.asyncProperty(written, async ({ object, gates }) => {
         const { call } = fakeHookCall({ now: NOW, cluster: fakeCluster([...gates, home]) });
-        const related = mapOf(...gates, freeze, home);
-        const answer = await holdHook.sync({ controller, object, attachments: {}, related, finalizing: false }, call);
+        const answer = await holdHook.sync(decorating(object, { related: [...gates, freeze, home] }), call);
         const stored = await write(annotate(object, answer.annotations ?? {}), object, gates, METACONTROLLER);
         expect(stored && isHeld(stored)).toBe(true);
       }),

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { DecoratorResponse, ObjectMap } from '../../../api/metacontroller.ts';
+import type { DecoratorResponse } from '../../../api/metacontroller.ts';
 import type { HookCall } from '../../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
@@ -12,21 +12,9 @@ import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { NOW } from '../../core/admission/objects.ts';
 import { type Answer, send } from '../../webhooks/flux/call.ts';
+import { controller, decorating, mapOf } from '../call.ts';
 
-export const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
-
-export function mapOf(...objects: (KubeObject<any, any> | undefined)[]): ObjectMap {
-  const map: ObjectMap = {};
-  for (const object of objects) {
-    if (!object) continue;
-    const { namespace, name } = object.metadata;
-    const kind = `${object.kind}.${object.apiVersion}`;
-    map[kind] ??= {};
-    map[kind][namespace ? `${namespace}/${name}` : `${name}`] = object;
-  }
-  return map;
-}
 
 /** One Flux object in a cluster of its own: Metacontroller's part is done by `settle`. */
 export class Cluster {
@@ -103,8 +91,7 @@ export class Cluster {
 
   /** Suspends and resumes: what it is sent is all of its Gates, and nothing else. */
   async hold() {
-    const related = mapOf(...this.gates, this.namespace);
-    return holdHook.sync({ controller, object: this.object, attachments: {}, related, finalizing: false }, this.call);
+    return holdHook.sync(decorating(this.object, { related: [...this.gates, this.namespace] }), this.call);
   }
 
   /** As one decorator: the one that suspends and resumes comes first where it has something to write, and is not asking whether an object still passes. */
@@ -113,9 +100,8 @@ export class Cluster {
     const passes = this.object.metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('passing');
     if (held.annotations && !passes)
       return { ...held, attachments: this.binding ? [this.binding as unknown as KubeObject] : [] };
-    const related = mapOf(...(await this.named()), ...this.others);
-    const attachments = mapOf(this.binding);
-    return fluxHook.sync({ controller, object: this.object, attachments, related, finalizing: false }, this.call);
+    const related = [...(await this.named()), ...this.others];
+    return fluxHook.sync(decorating(this.object, { related, attachments: mapOf(this.binding) }), this.call);
   }
 
   async bind() {

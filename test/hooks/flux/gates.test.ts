@@ -9,7 +9,8 @@ import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { gate, kustomization, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
-import { Cluster, controller } from './cluster.ts';
+import { controller } from '../call.ts';
+import { Cluster } from './cluster.ts';
 
 const condition = (object: FluxObject, type: string) => object.status?.conditions?.find((c) => c.type === type);
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
@@ -192,17 +193,6 @@ describe('a Gate that selects', () => {
     expect(cluster.object.metadata.annotations).toEqual({ note: '' });
     expect(cluster.binding).toBeUndefined();
   });
-
-  it('lets go when the Namespace no longer matches', async () => {
-    const cluster = new Cluster(kustomization({ annotations: {} }));
-    cluster.gates = [gate('ops/all', { selects: { namespaceSelector: { matchLabels: { env: 'prod' } } } })];
-    cluster.namespaceLabels = { env: 'prod' };
-    await cluster.settle();
-    expect(cluster.object.spec?.suspend).toBe(true);
-    cluster.namespaceLabels = {};
-    await cluster.settle();
-    expect(cluster.object.spec).not.toHaveProperty('suspend');
-  });
 });
 
 describe('an object that a Kustomization applies', () => {
@@ -317,16 +307,6 @@ describe('an object that a Kustomization applies', () => {
     }
   });
 
-  it('is resumed at once when the owner has applied everything else: it has left Git', async () => {
-    const cluster = await opening();
-    cluster.applier = tried('False', 'PruneFailed');
-    await cluster.bind();
-    await cluster.settle();
-    expect(cluster.object.spec).not.toHaveProperty('suspend');
-    expect(cluster.binding?.spec).not.toHaveProperty('awaits');
-    expect(condition(cluster.object, 'Approved')?.message).toBe('All gates are open.');
-  });
-
   it('waits for its owner also where the Gate itself is gone', async () => {
     const cluster = new Cluster(kustomization({ annotations: { note: '' }, labels }));
     cluster.applier = tried('False', 'BuildFailed');
@@ -345,24 +325,6 @@ describe('an object that a Kustomization applies', () => {
     expect(cluster.object.spec).not.toHaveProperty('suspend');
     expect(cluster.object.metadata.annotations).toEqual({ note: '' });
     expect(cluster.binding).toBeUndefined();
-  });
-
-  it('is resumed alone after two minutes when there is no such owner', async () => {
-    const cluster = await opening(null);
-    const { resyncAfterSeconds } = await cluster.decorate();
-    expect(resyncAfterSeconds).toBeCloseTo(10.5);
-    cluster.now += 121_000;
-    await cluster.settle();
-    expect(cluster.object.spec).not.toHaveProperty('suspend');
-    expect(cluster.binding?.metadata.labels).toBeUndefined();
-  });
-
-  it('does not ask for what a newer request has asked for', async () => {
-    const cluster = await opening();
-    const asked = { [RECONCILE_REQUESTED_AT]: '2026-03-04T10:05:00Z' };
-    const parent = new Cluster(kustomization({ annotations: asked }));
-    parent.others = [cluster.binding!];
-    expect((await parent.decorate()).annotations).toBeUndefined();
   });
 });
 

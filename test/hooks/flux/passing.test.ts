@@ -76,13 +76,6 @@ describe('an object that a deployment lets past its Gate', () => {
       'the deployment has arrived',
       (cluster) => cluster.rollouts.splice(0, 1, hotfix({ appliedTime: '2026-03-04T10:00:00Z' })),
     ],
-    ['it has failed', (cluster) => cluster.rollouts.splice(0, 1, hotfix({ bakeStatus: 'Failed' }))],
-    [
-      'another version follows it',
-      (cluster) => cluster.rollouts.splice(0, 1, hotfix({ id: 3, version: { tag: '1.2.0' } })),
-    ],
-    ['its reason is withdrawn', (cluster) => cluster.rollouts.splice(0, 1, rollout('my-app', '1.1.0', '1.0.0'))],
-    ['the Rollout is gone', (cluster) => cluster.rollouts.splice(0, 1)],
     ['an hour is over', (cluster) => Object.assign(cluster, { now: cluster.now + 3_600_000 })],
     [
       'another closing holds it',
@@ -169,7 +162,6 @@ describe('a deployment lets nothing past', () => {
       (cluster) => Object.assign(cluster.object, { status: {} }),
     ],
     ['where a second Gate is closed', (cluster) => cluster.gates.push(gate('shop/two', { selects: {} }))],
-    ['where it was let past another Gate only', (cluster) => cluster.rollouts.splice(0, 1, hotfix({}, 'shop/other'))],
   ])('%s', async (_, change) => {
     const cluster = await frozen();
     change(cluster);

@@ -17,7 +17,8 @@ import {
   ociRepository,
   rollout,
 } from '../../core/admission/objects.ts';
-import { Cluster, controller, mapOf } from './cluster.ts';
+import { controller, decorating } from '../call.ts';
+import { Cluster } from './cluster.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
 const managed = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
@@ -123,10 +124,7 @@ describe('the Flux decorator is sent what the annotations name', () => {
   it.each(rows)('$says', async ({ object, sent, gates = [], binding: status, asks, tells }) => {
     const { call } = fakeHookCall({ now: NOW, objects: gates });
     const sync = (attachments: KubeObject<any, any>[], related: KubeObject<any, any>[]) =>
-      fluxHook.sync(
-        { controller, object, attachments: mapOf(...attachments), related: mapOf(...related), finalizing: false },
-        call,
-      );
+      fluxHook.sync(decorating(object, { related, attachments }), call);
     const [binding] = (await sync([], [])).attachments as FluxBinding[];
     const answer = await sync(status && binding ? [{ ...binding, status }] : [], sent);
     expect(answer.annotations).toEqual(asks && expect.objectContaining(asks));
@@ -154,8 +152,7 @@ describe('the Gates of many objects are read once a second', () => {
       passed = ms;
       const object = kustomization({ annotations: { ...named, 'gate.fluxcd.io/state': state } });
       const { call } = fakeHookCall({ now: NOW, objects: [gate] });
-      const request = { controller, object, attachments: {}, related: {}, finalizing: false };
-      const [binding] = (await fluxHook.sync(request, { ...call, recent })).attachments as FluxBinding[];
+      const [binding] = (await fluxHook.sync(decorating(object), { ...call, recent })).attachments as FluxBinding[];
       return binding?.spec?.report?.gates?.[0]?.opened;
     };
     expect(await syncAfter(0, opened, 'open')).toBe(true);
@@ -167,8 +164,8 @@ describe('a FluxBinding that is told', () => {
   const object = kustomization({ ...at1, annotations: { ...managed, ...named } });
   const { call } = fakeHookCall({ now: NOW });
   const tell = async (...gates: Gate[]) => {
-    const request = { controller, object, attachments: {}, related: mapOf(twoDeployed), finalizing: false };
-    const [binding] = (await fluxHook.sync(request, fakeHookCall({ now: NOW, objects: gates }).call)).attachments;
+    const asked = decorating(object, { related: [twoDeployed] });
+    const [binding] = (await fluxHook.sync(asked, fakeHookCall({ now: NOW, objects: gates }).call)).attachments;
     return binding as KubeObject;
   };
 

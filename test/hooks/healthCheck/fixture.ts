@@ -1,12 +1,12 @@
 /** A cluster of a few objects, and a HealthCheck that is synced until nothing changes, as Metacontroller would. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { ObjectMap } from '../../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
 import { objectOf } from '../../support/objects.ts';
+import { decorating } from '../call.ts';
 
 export const NOW = Date.parse('2026-01-02T12:00:00Z');
 export const at = (time: string) => `2026-01-02T${time}Z`;
@@ -51,16 +51,8 @@ export async function syncOnce(
   access: HookCall['access'] = { may: async () => true },
   kustomizations: readonly KubeObject[] = [],
 ) {
-  const byName = (objects: readonly KubeObject<any, any>[]) =>
-    Object.fromEntries(objects.map((object) => [`${object.metadata.namespace}/${object.metadata.name}`, object]));
-  const related: ObjectMap = {
-    'Rollout.kuberik.com/v1alpha1': byName(rollouts),
-    'Kustomization.kustomize.toolkit.fluxcd.io/v1': byName(kustomizations),
-  };
-  const controller: KubeObject = { apiVersion: '', kind: '', metadata: {} };
-  const request = { controller, object: object as unknown as KubeObject, attachments: {}, related, finalizing: false };
   const { call } = fakeHookCall({ now, cluster: reader, access, settings });
-  return healthCheckHook.sync(request, call);
+  return healthCheckHook.sync(decorating(object, { related: [...rollouts, ...kustomizations] }), call);
 }
 
 /** Every status on the way to rest, each a second later; throws when it does not come to rest. */

@@ -3,31 +3,10 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
-import {
-  at,
-  cluster,
-  GOOD,
-  healthCheck,
-  INVENTORY,
-  kustomization,
-  NOW,
-  READY,
-  rollout,
-  settle,
-  syncOnce,
-} from './fixture.ts';
+import { namespaceOf } from '../../support/objects.ts';
+import { at, cluster, healthCheck, NOW, rollout, syncOnce } from './fixture.ts';
 
 describe('reset: H1 to H16 are cases of the Go controller', () => {
-  it.each([
-    ['H1', 'kustomization'],
-    ['H2', 'unknown'],
-    ['H3', undefined],
-  ])('%s: without Rollouts, class %s is not reset', async (_, kind) => {
-    const object = healthCheck({ spec: kind === undefined ? {} : { class: kind }, status: { status: 'Healthy' } });
-    const { statuses } = await settle(object, cluster([kustomization({ ...READY, ...INVENTORY }), GOOD]));
-    expect(statuses.filter((s) => s.message?.includes('reset'))).toEqual([]);
-  });
-
   it.each(['unknown', undefined])('H2, H3: class %s has nothing to say and asks for no resync', async (kind) => {
     const object = healthCheck({ spec: kind === undefined ? {} : { class: kind } });
     expect(await syncOnce(object, cluster([]))).toEqual({ attachments: [] });
@@ -59,34 +38,6 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
       deployedAnHourAgo,
       RESET,
     ],
-    [
-      'H8: changed after an old deployment',
-      { status: 'Healthy', lastChangeTime: at('11:30:00') },
-      rollout({ timestamp: at('10:00:00') }),
-      undefined,
-    ],
-    ['H9: Healthy without times', { status: 'Healthy' }, deployedAnHourAgo, RESET],
-    ['H11: with an error', { status: 'Healthy', lastErrorTime: at('10:00:00') }, deployedAnHourAgo, RESET],
-    [
-      'H15: failed after a retry',
-      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('11:55:00'), lastErrorTime: at('11:55:00') },
-      rollout({ timestamp: at('10:00:00'), lastRetryTimestamp: at('11:30:00') }),
-      undefined,
-    ],
-    [
-      'reported before the version was applied',
-      { status: 'Healthy', lastChangeTime: at('11:30:00') },
-      rollout({ timestamp: at('11:00:00'), appliedTime: at('11:31:00') }),
-      RESET,
-    ],
-    [
-      'H14, H16: failed after the deployment and before a retry',
-      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
-      rollout({ timestamp: at('09:00:00'), lastRetryTimestamp: at('11:30:00') }),
-      RESET,
-    ],
-    ['H4: a Rollout that has deployed nothing', { status: 'Healthy' }, rollout(), undefined],
-    ['half a status', {}, deployedAnHourAgo, RESET],
   ];
   it.each(rows)('%s', async (_, status, by, expected) => {
     const object = healthCheck({ spec: {}, ...(status && { status }) });
@@ -96,12 +47,6 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
   it('looks again after a second, in case the write was lost in a conflict', async () => {
     const object = healthCheck({ spec: {}, status: { status: 'Healthy' } });
     expect((await syncOnce(object, cluster([]), [deployedAnHourAgo])).resyncAfterSeconds).toBe(1);
-  });
-
-  it('happens once', async () => {
-    const object = healthCheck({ spec: {}, status: { status: 'Healthy' } });
-    const { statuses } = await settle(object, cluster([]), [deployedAnHourAgo]);
-    expect(statuses).toEqual([RESET]);
   });
 
   it('a deployment of the future resets when its time has come', async () => {
@@ -118,11 +63,7 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
       { namespace: 'other' },
     );
     const annotations = { 'healthcheck.kuberik.com/watched-from': '*' };
-    const namespace = {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: 'demo', labels: { team: 'a' }, annotations },
-    };
+    const namespace = namespaceOf('demo', { labels: { team: 'a' }, annotations });
     const object = healthCheck({
       spec: {},
       annotations,

@@ -6,6 +6,7 @@ import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
 import { at, COMPLETE, check, FAILED, HEAD, job, jobSpec, ms, nameOf, rollout } from '../../core/health/job/fixture.ts';
 import { objectOf } from '../../support/objects.ts';
+import { decorating, mapOf } from '../call.ts';
 
 type Job = KubeObject<any, any>;
 
@@ -19,20 +20,10 @@ interface World {
 }
 
 async function sync(of: HealthCheck, { rollouts = [rollout()], jobs = [], objects = [], fails, now }: World = {}) {
-  const byName = (all: readonly KubeObject<any, any>[]) =>
-    Object.fromEntries(all.map((each) => [`${each.metadata.namespace}/${each.metadata.name}`, each]));
   const reader = fakeCluster(objects, { fails: ({ resource }) => (resource === fails ? 'forbidden' : undefined) });
   const { call } = fakeHookCall({ now: now ?? ms('12:00:00'), cluster: reader });
-  const answer = await healthCheckHook.sync(
-    {
-      controller: { apiVersion: '', kind: '', metadata: {} },
-      object: of as unknown as KubeObject,
-      attachments: jobs ? { 'Job.batch/v1': byName(jobs) } : {},
-      related: { 'Rollout.kuberik.com/v1alpha1': byName(rollouts as never) },
-      finalizing: false,
-    },
-    call,
-  );
+  const attachments = jobs ? { 'Job.batch/v1': {}, ...mapOf(...jobs) } : {};
+  const answer = await healthCheckHook.sync(decorating(of, { related: rollouts, attachments }), call);
   return {
     status: (answer.status ?? of.status) as HealthCheck['status'],
     changed: answer.status !== undefined,
@@ -68,108 +59,80 @@ interface Row {
   name: string;
   of?: HealthCheck;
   world?: World;
-  status: string;
+  /** Pending where nothing else is said. */
+  status?: string;
   message: string | RegExp;
-  jobs: string[];
-  /** The status names this Job. */
-  of_job?: boolean;
+  /** The Job of the deployment alone where nothing else is said. */
+  jobs?: string[];
+  /** Whether the status names that Job; it does where nothing is said. */
+  about?: boolean;
 }
 
 const ROWS: Row[] = [
   {
     name: 'the version is applied: its Job is made',
-    status: 'Pending',
     message: /^Job 'team-a\/smoke-web-7-[0-9a-f]+' is being created for version 1\.1\.0\. If it does not appear/,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'the Job runs',
     world: { jobs: [job(NAME, { active: 1 })] },
-    status: 'Pending',
     message: `Job 'team-a/${NAME}' runs for version 1.1.0${LOGS}`,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'a Pod of it has failed',
     world: { jobs: [job(NAME, { active: 1, failed: 2 })], objects: [crashed] },
-    status: 'Pending',
     message: `Job 'team-a/${NAME}' runs for version 1.1.0, and has failed 2 times; Pod smoke-pod: container curl: exit code 22${LOGS}`,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'the Job has completed',
     world: { jobs: [job(NAME, COMPLETE)] },
     status: 'Healthy',
     message: `Job 'team-a/${NAME}' has completed for version 1.1.0${LOGS}`,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'the Job has failed',
     world: { jobs: [job(NAME, FAILED)], objects: [crashed] },
     status: 'Unhealthy',
     message: `Job 'team-a/${NAME}' has failed for version 1.1.0: BackoffLimitExceeded: Job has reached the specified backoff limit; Pod smoke-pod: container curl: exit code 22${LOGS}`,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'its Pods may not be read',
     world: { jobs: [job(NAME, FAILED)], objects: [crashed], fails: 'pods' },
     status: 'Unhealthy',
     message: `Job 'team-a/${NAME}' has failed for version 1.1.0: BackoffLimitExceeded: Job has reached the specified backoff limit${LOGS}`,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'a Pod that has only its label says nothing',
     world: { jobs: [job(NAME, { active: 1 })], objects: [foreign] },
-    status: 'Pending',
     message: `Job 'team-a/${NAME}' runs for version 1.1.0${LOGS}`,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'the version is not applied: objects are bound',
     world: { rollouts: [rollout(unapplied)], objects: [binding] },
-    status: 'Pending',
     message: `waits until version 1.1.0 is applied, and then runs Job 'team-a/${NAME}'`,
     jobs: [],
-    of_job: true,
   },
   {
     name: 'nothing is bound, a moment after the deployment',
     world: { rollouts: [rollout(unapplied)], now: ms('11:00:09') },
-    status: 'Pending',
     message: /^waits until version/,
     jobs: [],
-    of_job: true,
   },
   {
     name: 'nothing is bound',
     world: { rollouts: [rollout(unapplied)], now: ms('11:00:10') },
-    status: 'Pending',
     message: /is being created/,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'the Job was deleted while it ran',
     of: check({ status: 'Pending', message: 'runs', lastChangeTime: at('11:02:00'), job: run }),
-    status: 'Pending',
     message: /is being created/,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'the Job is being deleted',
     world: { jobs: [job(NAME, COMPLETE, { deletionTimestamp: at('11:59:00') })] },
-    status: 'Pending',
     message: `Job 'team-a/${NAME}' is being deleted, and is run again after that`,
     jobs: [],
-    of_job: true,
   },
   {
     name: 'the Job was deleted after it had completed: it has been run',
@@ -177,15 +140,11 @@ const ROWS: Row[] = [
     status: 'Healthy',
     message: 'completed',
     jobs: [],
-    of_job: true,
   },
   {
     name: 'a failed Job was deleted while the version bakes on: it is run again',
     of: check({ status: 'Unhealthy', message: 'failed', lastChangeTime: at('11:05:00'), job: run }),
-    status: 'Pending',
     message: /is being created/,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'a failed Job was deleted after the bake: what it has shown stays',
@@ -194,7 +153,6 @@ const ROWS: Row[] = [
     status: 'Unhealthy',
     message: 'failed',
     jobs: [],
-    of_job: true,
   },
   {
     name: 'the template was changed after the bake: nothing is run',
@@ -203,25 +161,22 @@ const ROWS: Row[] = [
       { spec: jobSpec({ backoffLimit: 3 }) },
     ),
     world: { rollouts: [rollout(baked)], jobs: [job(NAME, COMPLETE)] },
-    status: 'Pending',
     message: 'the deployment of version 1.1.0 has ended without a finished Job: the next deployment runs one',
-    jobs: [NAME],
+    about: false,
   },
   {
     name: 'the Job ends after the bake',
     world: { rollouts: [rollout(baked)], jobs: [job(NAME, COMPLETE)] },
     status: 'Healthy',
     message: /has completed/,
-    jobs: [NAME],
-    of_job: true,
   },
   {
     name: 'a later deployment: the Job that runs for the one before is stopped',
     of: check({ status: 'Pending', message: 'runs', lastChangeTime: at('11:02:00'), job: run }),
     world: { rollouts: [rollout({ ...unapplied, id: 8 })], jobs: [job(NAME, { active: 1 })], objects: [binding] },
-    status: 'Pending',
     message: /^waits until version 1\.1\.0 is applied/,
     jobs: [],
+    about: false,
   },
   {
     name: 'a later deployment: of Jobs that have ended the last is kept, with its logs',
@@ -231,38 +186,35 @@ const ROWS: Row[] = [
       jobs: [job('smoke-web-6', COMPLETE, { creationTimestamp: at('10:00:00') }), job(NAME, FAILED)],
       objects: [binding],
     },
-    status: 'Pending',
     message: /^waits until version 1\.1\.0 is applied/,
-    jobs: [NAME],
+    about: false,
   },
   {
     name: 'nothing is deployed yet',
     world: { rollouts: [rollout(null as never)] },
-    status: 'Pending',
     message: "Rollout 'web' has deployed nothing yet: the Job is run then",
     jobs: [],
+    about: false,
   },
   {
     name: 'no Rollout selects it',
     world: { rollouts: [{ ...rollout(), spec: { releasesImagePolicy: {} } } as Rollout], jobs: [job(NAME, COMPLETE)] },
-    status: 'Pending',
     message: 'no Rollout of this namespace selects this HealthCheck: no Job is run',
-    jobs: [NAME],
+    about: false,
   },
   {
     name: 'two Rollouts select it: whichever Job has completed',
     world: { rollouts: [rollout(), rollout(HEAD, 'other')], jobs: [job(NAME, COMPLETE)] },
-    status: 'Pending',
     message:
       "2 Rollouts select this HealthCheck ('other', 'web'), but its Job belongs to one: create a HealthCheck for each",
-    jobs: [NAME],
+    about: false,
   },
   {
     name: 'the Rollout of another namespace that selects it runs nothing',
     world: { rollouts: [{ ...rollout(), metadata: { name: 'web', namespace: 'team-b', uid: 'u' } }] },
-    status: 'Pending',
     message: 'no Rollout of this namespace selects this HealthCheck: no Job is run',
     jobs: [],
+    about: false,
   },
   {
     name: 'a template that Kubernetes would not take',
@@ -271,6 +223,7 @@ const ROWS: Row[] = [
     message:
       'spec.job.template.spec.suspend must not be set: a suspended Job never ends. No Job is run until it is corrected',
     jobs: [],
+    about: false,
   },
   {
     name: 'the component is missing',
@@ -278,16 +231,18 @@ const ROWS: Row[] = [
     status: 'Unhealthy',
     message: 'no Job is run: the component health-jobs is not installed, see docs/install.md',
     jobs: [],
+    about: false,
   },
 ];
 
 describe('class job', () => {
-  it.each(ROWS)('$name', async ({ of = check(), world = {}, status, message, jobs, of_job: names }) => {
+  it.each(ROWS)('$name', async ({ of = check(), world = {}, about = true, jobs = [NAME], ...row }) => {
+    const { status = 'Pending', message } = row;
     const found = await sync(of, world);
     expect(found.status).toMatchObject({
       status,
       message: typeof message === 'string' ? message : expect.stringMatching(message),
-      ...(names && { job: run }),
+      ...(about && { job: run }),
     });
     expect(found.jobs).toEqual(jobs);
     // The same again changes nothing.

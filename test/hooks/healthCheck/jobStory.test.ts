@@ -6,6 +6,7 @@ import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
 import { COMPLETE, check as checkOf, FAILED, ms } from '../../core/health/job/fixture.ts';
+import { decorating } from '../call.ts';
 import { imagePolicy, request, rollout as rolloutOf } from '../rollout/call.ts';
 
 type Job = KubeObject<any, any>;
@@ -38,16 +39,8 @@ function story({ likeKuberik = false, onFailure = 'Hold' as const } = {}) {
   }
 
   async function syncCheck(seen: Rollout = rollout): Promise<void> {
-    const answer = await healthCheckHook.sync(
-      {
-        controller: { apiVersion: '', kind: '', metadata: {} },
-        object: check as unknown as KubeObject,
-        attachments: { 'Job.batch/v1': Object.fromEntries(jobs) },
-        related: { 'Rollout.kuberik.com/v1alpha1': { [key(seen)]: seen as unknown as KubeObject } },
-        finalizing: false,
-      },
-      call(),
-    );
+    const attachments = { 'Job.batch/v1': Object.fromEntries(jobs) };
+    const answer = await healthCheckHook.sync(decorating(check, { related: [seen], attachments }), call());
     if (answer.status) check = { ...check, status: answer.status as never };
     const wanted = new Map(answer.attachments.map((job) => [key(job), job as Job]));
     for (const name of jobs.keys()) if (!wanted.has(name)) jobs.delete(name);
@@ -149,46 +142,6 @@ describe.each([{ likeKuberik: false }, { likeKuberik: true }])('a deployment, $l
     told.end(COMPLETE);
     await told.settle(65);
     expect(told.head()).toMatchObject({ bakeStatus: 'Succeeded' });
-  });
-
-  it('whose retry fails as well has failed', async () => {
-    const told = await running(options);
-    told.end(FAILED);
-    await told.settle();
-    told.retry();
-    await told.settle(15);
-    told.end(FAILED);
-    await told.settle();
-    expect(told.head()).toMatchObject({ bakeStatus: 'Failed' });
-  });
-
-  it('is not helped by whoever deletes its Job', async () => {
-    const told = await running(options);
-    told.end(undefined);
-    await told.settle();
-    expect(told.made).toHaveLength(2);
-    expect(new Set(told.made).size).toBe(1);
-    await told.settle(30);
-    expect(told.head()).toMatchObject({ bakeStatus: 'Deploying' });
-    expect(told.check().status).toMatchObject({ status: 'Pending' });
-  });
-
-  it('that is superseded is judged no more: the next one has a Job of its own', async () => {
-    const told = await running(options);
-    told.end(COMPLETE);
-    await told.settle(65);
-    told.publish('1.1.0');
-    await told.settle(15);
-    expect(told.head()).toMatchObject({ version: { tag: '1.1.0' }, bakeStatus: 'Deploying' });
-    expect(new Set(told.made).size).toBe(2);
-    await told.settle(120);
-    expect(told.head()).toMatchObject({ bakeStatus: 'Deploying' });
-    told.end(COMPLETE);
-    await told.settle(65);
-    expect(told.head()).toMatchObject({ version: { tag: '1.1.0' }, bakeStatus: 'Succeeded' });
-    told.publish('1.2.0');
-    await told.settle(15);
-    expect(told.jobs()).toEqual(told.made.slice(1));
   });
 
   it('is not judged by the Job of the one before, which completes just now, by hooks that are behind', async () => {

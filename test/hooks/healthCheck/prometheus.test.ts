@@ -1,11 +1,11 @@
 /** A HealthCheck of class prometheus from deployment to deployment: what is asked, when, and what becomes of the answer. */
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Measurement, Question } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
+import { decorating } from '../call.ts';
 import { at, cluster, healthCheck, NOW, rollout } from './fixture.ts';
 
 const WATCHES = { healthCheckSelector: { selector: { matchLabels: { app: 'web' } } } };
@@ -34,20 +34,7 @@ async function sync(object: HealthCheck, rollouts: Rollout[] = [], now = NOW, an
     return answer && { at: now, reading: { values: answer } };
   };
   const { call } = fakeHookCall({ now, cluster: cluster([]), measurements: { measure: take } });
-  const { status, resyncAfterSeconds } = await healthCheckHook.sync(
-    {
-      controller: { apiVersion: '', kind: '', metadata: {} },
-      object: object as unknown as KubeObject,
-      attachments: {},
-      related: {
-        'Rollout.kuberik.com/v1alpha1': Object.fromEntries(
-          rollouts.map((each) => [`demo/${each.metadata.name}`, each as unknown as KubeObject]),
-        ),
-      },
-      finalizing: false,
-    },
-    call,
-  );
+  const { status, resyncAfterSeconds } = await healthCheckHook.sync(decorating(object, { related: rollouts }), call);
   return { questions, status: status as HealthStatus | undefined, resyncAfterSeconds };
 }
 
@@ -127,22 +114,4 @@ describe('between two measurements', () => {
     expect(questions).toHaveLength(1);
     expect([status, resyncAfterSeconds]).toEqual([undefined, 3]);
   });
-});
-
-it('goes from Healthy to Unhealthy and back, a measurement at a time', async () => {
-  let current = check(RESET);
-  const told: unknown[] = [];
-  for (const [i, value] of [0, 2, 2, 2, 0].entries()) {
-    const { status } = await sync(current, [deployed('1.1.0', '12:00:00')], NOW + 1000 + i * 30_000, [value]);
-    current = { ...current, status: status! };
-    told.push([status?.status, status?.prometheus?.failures, status?.lastErrorTime]);
-  }
-  expect(told).toEqual([
-    ['Healthy', 0, undefined],
-    ['Pending', 1, undefined],
-    ['Pending', 2, undefined],
-    ['Unhealthy', 3, at('12:01:31')],
-    ['Healthy', 0, at('12:01:31')],
-  ]);
-  expect(current.status?.prometheus?.measurements?.map(({ value }) => value)).toEqual(['0', '2', '2', '2', '0']);
 });

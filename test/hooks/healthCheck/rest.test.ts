@@ -1,6 +1,6 @@
 /** A HealthCheck at rest costs next to nothing, and only what is at rest does. */
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../api/kubernetes.ts';
+import { namespaceOf } from '../../support/objects.ts';
 import { at, cluster, GOOD, healthCheck, INVENTORY, kustomization, NOW, READY, rollout, syncOnce } from './fixture.ts';
 
 const WATCHES = { healthCheckSelector: { selector: {} } };
@@ -30,11 +30,7 @@ const atWork = kustomization({
 });
 const baking = (bakeStatus: string, spec: object = WATCHES) =>
   rollout({ timestamp: at('11:00:00'), bakeStatus } as object, spec);
-const namespace = (annotations?: Record<string, string>): KubeObject => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name: 'demo', ...(annotations && { annotations }) },
-});
+const namespace = (annotations?: object) => namespaceOf('demo', annotations && { annotations });
 
 describe('when it is looked at again', () => {
   it.each([

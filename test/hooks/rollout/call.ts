@@ -1,10 +1,11 @@
 /** Calls of the Rollout's hooks, and what they are about. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { CompositeRequest, ObjectMap } from '../../../api/metacontroller.ts';
+import type { CompositeRequest } from '../../../api/metacontroller.ts';
 import type { HookCall } from '../../../api/ports.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { type ClusterRequest, fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { objectOf } from '../../support/objects.ts';
+import { controller, mapOf } from '../call.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -63,19 +64,12 @@ export function object(
 }
 
 export function request(parent: Rollout, related: KubeObject<any, any>[]): CompositeRequest {
-  const map: ObjectMap = {};
-  for (const item of related) {
-    const key = `${item.kind}.${item.apiVersion}`;
-    map[key] ??= {};
-    const { namespace, name } = item.metadata;
-    map[key][namespace ? `${namespace}/${name}` : `${name}`] = item;
-  }
-  const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'CompositeController', metadata: {} };
+  const children = { 'ConfigMap.v1': {} };
   return {
     controller,
     parent: parent as KubeObject<any, any>,
-    children: { 'ConfigMap.v1': {} },
-    related: map,
+    children,
+    related: mapOf(...related),
     finalizing: false,
   };
 }

@@ -24,13 +24,15 @@ interface Sync extends Around {
   /** The Rollout as it is stored by now. */
   live?: ReturnType<typeof rollout>;
   tag?: string;
+  policy?: KubeObject<any, any>;
+  repositories?: KubeObject<any, any>[];
 }
 
 async function sync(
   parent: ReturnType<typeof rollout>,
-  { jobs = [], related = [], live = parent, tag = '1.1.0', ...around }: Sync = {},
+  { jobs = [], related = [], live = parent, tag = '1.1.0', policy = imagePolicy(tag), ...around }: Sync = {},
 ) {
-  const objects = [repository(), ...(around.objects ?? []), live as Job];
+  const objects = [...(around.repositories ?? [repository()]), ...(around.objects ?? []), live as Job];
   const { call, events, counts } = fakeCall({
     ...around,
     objects,
@@ -40,7 +42,7 @@ async function sync(
     'ConfigMap.v1': {},
     'Job.batch/v1': Object.fromEntries(jobs.map((job) => [`team-a/${job.metadata.name}`, job])),
   };
-  const answer = await rolloutHook.sync({ ...request(parent, [imagePolicy(tag), ...related]), children }, call);
+  const answer = await rolloutHook.sync({ ...request(parent, [policy, ...related]), children }, call);
   const status = answer.status as RolloutStatus;
   const counted = counts.flatMap((each) => (each.name === 'rollout_hooks_copies_total' ? each.labels.result : []));
   const condition = (type: string) => status.conditions?.find((each) => each.type === type);
@@ -167,14 +169,18 @@ describe('BeforeDeployment', () => {
     expect((await sync(firstCopied(), failed)).condition('Copied')!.message).toContain('of the Job');
   });
 
-  it('nothing is copied that a Gate keeps out', async () => {
-    const closed = freeze('freeze', 'closed');
-    const { jobs, condition } = await sync(firstCopied({ gates: [{ name: 'freeze' }] }), {
-      related: [closed],
-      objects: [closed],
-    });
+  const gated = { gates: [{ name: 'freeze' }] };
+  const [open, closed] = [freeze('freeze', 'opened'), freeze('freeze', 'closed')];
+  const asks = gate('approved', { approvals: { required: 2 } });
+  it.each([
+    ['a Gate keeps out', gated, closed, closed, 'GateClosed'],
+    ['a Gate keeps out that the cache has not seen close', gated, open, closed, 'GateClosed'],
+    ['two people have not approved', {}, asks, asks, 'WaitingForApprovals'],
+    ['two people have not approved, by hand neither', { wantedVersion: '1.1.0' }, asks, asks, 'WaitingForApprovals'],
+  ])('nothing is copied that %s', async (_, spec, cached, live, reason) => {
+    const { jobs, condition } = await sync(firstCopied(spec), { related: [cached], objects: [live] });
     expect(jobs).toEqual([]);
-    expect(condition('DeploymentBlocked')).toMatchObject({ reason: 'GateClosed' });
+    expect(condition('DeploymentBlocked')).toMatchObject({ reason });
   });
 
   it('nothing is copied while the spec is invalid', async () => {
@@ -184,28 +190,10 @@ describe('BeforeDeployment', () => {
     expect(status.blockers).toMatchObject([{ type: 'Problem', version: '1.1.0' }]);
   });
 
-  it('nor what a Gate keeps out that the cache has not seen close', async () => {
-    const { jobs, condition } = await sync(firstCopied({ gates: [{ name: 'freeze' }] }), {
-      related: [freeze('freeze', 'opened')],
-      objects: [freeze('freeze', 'closed')],
-    });
-    expect(jobs).toEqual([]);
-    expect(condition('DeploymentBlocked')).toMatchObject({ reason: 'GateClosed' });
-  });
-
   it('nor from a Rollout that has changed since', async () => {
     const live = firstCopied();
     live.metadata.generation = 2;
     await expect(sync(firstCopied(), { live })).rejects.toThrow('has changed since it was sent');
-  });
-
-  it('nor what two people have not approved, by hand neither', async () => {
-    const asks = gate('approved', { approvals: { required: 2 } });
-    for (const spec of [{}, { wantedVersion: '1.1.0' }]) {
-      const { jobs, condition } = await sync(firstCopied(spec), { related: [asks], objects: [asks] });
-      expect(jobs).toEqual([]);
-      expect(condition('DeploymentBlocked')).toMatchObject({ reason: 'WaitingForApprovals' });
-    }
   });
 
   it('a deployment by hand waits too', async () => {
@@ -239,29 +227,18 @@ describe('BeforeDeployment', () => {
     policy.spec.imageRepositoryRef = { name: 'app', namespace: 'shared' };
     const shared = repository();
     shared.metadata.namespace = 'shared';
-    const parent = firstCopied();
-    const { call } = fakeCall({ objects: [shared, parent as Job], settings: { copyImage: 'rollout-hooks:1' } });
-    const answer = await rolloutHook.sync({ ...request(parent, [policy]), children: { 'Job.batch/v1': {} } }, call);
-    const { spec } = (answer.children[0] as Job).spec.template;
-    expect(spec.volumes.map(({ name }: any) => name)).toEqual(['target-secret']);
+    const { jobs } = await sync(firstCopied(), { policy, repositories: [shared] });
+    expect(Object.keys(secretsOf(jobs[0]!))).toEqual(['target-secret']);
   });
 
-  it.each([
-    ['no image is set', { settings: { copyImage: '' } }],
-    ['there is no ImageRepository', {}],
-  ])('a version waits, and it is said why, where %s', async (title, around) => {
-    const parent = firstCopied();
-    const { call } = fakeCall({ objects: [parent as Job], settings: { copyImage: 'rollout-hooks:1' }, ...around });
-    const answer = await rolloutHook.sync(
-      { ...request(parent, [imagePolicy('1.1.0')]), children: { 'Job.batch/v1': {} } },
-      call,
-    );
-    const { history, conditions } = answer.status as RolloutStatus;
-    expect(history).toHaveLength(1);
-    expect(answer.children).toEqual([]);
-    const copied = conditions!.find(({ type }) => type === 'Copied')!;
-    expect(copied).toMatchObject({ status: 'False', reason: 'CopyFailed' });
-    expect(copied.message).toContain(title === 'no image is set' ? 'component release-copies' : 'no ImageRepository');
+  it.each<[string, Sync, string]>([
+    ['no image is set', { settings: { copyImage: '' } }, 'component release-copies'],
+    ['there is no ImageRepository', { repositories: [] }, 'no ImageRepository'],
+  ])('a version waits, and it is said why, where %s', async (_, around, why) => {
+    const { tags, jobs, condition } = await sync(firstCopied(), around);
+    expect([tags, jobs]).toEqual([['1.0.0'], []]);
+    const message = expect.stringContaining(why);
+    expect(condition('Copied')).toMatchObject({ status: 'False', reason: 'CopyFailed', message });
   });
 });
 

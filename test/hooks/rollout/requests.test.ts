@@ -5,13 +5,10 @@ import { formatTime } from '../../../core/kube/time.ts';
 import type { DecoratorHook } from '../../../hooks/hook.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/usedRequests.ts';
 import { rolloutGateHook } from '../../../hooks/rolloutGate.ts';
+import { decorating } from '../call.ts';
 import { fakeCall, NOW, object, rollout } from './call.ts';
 
-function decorate(hook: DecoratorHook, target: unknown) {
-  const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'DecoratorController', metadata: {} };
-  const request = { controller, object: target as KubeObject, attachments: {}, related: {}, finalizing: false };
-  return hook.sync(request, fakeCall().call);
-}
+const decorate = (hook: DecoratorHook, target: unknown) => hook.sync(decorating(target as KubeObject), fakeCall().call);
 
 describe('rollout-requests', () => {
   it('takes off exactly what is used up, and asks again until it is off', async () => {

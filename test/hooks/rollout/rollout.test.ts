@@ -4,6 +4,7 @@ import type { RolloutStatus } from '../../../api/types.ts';
 import { formatDeployments } from '../../../core/admission/managedFields/deployment.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
+import { namespaceOf } from '../../support/objects.ts';
 import { fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 import { deployed, freeze, gate, rules, sync } from './sync.ts';
 
@@ -19,11 +20,8 @@ describe('what is of other namespaces', () => {
       watchedFrom === undefined ? {} : { 'healthcheck.kuberik.com/watched-from': watchedFrom };
     return { ...check, metadata: { name, namespace, annotations } };
   };
-  const namespace = (name: string, watchedFrom = '') => ({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name, annotations: { 'healthcheck.kuberik.com/watched-from': watchedFrom } },
-  });
+  const namespace = (name: string, watchedFrom = '') =>
+    namespaceOf(name, { annotations: { 'healthcheck.kuberik.com/watched-from': watchedFrom } });
   const said = (status: RolloutStatus, type: string) => status.conditions?.find((c) => c.type === type);
 
   it.each([

@@ -63,12 +63,10 @@ describe('a closed Gate that selects the Rollout', () => {
 describe('nothing holds it where', () => {
   it.each([
     ['the Gate is open', central('opened')],
-    ['the Gate selects other Rollouts', selecting('a', 'closed', { labelSelector: { matchLabels: { app: 'other' } } })],
     [
       'the Gate selects other namespaces',
       selecting('a', 'closed', { namespaceSelector: { matchLabels: { env: 'x' } } }),
     ],
-    ['the Gate selects Flux objects, of whatever kind', selecting('a', 'closed', { kinds: [] })],
   ])('%s', async (_, gate) => {
     const found = [gate, production];
     const { tags } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), ...found], { objects: found });

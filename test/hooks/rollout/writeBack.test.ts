@@ -83,15 +83,6 @@ describe('spec.writeBack', () => {
     expect(answer.resyncAfterSeconds).toBeLessThanOrEqual(30);
   });
 
-  it('refuses the name of the source policy, which is not its own either', async () => {
-    const answer = await sync(rollout({ writeBack: { imagePolicy: 'policy' } }, deployed), {
-      objects: [imagePolicy('1.1.0')],
-    });
-    expect(answer.children).toEqual([]);
-    expect(answer.tags).toEqual(['1.0.0']);
-    expect(answer.ready?.message).toContain("ImagePolicy 'policy' exists but does not belong to this Rollout");
-  });
-
   it('deploys nothing where the installation has no such children, and Ready says so', async () => {
     const answer = await sync(parent(), { children: 'not installed' });
     expect(answer.children).toEqual([]);
@@ -99,11 +90,6 @@ describe('spec.writeBack', () => {
     expect(answer.ready?.message).toBe(
       "ImagePolicy 'app-deployed' is not written: the component write-back is not installed, see docs/install.md",
     );
-  });
-
-  it('keeps the ImagePolicy as it is while the source policy is missing', async () => {
-    const answer = await sync(parent(), { children: [policy('uid-of-app')], related: [] });
-    expect(answer.children).toMatchObject([{ spec: { imageRepositoryRef: { name: 'mine' } } }]);
   });
 
   it('asks for none without it, nor before the first deployment', async () => {

@@ -7,7 +7,7 @@ import { readingOf } from '../../../core/health/prometheus/reading.ts';
 import { fakeCluster } from '../../../dev/fakes/ports.ts';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { createMeasurements } from '../../../server/prometheus/measurements.ts';
-import { objectOf } from '../../support/objects.ts';
+import { namespaceOf, objectOf } from '../../support/objects.ts';
 import { type LocalServer, startLocalServer } from '../registry/localServer.ts';
 
 const servers: LocalServer[] = [];
@@ -33,12 +33,7 @@ const base64 = (data: Record<string, string>) =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
 const secret = (data: Record<string, string>, namespace = 'rollout-hooks', name = 'prometheus') =>
   ({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, data: base64(data) }) as KubeObject<any, any>;
-const namespace = (name: string, labels: Record<string, string>): KubeObject<any, any> => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name, labels },
-});
-const SHOP = namespace('shop', { team: 'a' });
+const SHOP = namespaceOf('shop', { labels: { team: 'a' } });
 const provider = (address: string, spec: object = {}) =>
   objectOf('MetricProvider', {
     metadata: { name: 'prometheus' },
@@ -125,7 +120,7 @@ describe('a query', () => {
     const hanging = await start(() => {});
     const server = await start(answering('3'));
     const other = { ...provider(`http://${server.host}`), metadata: { name: 'other' } };
-    const on = measurementsOn([provider(`http://${hanging.host}`), other, namespace('api', {})]);
+    const on = measurementsOn([provider(`http://${hanging.host}`), other, namespaceOf('api')]);
     const all = Array.from({ length: 600 }, (_, i) => on.take({ uid: `h${i}` }));
     const quick = { uid: 'quick', namespace: 'api', provider: 'other' };
     expect((await on.take(quick))?.reading).toEqual({ values: [3] });

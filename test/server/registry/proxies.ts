@@ -1,19 +1,6 @@
 /** What stands between a client and a registry on a bad day. */
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { Transform } from 'node:stream';
-import { type LocalServer, startLocalServer } from './localServer.ts';
-
-/** Of the first uploads one byte is another. */
-export function corruptingProxy(host: string, uploads: number): Promise<LocalServer> {
-  let corrupted = 0;
-  return startLocalServer((incoming, response) => {
-    const { method, url } = incoming;
-    const isBad = method === 'PUT' && url!.includes('/uploads/') && corrupted++ < uploads;
-    forward(host, incoming, response, (chunk) => {
-      if (isBad) chunk[0]! ^= 1;
-    });
-  });
-}
+import { startLocalServer } from './localServer.ts';
 
 /** Requests to paths like this one are passed on only when they are released. */
 export async function holdingProxy(host: string, path: RegExp) {
@@ -36,23 +23,12 @@ export async function holdingProxy(host: string, path: RegExp) {
   };
 }
 
-function forward(
-  host: string,
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  change: (chunk: Buffer) => void = () => {},
-): void {
+function forward(host: string, incoming: IncomingMessage, response: ServerResponse): void {
   const { method, url, headers } = incoming;
   const outgoing = request(`http://${host}${url}`, { method: method!, headers }, (answer) => {
     response.writeHead(answer.statusCode!, answer.headers);
     answer.pipe(response);
   });
   outgoing.on('error', () => response.destroy());
-  const changed = new Transform({
-    transform(chunk: Buffer, _, done) {
-      change(chunk);
-      done(null, chunk);
-    },
-  });
-  incoming.pipe(changed).pipe(outgoing);
+  incoming.pipe(outgoing);
 }

@@ -1,13 +1,13 @@
-/** Calls an admission handler as the API server would: the answer's patch is applied by an independent library. */
-import jsonpatch from 'jsonpatch';
-import type { AdmissionRequest, AdmissionResponse, Operation, UserInfo } from '../../../api/admission.ts';
+/** One write of a Flux object to an admission handler, in a cluster of these objects. */
+import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Count } from '../../../api/metrics.ts';
 import type { EventRecord } from '../../../api/ports.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
-import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
+import type { AdmissionHandler } from '../../../webhooks/response.ts';
 import { NOW } from '../../core/admission/objects.ts';
+import { requestOf, review } from '../call.ts';
 
 export interface World {
   objects?: KubeObject<any, any>[];
@@ -37,7 +37,6 @@ export interface Answer {
 }
 
 export interface Write {
-  operation?: Operation;
   object?: FluxObject | null;
   oldObject?: FluxObject | null;
   user?: UserInfo;
@@ -48,25 +47,8 @@ export interface Write {
 }
 
 export async function send(handler: AdmissionHandler, write: Write, context: World = {}): Promise<Answer> {
-  const object = write.object ?? null;
-  const oldObject = write.oldObject ?? null;
-  const about = (object ?? oldObject)!;
-  const operation = write.operation ?? (object ? (oldObject ? 'UPDATE' : 'CREATE') : 'DELETE');
-  const [group = '', version = ''] = about.apiVersion.split('/');
-  const request: AdmissionRequest = {
-    uid: 'request-uid',
-    kind: { group, version, kind: about.kind },
-    resource: { group, version, resource: `${about.kind.toLowerCase()}s` },
-    name: write.name ?? about.metadata.name ?? '',
-    namespace: about.metadata.namespace ?? '',
-    operation,
-    userInfo: write.user ?? { username: 'developer', groups: ['system:authenticated'] },
-    object,
-    oldObject,
-    dryRun: write.dryRun ?? false,
-    options: write.options ?? null,
-    ...(write.subResource && { subResource: write.subResource }),
-  };
+  const { user = { username: 'developer', groups: ['system:authenticated'] }, dryRun = false, ...rest } = write;
+  const request = requestOf({ ...rest, userInfo: user, dryRun } as Partial<AdmissionRequest>);
   const reads: string[] = [];
   const cluster = fakeCluster(context.objects ?? [], {
     onRequest({ resource, name = '*' }) {
@@ -88,10 +70,7 @@ export async function send(handler: AdmissionHandler, write: Write, context: Wor
       noCrossNamespaceRefs: context.noCrossNamespaceRefs ?? false,
     },
   });
-  const input = JSON.stringify(request);
-  const response = reviewOf(request, await handler(request, call)).response!;
-  if (JSON.stringify(request) !== input) throw new Error('the handler changed its request in place');
-  const patch = response.patch ? JSON.parse(Buffer.from(response.patch, 'base64').toString()) : [];
+  const { response, object } = await review(handler, request, call);
   return {
     allowed: response.allowed,
     message: response.status?.message ?? '',
@@ -100,7 +79,7 @@ export async function send(handler: AdmissionHandler, write: Write, context: Wor
     events,
     counts,
     reads,
-    object: object && response.allowed ? jsonpatch.apply_patch(structuredClone(object), patch) : undefined,
+    object: object as FluxObject | undefined,
     response,
   };
 }

@@ -22,18 +22,14 @@ const at = (id: number, version: string) => ({
 const context = { objects: [rollout('my-app', '1.1.0', '1.0.0'), rollout('other', '5')] };
 
 describe('mutating', () => {
-  it('sets field and annotation in one patch', async () => {
-    const answer = await send(mutateFlux, { object: kustomization({ substitute: null }) }, context);
-    expect(answer.object?.spec?.postBuild).toEqual({ substitute: { APP: '1.1.0' } });
+  it('sets every variable of a Rollout and the annotation in one patch, and no other', async () => {
+    const annotations = Object.fromEntries(
+      ['A', 'B'].map((v) => [`rollout.kuberik.com/substitute.${v}.from`, 'my-app']),
+    );
+    const object = kustomization({ annotations, substitute: { A: '1.0.0', REGION: 'eu-1' } });
+    const answer = await send(mutateFlux, { object }, context);
+    expect(answer.object?.spec?.postBuild).toEqual({ substitute: { A: '1.1.0', B: '1.1.0', REGION: 'eu-1' } });
     expect(answer.object?.metadata.annotations?.[DEPLOYED]).toBe(deployment('my-app', 2, '1.1.0'));
-  });
-
-  it("takes the decorator's annotation for a trigger: the live Rollout decides", async () => {
-    const oldObject = kustomization(at(1, '1.0.0'));
-    const object = kustomization({ ...at(1, '1.0.0'), deployed: deployment('my-app', 9, '9.9.9') });
-    const answer = await send(mutateFlux, { object, oldObject }, context);
-    expect(answer.object).toEqual(kustomization(at(2, '1.1.0')));
-    expect(answer.warnings).toEqual([]);
   });
 
   it('reads only the Rollouts that are named, once each', async () => {
@@ -59,14 +55,6 @@ describe('mutating', () => {
     const answer = await send(mutateFlux, { object, oldObject: kustomization(at(2, '1.1.0')) }, context);
     expect(answer.response.status).toMatchObject({ code: 403, reason: 'Forbidden' });
     expect(answer.message).toContain("Rollout 'my-app' manages it");
-  });
-
-  it('says more than fits in a warning in 120 characters', async () => {
-    const annotations = { 'rollout.kuberik.com/rollout': 'a'.repeat(250) };
-    const objects = [rollout('a'.repeat(250), '1.1.0')];
-    const answer = await send(mutateFlux, { object: ociRepository({ tag: 'latest' }, { annotations }) }, { objects });
-    expect(answer.warnings).toHaveLength(1);
-    expect(answer.warnings[0]!.length).toBeLessThanOrEqual(120);
   });
 
   it('answers alike in a dry run', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization, NOW, ociRepository, owner } from '../../core/admission/objects.ts';
+import { namespaceOf } from '../../support/objects.ts';
 import { send, type World, type Write } from './call.ts';
 
 const REASON = 'gate.fluxcd.io/bypass-reason';
@@ -14,11 +15,7 @@ const annotations = {
 };
 const frozen = (more: Record<string, string> = {}, spec: Record<string, unknown> = {}): FluxObject =>
   kustomization({ annotations: { ...annotations, ...more }, spec: { suspend: true, ...spec } });
-const namespace = (deletionTimestamp?: string) => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name: 'shop', ...(deletionTimestamp && { deletionTimestamp }) },
-});
+const namespace = (deletionTimestamp?: string) => namespaceOf('shop', deletionTimestamp ? { deletionTimestamp } : {});
 const closed = gate('shop/freeze');
 const opened = gate('shop/freeze', { default: 'opened' });
 const user = (username: string) => ({ username });
@@ -28,7 +25,12 @@ const given = (by: string, secondsAgo: number) => ({
 });
 
 describe('DELETE', () => {
-  const bypass = { mayBypass: ['admin shop/freeze', 'system:serviceaccount:ci:robot shop/freeze'] };
+  const ROBOT = 'system:serviceaccount:ci:robot';
+  const bypass = { mayBypass: ['admin shop/freeze', `${ROBOT} shop/freeze`] };
+  const deleting = (by: string, reasonBy = by, secondsAgo = 10): Write => ({
+    user: user(by),
+    oldObject: frozen(given(reasonBy, secondsAgo)),
+  });
   const rows: [says: string, write: Write, context: World, answer: RegExp | 'allowed'][] = [
     ['behind a closed gate', {}, {}, /cannot be deleted: gate 'shop\/freeze' is closed \(Gate closed by default\)/],
     ['of a whole collection: no name', { name: '' }, {}, /cannot be deleted/],
@@ -49,7 +51,7 @@ describe('DELETE', () => {
     ['while our suspension is still on it', {}, { objects: [namespace(), opened] }, /it is still suspended/],
     [
       'the same, by whoever left a reason',
-      { oldObject: frozen(given('developer', 9)) },
+      deleting('developer'),
       { objects: [namespace(), opened] },
       /still suspended/,
     ],
@@ -59,35 +61,15 @@ describe('DELETE', () => {
       { objects: [namespace()] },
       /does not exist, and a missing gate counts as closed/,
     ],
-    ['with a bypass', { user: user('admin'), oldObject: frozen(given('admin', 299)) }, bypass, 'allowed'],
+    ['with a bypass', deleting('admin', 'admin', 299), bypass, 'allowed'],
+    ['with a reason of six minutes ago', deleting('admin', 'admin', 360), bypass, /cannot be deleted/],
+    ["with somebody else's reason", deleting('admin', 'other'), bypass, /cannot be deleted/],
+    ['with a reason but no verb', deleting('developer'), bypass, /developer lacks the verb bypass on shop\/freeze/],
+    ['by a ServiceAccount that has the verb', deleting(ROBOT), bypass, /is a ServiceAccount and not listed/],
     [
-      'with a reason of six minutes ago',
-      { user: user('admin'), oldObject: frozen(given('admin', 360)) },
-      bypass,
-      /cannot be deleted/,
-    ],
-    [
-      "with somebody else's reason",
-      { user: user('admin'), oldObject: frozen(given('other', 10)) },
-      bypass,
-      /cannot be deleted/,
-    ],
-    [
-      'with a reason but no verb',
-      { oldObject: frozen(given('developer', 10)) },
-      bypass,
-      /developer lacks the verb bypass on shop\/freeze/,
-    ],
-    [
-      'by a ServiceAccount that has the verb',
-      { user: user('system:serviceaccount:ci:robot'), oldObject: frozen(given('system:serviceaccount:ci:robot', 10)) },
-      bypass,
-      /is a ServiceAccount and not listed/,
-    ],
-    [
-      'by a ServiceAccount that has the verb and is listed',
-      { user: user('system:serviceaccount:ci:robot'), oldObject: frozen(given('system:serviceaccount:ci:robot', 10)) },
-      { ...bypass, bypassServiceAccounts: ['system:serviceaccount:ci:robot'] },
+      'by a ServiceAccount that is listed, too',
+      deleting(ROBOT),
+      { ...bypass, bypassServiceAccounts: [ROBOT] },
       'allowed',
     ],
   ];
@@ -102,7 +84,7 @@ describe('DELETE', () => {
   });
 
   it('a DELETE of what is not stored so records nothing', async () => {
-    const write = { oldObject: frozen(given('admin', 10)), user: user('admin') };
+    const write = deleting('admin');
     for (const stored of [[], [frozen()], [frozen(given('admin', 9))]]) {
       const answer = await send(validateFlux, write, { objects: [namespace(), closed, ...stored], ...bypass });
       expect(answer.events).toEqual([]);
@@ -110,8 +92,8 @@ describe('DELETE', () => {
   });
 
   it('with a bypass is recorded with user and reason', async () => {
-    const write = { oldObject: frozen(given('admin', 10)), user: user('admin') };
-    const stored = { objects: [namespace(), closed, write.oldObject], ...bypass };
+    const write = deleting('admin');
+    const stored = { objects: [namespace(), closed, write.oldObject!], ...bypass };
     const answer = await send(validateFlux, write, stored);
     const message = 'admin bypassed shop/freeze (DELETE): INC-1';
     expect(answer.audit).toEqual({ bypass: message });

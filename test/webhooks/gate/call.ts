@@ -1,13 +1,12 @@
-/** Sends a write through mutate and validate, as the API server does; the patch is applied by an independent library. */
-import jsonpatch from 'jsonpatch';
+/** Sends a write through mutate and validate, as the API server does. */
 import { expect } from 'vitest';
-import type { AdmissionRequest, UserInfo } from '../../../api/admission.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
-import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
+import type { AdmissionHandler } from '../../../webhooks/response.ts';
 import { gate } from '../../core/gate/gate.ts';
+import { requestOf, review } from '../call.ts';
 
 export interface Write {
   object?: KubeObject<any, any> | undefined;
@@ -26,7 +25,6 @@ export interface Write {
 }
 
 export async function write(handlers: { mutate?: AdmissionHandler; validate?: AdmissionHandler }, of: Write) {
-  const userInfo: UserInfo = { username: of.user ?? 'alice' };
   const cluster = fakeCluster(of.objects ?? []);
   const { call, events, facts } = fakeWebhookCall({
     cluster,
@@ -42,29 +40,13 @@ export async function write(handlers: { mutate?: AdmissionHandler; validate?: Ad
       authenticatesCallers: of.authenticatesCallers ?? true,
     },
   });
-  const about = (of.object ?? of.old)!;
-  const review = async (handler: AdmissionHandler, object: KubeObject<any, any> | undefined) => {
-    const request: AdmissionRequest = {
-      uid: 'review-1',
-      kind: { group: '', version: '', kind: about.kind },
-      resource: { group: '', version: '', resource: '' },
-      name: about.metadata.name ?? '',
-      namespace: about.metadata.namespace ?? '',
-      operation: of.object ? (of.old ? 'UPDATE' : 'CREATE') : 'DELETE',
-      userInfo,
-      object: object ?? null,
-      oldObject: of.old ?? null,
-      ...(of.dryRun && { dryRun: true }),
-    };
-    return reviewOf(request, await handler(request, call)).response!;
+  const ask = (handler: AdmissionHandler, object: KubeObject<any, any> | undefined) => {
+    const { old: oldObject = null, user: username = 'alice', dryRun = false } = of;
+    return review(handler, requestOf({ object: object ?? null, oldObject, userInfo: { username }, dryRun }), call);
   };
   let object = of.object;
-  if (handlers.mutate && object) {
-    const { patch } = await review(handlers.mutate, object);
-    if (patch)
-      object = jsonpatch.apply_patch(structuredClone(object), JSON.parse(Buffer.from(patch, 'base64').toString()));
-  }
-  const validated = handlers.validate && (await review(handlers.validate, object));
+  if (handlers.mutate && object) object = (await ask(handlers.mutate, object)).object ?? object;
+  const validated = handlers.validate && (await ask(handlers.validate, object)).response;
   return {
     object: object!,
     allowed: validated?.allowed ?? true,

@@ -3,6 +3,7 @@ import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts'
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, type object, rollout } from '../../hooks/rollout/call.ts';
+import { requestOf } from '../call.ts';
 
 export const P = 'rollout.kuberik.com/';
 
@@ -14,18 +15,9 @@ export interface Write {
   dryRun?: boolean;
 }
 
-export function write({ object: next, old, user = 'alice', uid = 'req-1', dryRun = false }: Write): AdmissionRequest {
-  const what = { group: 'kuberik.com', version: 'v1alpha1' };
-  return {
-    uid,
-    kind: { ...what, kind: 'Rollout' },
-    resource: { ...what, resource: 'rollouts' },
-    operation: next ? (old ? 'UPDATE' : 'CREATE') : 'DELETE',
-    userInfo: { username: user },
-    object: (next ?? null) as never,
-    oldObject: (old ?? null) as never,
-    dryRun,
-  };
+export function write({ object, old, user = 'alice', uid = 'req-1', dryRun = false }: Write): AdmissionRequest {
+  const objects = { object: (object ?? null) as never, oldObject: (old ?? null) as never };
+  return requestOf({ ...objects, uid, userInfo: { username: user }, dryRun });
 }
 
 export function call(objects: ReturnType<typeof object>[] = [], may = false) {

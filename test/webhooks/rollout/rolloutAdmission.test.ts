@@ -4,6 +4,7 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { validateHealthCheck } from '../../../webhooks/smallKinds.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
+import { namespaceOf } from '../../support/objects.ts';
 import { annotated, call, P, stored, type Write, write } from './call.ts';
 
 const AT = formatTime(NOW);
@@ -47,21 +48,6 @@ describe('mutate/rollout', () => {
     });
     const nothingAsked = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root' });
     expect(await stored({ object: nothingAsked, old: rollout({}) })).toBeUndefined();
-  });
-
-  it('says who changed the pin, and who lifted it', async () => {
-    const pinned = annotated({ [`${P}requested-by`]: 'alice' }, { wantedVersion: '1.0.0' });
-    expect(await stored({ object: rollout({ wantedVersion: '1.0.0' }), old: rollout({}) })).toEqual({
-      [`${P}pin`]: `{"version":"1.0.0","by":"alice","at":"${AT}"}`,
-      [`${P}requested-by`]: 'alice',
-      [`${P}requested-at`]: AT,
-      [`${P}requesters`]: '{"wantedVersion":"alice"}',
-    });
-    expect(await stored({ object: annotated({ [`${P}requested-by`]: 'alice' }), old: pinned, user: 'bob' })).toEqual({
-      [`${P}pin`]: `{"from":"1.0.0","by":"bob","at":"${AT}"}`,
-      [`${P}requested-by`]: 'bob',
-      [`${P}requested-at`]: AT,
-    });
   });
 
   it('of a pin that waits does not become another request, made meanwhile', async () => {
@@ -248,7 +234,7 @@ describe('validate/rollout', () => {
   const closed = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
   const open = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'opened' });
   const gated = rollout({ gates: [{ name: 'freeze' }] });
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
+  const namespace = namespaceOf('team-a');
 
   it('warns whoever asks for a version that a closed Gate will hold', async () => {
     const old = rollout({ gates: [{ name: 'freeze' }] }, status);
@@ -277,13 +263,7 @@ describe('validate/rollout', () => {
   });
 
   it('denies to delete a Rollout whose Gate is closed, except to those who clean up', async () => {
-    const objects = [closed, { ...namespace, metadata: { name: 'team-a' } }];
-    const { webhookCall } = call(objects);
-    const cluster = {
-      ...webhookCall.cluster,
-      get: async (ref: any) => (ref.resource === 'namespaces' ? namespace : closed) as never,
-    };
-    const live = { ...webhookCall, cluster };
+    const live = call([closed, namespace]).webhookCall;
     const verdict = await validateRollout(write({ old: gated }), live);
     expect(verdict).toMatchObject({
       allowed: false,
@@ -303,7 +283,7 @@ describe('validate/rollout', () => {
         annotations: { 'rollout.kuberik.com/substitute.APP.from': 'app', 'gate.fluxcd.io/gates': 'freeze' },
       },
     };
-    const objects = [closed, object, { ...namespace, metadata: { name: 'team-a' } }];
+    const objects = [closed, object, namespace];
     expect(await validateRollout(write({ old: rollout({}) }), call(objects).webhookCall)).toMatchObject({
       allowed: false,
       message: expect.stringContaining("gate 'team-a/freeze' is closed"),

@@ -68,6 +68,7 @@ describe('mutate/rollout-status', () => {
       availableReleases: [release],
       releaseAuthors: [{ tag: '1.0.0', authors: 'alice' }],
       rollbackBarriers: ['1.0.0'],
+      namedGates: [{ gate: 'team-a/freeze', seen: true }],
     };
     const long = '2020-01-01T00:00:00Z';
     const forged = {
@@ -78,6 +79,7 @@ describe('mutate/rollout-status', () => {
       ],
       releaseAuthors: [{ tag: '1.0.0', authors: 'nobody' }],
       rollbackBarriers: [],
+      namedGates: [{ gate: 'team-a/freeze', seen: false }],
     };
     expect(await accept(forged, 'dashboard', stored)).toEqual({
       ...stored,

@@ -1,0 +1,36 @@
+/** Calls an admission handler as the API server would; the patch is applied by an independent library. */
+import jsonpatch from 'jsonpatch';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
+
+/** A CREATE without an old object, a DELETE without a new one. */
+export function requestOf({ object = null, oldObject = null, ...rest }: Partial<AdmissionRequest>): AdmissionRequest {
+  const { apiVersion, kind, metadata } = (object ?? oldObject)!;
+  const [group = '', version = ''] = apiVersion.split('/');
+  return {
+    uid: 'request-uid',
+    kind: { group, version, kind },
+    resource: { group, version, resource: `${kind.toLowerCase()}s` },
+    ...(metadata.name !== undefined && { name: metadata.name }),
+    namespace: metadata.namespace ?? '',
+    operation: object ? (oldObject ? 'UPDATE' : 'CREATE') : 'DELETE',
+    userInfo: { username: 'alice' },
+    object,
+    oldObject,
+    ...rest,
+  };
+}
+
+/** The answer, and the object as the API server would store it. */
+export async function review(handler: AdmissionHandler, request: AdmissionRequest, call: WebhookCall) {
+  const input = JSON.stringify(request);
+  const response = reviewOf(request, await handler(request, call)).response!;
+  if (JSON.stringify(request) !== input) throw new Error('the handler changed its request in place');
+  const patch = response.patch ? JSON.parse(Buffer.from(response.patch, 'base64').toString()) : [];
+  const { object } = request;
+  return {
+    response,
+    object: object && response.allowed ? jsonpatch.apply_patch(structuredClone(object), patch) : undefined,
+  };
+}
