@@ -291,8 +291,14 @@ const onGate = (data: Data) =>
 const STEPS: Record<string, (scene: Scene, data: any) => unknown> = {
   sync: (scene) => scene.pass(SETTLE_MS),
   settle: (scene) => scene.pass(SETTLE_MS),
+  synced: (scene) => scene.pass(SETTLE_MS),
+  settled: (scene) => scene.pass(SETTLE_MS),
   advance: (scene, duration: string) => scene.pass(durationMs(duration)),
   publish: (scene, latest) => scene.publish(latest),
+  release: async (scene, latest) => {
+    await scene.publish(latest);
+    await scene.pass(SETTLE_MS);
+  },
   policy: (scene, spec: Data) => scene.person().mergePatch(POLICY, { spec }),
   spec: (scene, spec: Data) => scene.person().mergePatch(APP, { spec }),
   annotate: (scene, { as, ...patch }: Data) =>

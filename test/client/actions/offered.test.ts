@@ -1,4 +1,7 @@
-/** Which actions each kind of blocker comes with: the command lists them and the page has them as buttons. */
+/**
+ * Which actions each kind of blocker comes with: the command lists them and the page has them as buttons.
+ * Those of the plainest cases are in test/scenario/rollout: blockers.yaml, waits.yaml, approvals.yaml, gateApprovals.yaml.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../../../client/actions/action.ts';
 import { budgetActions, gateActions } from '../../../client/actions/gateActions.ts';
@@ -21,13 +24,16 @@ import {
   waits,
 } from './offers.ts';
 
+const atBudget = (reason: string, more: object = {}): Case => ({
+  status: waits({
+    gates: [{ name: 'budget/fleet', passing: false }],
+    conditions: [condition('WaitingForBudget', reason, 'why')],
+    ...more,
+  }),
+});
+
 describe('a version that waits for', () => {
   it.each<[string, Case, string[]]>([
-    [
-      'a closed Gate',
-      { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')], status: waits() },
-      ['open gate/freeze', 'bypass 1.1.0'],
-    ],
     [
       'two closed Gates, with one bypass of both',
       {
@@ -36,11 +42,6 @@ describe('a version that waits for', () => {
         status: waits(),
       },
       ['open gate/freeze', 'open gate/incident', 'bypass 1.1.0'],
-    ],
-    [
-      'a Gate that requires approvals',
-      { spec: { gates: [{ name: 'prod' }] }, gates: [gate('prod', { approvals: { required: 2 } })], status: waits() },
-      ['approve gate/prod 1.1.0', 'bypass 1.1.0'],
     ],
     [
       'a Gate that requires approvals and that a user has closed',
@@ -55,24 +56,6 @@ describe('a version that waits for', () => {
       'a Gate that has never existed',
       { spec: { gates: [{ name: 'typo' }] }, status: waits({ namedGates: [{ gate: 'shop/typo', seen: false }] }) },
       ['create gate/typo', 'unrequire'],
-    ],
-    [
-      'a RolloutGate that is closed',
-      {
-        status: waits({ gates: [{ name: 'qa', passing: false }] }),
-        rolloutGates: [rolloutGate('qa', { passing: false })],
-      },
-      ['approve rolloutgate/qa 1.1.0', 'open rolloutgate/qa', 'deploy 1.1.0', 'reject rolloutgate/qa 1.1.0'],
-    ],
-    [
-      'a RolloutGate with a list',
-      { status: waits({ gates: [list] }), rolloutGates: [rolloutGate('list', { allowedVersions: ['1.0.0'] })] },
-      ['approve rolloutgate/list 1.1.0', 'deploy 1.1.0', 'reject rolloutgate/list 1.1.0'],
-    ],
-    [
-      'a RolloutGate that requires approvals, also manually',
-      { status: waits({ gates: [list] }), rolloutGates: [rolloutGate('list', { approvals: { required: 2 } })] },
-      ['approve rolloutgate/list 1.1.0', 'reject rolloutgate/list 1.1.0'],
     ],
     [
       'the RolloutGate of a schedule, which nobody writes over',
@@ -92,37 +75,13 @@ describe('a version that waits for', () => {
       },
       ['approve rolloutgate/list 1.1.0', 'open gate/freeze', 'reject rolloutgate/list 1.1.0', 'bypass 1.1.0'],
     ],
-    ['another Rollout', { status: waits({ gates: [{ name: 'after/staging', passing: false }] }) }, ['deploy 1.1.0']],
     [
       'a budget that stopped it after failures',
-      {
-        status: waits({
-          gates: [{ name: 'budget/fleet', passing: false }],
-          conditions: [condition('WaitingForBudget', 'VersionHeld', 'held')],
-        }),
-      },
+      atBudget('VersionHeld'),
       ['continue rolloutbudget/fleet 1.1.0', 'deploy 1.1.0'],
     ],
-    [
-      'a budget that is closed',
-      {
-        status: waits({
-          gates: [{ name: 'budget/fleet', passing: false }],
-          conditions: [condition('WaitingForBudget', 'BudgetClosed', 'closed')],
-        }),
-      },
-      ['deploy 1.1.0'],
-    ],
-    [
-      'a slot of a budget, which becomes free',
-      {
-        status: waits({
-          gates: [{ name: 'budget/fleet', passing: false }],
-          conditions: [condition('WaitingForBudget', 'NoSlot', 'none free')],
-        }),
-      },
-      [],
-    ],
+    ['a budget that is closed', atBudget('BudgetClosed'), ['deploy 1.1.0']],
+    ['a slot of a budget, which becomes free', atBudget('NoSlot'), []],
     [
       'its minimum age',
       { status: waits({ youngReleases: [{ tag: '1.1.0', deployableAt: '2026-11-23T08:00:00Z' }] }) },
@@ -133,7 +92,6 @@ describe('a version that waits for', () => {
       { spec: { wantedVersion: '1.1.0', gates: [{ name: 'freeze' }] }, gates: [gate('freeze')], status: waits() },
       ['open gate/freeze', 'unpin', 'bypass 1.1.0'],
     ],
-    ['a pin on another version', { spec: { wantedVersion: '1.0.0' }, status: waits() }, ['unpin']],
     [
       'a failure, which it may follow',
       {
@@ -310,12 +268,7 @@ describe('a budget that holds one tag of two images', () => {
   });
 
   it('continues with the image of the Rollout that waits', () => {
-    const status = waits({
-      image: api,
-      gates: [{ name: 'budget/fleet', passing: false }],
-      conditions: [condition('WaitingForBudget', 'VersionHeld', 'held')],
-    });
-    const [first] = offered({ status });
+    const [first] = offered(atBudget('VersionHeld', { image: api }));
     expect(first).toMatchObject({ label: 'Continue 1.1.0 despite its failures', request: { image: api } });
     expect(remediesOf([first!], NOW)[0]?.command).toContain(`${api}:1.1.0`);
   });

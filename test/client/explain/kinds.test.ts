@@ -7,27 +7,45 @@ import type { Explanation } from '../../../client/explain/explanation.ts';
 import { explainFluxObject } from '../../../client/explain/kinds/explainFluxObject.ts';
 import { explainGate } from '../../../client/explain/kinds/explainGates.ts';
 import { explainBudget, explainByConditions, explainHealthCheck } from '../../../client/explain/kinds/explainOthers.ts';
+import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
+/** The parts of an object, its metadata among them; shop/web unless it says otherwise. */
+type Parts = { kind?: string; [part: string]: any };
+
 interface Case {
   title: string;
-  kind: keyof typeof EXPLAIN;
-  object: any;
-  gates?: any[];
-  rollouts?: any[];
-  binding?: any;
+  object: Parts & { kind: keyof typeof EXPLAIN };
+  gates?: Parts[];
+  rollouts?: Parts[];
+  /** The status of its FluxBinding. */
+  binding?: Parts;
   unread?: any[];
   expected: object;
 }
 
+function objectOfParts({ kind = '', spec, status, ...metadata }: Parts): any {
+  return objectOf(kind as 'Gate', {
+    metadata: { namespace: 'shop', name: 'web', ...metadata },
+    spec,
+    ...(status && { status }),
+  });
+}
+const ofKind = (kind: string, of: Parts[] = []) => of.map((parts) => objectOfParts({ kind, ...parts }));
+
+function ofFlux({ object, binding: status, gates, unread = [] }: Case): Explanation {
+  const [binding] = ofKind('FluxBinding', status && [{ name: 'kustomization-web', status }]);
+  return explainFluxObject(objectOfParts(object), { binding, gates: ofKind('Gate', gates), unread }, NOW);
+}
+
 const EXPLAIN = {
-  Gate: ({ object }: Case) => explainGate(object, NOW),
-  Flux: ({ object, binding, gates = [], unread = [] }: Case) =>
-    explainFluxObject(object, { binding, gates, unread }, NOW),
-  HealthCheck: ({ object, rollouts = [] }: Case) => explainHealthCheck(object, rollouts),
-  Budget: ({ object }: Case) => explainBudget(object),
-  Other: ({ object }: Case) => explainByConditions(object, 'rolloutschedules'),
+  Gate: ({ object }: Case) => explainGate(objectOfParts(object), NOW),
+  Kustomization: ofFlux,
+  HelmRelease: ofFlux,
+  HealthCheck: ({ object, rollouts }: Case) => explainHealthCheck(objectOfParts(object), ofKind('Rollout', rollouts)),
+  RolloutBudget: ({ object }: Case) => explainBudget(objectOfParts(object)),
+  RolloutSchedule: ({ object }: Case) => explainByConditions(objectOfParts(object), 'rolloutschedules'),
 };
 
 const CASES = ['kinds.yaml', 'flux.yaml'].flatMap(
@@ -35,17 +53,17 @@ const CASES = ['kinds.yaml', 'flux.yaml'].flatMap(
 );
 
 it.each(CASES.map((each) => [each.title, each] as const))('%s', (_, each) => {
-  expect(shown(EXPLAIN[each.kind](each))).toEqual(each.expected);
+  expect(shown(EXPLAIN[each.object.kind](each))).toEqual(each.expected);
 });
 
-/** As the file has it: texts alone. */
+/** As the file has it: texts alone, without empty lists. */
 function shown({ headline, state, causes, next, remedies, unread }: Explanation) {
   return {
     headline,
     state,
     causes: causes.map(({ text }) => text),
     ...(next && { next: next.at ? `${next.text} ${next.at}` : next.text }),
-    remedies: remedies.map(({ command }) => command),
+    ...(remedies.length > 0 && { remedies: remedies.map(({ command }) => command) }),
     ...(unread.length > 0 && { unread }),
   };
 }

@@ -6,6 +6,10 @@ import { explainRollout } from '../../../client/explain/rollout/explainRollout.t
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
+const condition = (type: string, status: string, reason: string) => {
+  return { type, status, reason, message: 'why', lastTransitionTime: '2026-03-01T11:00:00Z' };
+};
+
 /** A Rollout that has something of everything. */
 const FULL = {
   apiVersion: 'kuberik.com/v1alpha1',
@@ -28,27 +32,9 @@ const FULL = {
   status: {
     pendingVersion: '1.1.0',
     conditions: [
-      {
-        type: 'Ready',
-        status: 'True',
-        reason: 'RolloutSucceeded',
-        message: 'ok',
-        lastTransitionTime: '2026-03-01T11:00:00Z',
-      },
-      {
-        type: 'DeploymentBlocked',
-        status: 'True',
-        reason: 'GateClosed',
-        message: 'gate',
-        lastTransitionTime: '2026-03-01T11:00:00Z',
-      },
-      {
-        type: 'Copied',
-        status: 'False',
-        reason: 'Copying',
-        message: 'half',
-        lastTransitionTime: '2026-03-01T11:00:00Z',
-      },
+      condition('Ready', 'True', 'RolloutSucceeded'),
+      condition('DeploymentBlocked', 'True', 'GateClosed'),
+      condition('Copied', 'False', 'Copying'),
     ],
     history: [
       {

@@ -4,43 +4,37 @@ import { describe } from 'vitest';
 import { deployment, gate } from './objects.ts';
 import { BY, closedGate, frozen, itDecides, MEMORY, REASON, STATE, without } from './writes.ts';
 
+const at110 = { deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } };
+const granted = { bypass: { granted: true as const }, user: 'admin' };
+const BYPASSED = { [STATE]: 'bypassed: shop/freeze' };
+/** It runs behind the closed gate. */
+const running = (annotations: Record<string, string>, spec: object = {}) =>
+  without(frozen({ annotations, spec: { suspend: false, ...spec } }), MEMORY);
+const BOTH = { 'gate.fluxcd.io/gates': 'freeze,two' };
+
 describe('one write of a gated Kustomization past a closed gate', () => {
   itDecides([
     {
       says: 'with a bypass an edit passes and is recorded; the object stays suspended',
       old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }),
-      object: frozen({
-        annotations: { [REASON]: 'INC-1' },
-        spec: { path: './fix' },
-        substitute: { APP: '1.1.0' },
-        deployed: deployment('my-app', 2, '1.1.0'),
-      }),
-      bypass: { granted: true },
-      user: 'admin',
+      object: frozen({ annotations: { [REASON]: 'INC-1' }, spec: { path: './fix' }, ...at110 }),
+      ...granted,
       stored: frozen({
         annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z admin' },
         spec: { path: './fix' },
-        substitute: { APP: '1.1.0' },
-        deployed: deployment('my-app', 2, '1.1.0'),
+        ...at110,
       }),
       warning: /^stored, but still suspended/,
     },
     {
       says: 'with a bypass suspend may be lifted, and the state says so',
-      old: frozen({ deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } }),
-      object: frozen({
-        deployed: deployment('my-app', 2, '1.1.0'),
-        substitute: { APP: '1.1.0' },
-        annotations: { [REASON]: 'INC-1' },
-        spec: { suspend: false },
-      }),
-      bypass: { granted: true },
-      user: 'admin',
+      old: frozen(at110),
+      object: frozen({ ...at110, annotations: { [REASON]: 'INC-1' }, spec: { suspend: false } }),
+      ...granted,
       stored: without(
         frozen({
-          deployed: deployment('my-app', 2, '1.1.0'),
-          substitute: { APP: '1.1.0' },
-          annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z admin', [STATE]: 'bypassed: shop/freeze' },
+          ...at110,
+          annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z admin', ...BYPASSED },
           spec: { suspend: false },
         }),
         MEMORY,
@@ -48,46 +42,28 @@ describe('one write of a gated Kustomization past a closed gate', () => {
     },
     {
       says: 'after that the object runs, and still nobody else may change it',
-      old: without(frozen({ annotations: { [STATE]: 'bypassed: shop/freeze' }, spec: { suspend: false } }), MEMORY),
-      object: without(
-        frozen({ annotations: { [STATE]: 'bypassed: shop/freeze' }, spec: { suspend: false, path: 'x' } }),
-        MEMORY,
-      ),
+      old: running(BYPASSED),
+      object: running(BYPASSED, { path: 'x' }),
       denial: /spec\.path/,
     },
     {
       says: 'a bypassed object is not suspended again while the same gates are closed',
-      old: without(frozen({ annotations: { [STATE]: 'bypassed: shop/freeze' }, spec: { suspend: false } }), MEMORY),
-      object: without(frozen({ annotations: { [STATE]: 'closed: shop/freeze' }, spec: { suspend: false } }), MEMORY),
+      old: running(BYPASSED),
+      object: running({ [STATE]: 'closed: shop/freeze' }),
       stored: 'old',
     },
     {
       says: 'a second gate that opens between two calls for one write, the first of which suspended it, leaves it as it was',
-      old: without(frozen({ annotations: { [STATE]: 'bypassed: shop/freeze' }, spec: { suspend: false } }), MEMORY),
+      old: running(BYPASSED),
       object: frozen({ annotations: { [STATE]: 'closed: shop/freeze,shop/two', [MEMORY]: 'false' } }),
       stored: 'old',
     },
     {
       says: 'a second gate that closes suspends it again',
-      old: without(
-        frozen({
-          annotations: { [STATE]: 'bypassed: shop/freeze', 'gate.fluxcd.io/gates': 'freeze,two' },
-          spec: { suspend: false },
-        }),
-        MEMORY,
-      ),
-      object: without(
-        frozen({ annotations: { [STATE]: 'x', 'gate.fluxcd.io/gates': 'freeze,two' }, spec: { suspend: false } }),
-        MEMORY,
-      ),
+      old: running({ ...BYPASSED, ...BOTH }),
+      object: running({ [STATE]: 'x', ...BOTH }),
       gates: [closedGate, gate('shop/two')],
-      stored: frozen({
-        annotations: {
-          [MEMORY]: 'false',
-          [STATE]: 'closed: shop/freeze,shop/two',
-          'gate.fluxcd.io/gates': 'freeze,two',
-        },
-      }),
+      stored: frozen({ annotations: { [MEMORY]: 'false', [STATE]: 'closed: shop/freeze,shop/two', ...BOTH } }),
     },
     {
       says: 'a bypass that is refused: the denial says why',

@@ -1,7 +1,8 @@
 /** What becomes of a write of a Kustomization that requires Gates: docs/reference/writes.md, W10 to W18. */
 
 import { describe } from 'vitest';
-import { APP_PATH, deployment, gate, kustomization, owner } from './objects.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import { APP_PATH, deployment, gate, type KustomizationParts, kustomization, owner } from './objects.ts';
 import {
   BY,
   closedGate,
@@ -15,9 +16,42 @@ import {
   MARK,
   MEMORY,
   openGate,
+  type Row,
   STATE,
   without,
 } from './writes.ts';
+
+const ASKING = { 'gate.fluxcd.io/gates': 'freeze' };
+/** A write of a Kustomization that requires the gate alone, which is closed: what is stored of its suspension. */
+const suspending = (says: string, suspend: boolean): Row => ({
+  says,
+  old: kustomization({ annotations: ASKING, spec: { suspend } }),
+  object: kustomization({ annotations: { ...ASKING, [STATE]: 'x' }, spec: { suspend } }),
+  stored: kustomization({
+    annotations: { ...ASKING, [MEMORY]: String(suspend), [STATE]: 'closed: shop/freeze' },
+    spec: { suspend: true },
+  }),
+});
+/** A Git sync of a frozen Kustomization. */
+const held = (says: string, old: KustomizationParts, object: FluxObject, rest: Partial<Row> = {}): Row => {
+  return { says, old: frozen(old), object, fieldManager: GIT, stored: 'old', warning: /^held/, ...rest };
+};
+/** An edit of a frozen Kustomization. */
+const denied = (says: string, object: FluxObject, denial: RegExp, rest: Partial<Row> = {}): Row => {
+  return { says, old: frozen(), object, denial, ...rest };
+};
+const atPath = (path: string, managedFields?: KustomizationParts['managedFields']) =>
+  frozen({ spec: { path }, ...(managedFields && { managedFields }) });
+const byUser = (...paths: string[]) => ({ ...owner('Apply', ...paths), manager: 'kubectl' });
+const owned = (...ownerReferences: object[]): FluxObject => {
+  return { ...frozen(), metadata: { ...frozen().metadata, ownerReferences: ownerReferences as never } };
+};
+const INVALID = { 'gate.fluxcd.io/gates': 'a/b/c', [MEMORY]: 'unset', [STATE]: 'closed: (invalid)' };
+const OPENED = kustomization({ annotations: { ...ASKING, [STATE]: 'open' } });
+const selecting = gate('shop/all', { selects: {} });
+const SELECTED = { [MEMORY]: 'unset', [STATE]: 'closed: shop/all' };
+const marked = (annotations: Record<string, string> = {}) =>
+  kustomization({ annotations: { ...SELECTED, ...annotations }, spec: { suspend: true } });
 
 describe('one write of a gated Kustomization', () => {
   itDecides([
@@ -36,30 +70,8 @@ describe('one write of a gated Kustomization', () => {
       }),
       stored: frozen(),
     },
-    {
-      says: 'what suspend was: false',
-      old: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, spec: { suspend: false } }),
-      object: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'x' },
-        spec: { suspend: false },
-      }),
-      stored: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [MEMORY]: 'false', [STATE]: 'closed: shop/freeze' },
-        spec: { suspend: true },
-      }),
-    },
-    {
-      says: "a person's own suspend stays a person's own",
-      old: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, spec: { suspend: true } }),
-      object: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'x' },
-        spec: { suspend: true },
-      }),
-      stored: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [MEMORY]: 'true', [STATE]: 'closed: shop/freeze' },
-        spec: { suspend: true },
-      }),
-    },
+    suspending('what suspend was: false', false),
+    suspending("a person's own suspend stays a person's own", true),
     {
       says: "nobody's text in our annotations counts, and none is a reason to deny",
       old: frozen(),
@@ -86,64 +98,55 @@ describe('one write of a gated Kustomization', () => {
       object: frozen({ annotations: { note: 'x' }, labels: { team: 'a' } }),
       stored: 'sent',
     },
-    // An apply.
     {
-      says: 'a Git sync that changes the spec is held whole',
-      old: frozen({ labels: { a: '1' }, managedFields: [git('spec.interval', 'spec.path')], spec: { path: './old' } }),
-      object: frozen({
+      says: 'the garbage collector may take owner references away',
+      old: owned({ apiVersion: 'v1', kind: 'A', name: 'a', uid: 'a' }),
+      object: frozen(),
+      user: 'system:serviceaccount:kube-system:generic-garbage-collector',
+      stored: 'sent',
+    },
+    // An apply.
+    held(
+      'a Git sync that changes the spec is held whole',
+      { labels: { a: '1' }, managedFields: [git('spec.interval', 'spec.path')], spec: { path: './old' } },
+      frozen({
         labels: { a: '2' },
         annotations: { 'gate.fluxcd.io/gates': 'freeze,other' },
         managedFields: [git('spec.interval', 'spec.path', 'annotation:gate.fluxcd.io/gates')],
         spec: { path: './new' },
       }),
-      gates: [closedGate],
-      fieldManager: GIT,
-      stored: 'old',
-      warning: /^held, nothing changed: gate shop\/freeze is closed/,
-    },
-    {
-      says: 'a Git sync that writes suspend: false again is held',
-      old: frozen({ managedFields: [git('spec.suspend')] }),
-      object: frozen({ managedFields: [git('spec.suspend')], spec: { suspend: false } }),
-      fieldManager: GIT,
-      stored: 'old',
-      warning: /^held/,
-    },
-    {
-      says: 'a Git sync that changes labels only is held',
-      old: frozen({ labels: { a: '1' }, managedFields: [git('metadata.labels.a')] }),
-      object: frozen({ labels: { a: '2' }, managedFields: [git('metadata.labels.a')] }),
-      fieldManager: GIT,
-      stored: 'old',
-      warning: /^held/,
-    },
-    {
-      says: "a Git sync that removes a field is held, and the field's owner stays",
-      old: frozen({ managedFields: [git('spec.path', 'spec.interval')], spec: { path: './old' } }),
-      object: frozen({ managedFields: [git('spec.interval')] }),
-      fieldManager: GIT,
-      stored: 'old',
-      warning: /^held/,
-    },
-    {
-      says: 'a Git sync that removes the gate is held',
-      old: frozen({ managedFields: [git('spec.interval')] }),
-      object: without(frozen({ managedFields: [git('spec.interval')] }), 'gate.fluxcd.io/gates'),
-      fieldManager: GIT,
-      stored: 'old',
-      warning: /^held/,
-    },
-    {
-      says: 'kubectl apply of the unchanged manifest is held',
-      old: frozen({ lastApplied: { APP: '0.9.0' } }),
-      object: frozen({
+      { gates: [closedGate], warning: /^held, nothing changed: gate shop\/freeze is closed/ },
+    ),
+    held(
+      'a Git sync that writes suspend: false again is held',
+      { managedFields: [git('spec.suspend')] },
+      frozen({ managedFields: [git('spec.suspend')], spec: { suspend: false } }),
+    ),
+    held(
+      'a Git sync that changes labels only is held',
+      { labels: { a: '1' }, managedFields: [git('metadata.labels.a')] },
+      frozen({ labels: { a: '2' }, managedFields: [git('metadata.labels.a')] }),
+    ),
+    held(
+      "a Git sync that removes a field is held, and the field's owner stays",
+      { managedFields: [git('spec.path', 'spec.interval')], spec: { path: './old' } },
+      frozen({ managedFields: [git('spec.interval')] }),
+    ),
+    held(
+      'a Git sync that removes the gate is held',
+      { managedFields: [git('spec.interval')] },
+      without(frozen({ managedFields: [git('spec.interval')] }), 'gate.fluxcd.io/gates'),
+    ),
+    held(
+      'kubectl apply of the unchanged manifest is held',
+      { lastApplied: { APP: '0.9.0' } },
+      frozen({
         lastApplied: { APP: '0.9.0' },
         substitute: { APP: '0.9.0' },
         managedFields: [kubectl(APP_PATH)],
       }),
-      stored: 'old',
-      warning: /^held/,
-    },
+      { fieldManager: undefined },
+    ),
     {
       says: 'in the open, a Git sync is taken',
       old: kustomization({ annotations: GATED, deployed: deployment('my-app', 2, '1.1.0') }),
@@ -158,24 +161,17 @@ describe('one write of a gated Kustomization', () => {
       stored: 'sent',
     },
     // An edit.
-    {
-      says: 'a direct edit of the spec',
-      old: frozen(),
-      object: frozen({ spec: { path: './mine' }, managedFields: [kubectl('spec.path')] }),
-      denial:
-        /Kustomization shop\/web cannot be changed \(spec\.path\): gate 'shop\/freeze' is closed \(Gate closed by default\)/,
-    },
-    {
-      says: 'it says how to open and how to bypass',
-      old: frozen(),
-      object: frozen({ spec: { path: './mine' } }),
-      denial:
-        /verb bypass.*bypass-reason.*\nTo open Gate shop\/freeze:\n {2}kubectl -n shop annotate --overwrite gate\/freeze open\.gate\.fluxcd\.io\/requestedAt=/,
-    },
-    {
-      says: 'and until when',
-      old: frozen(),
-      object: frozen({ spec: { path: './mine' } }),
+    denied(
+      'a direct edit of the spec',
+      atPath('./mine', [kubectl('spec.path')]),
+      /Kustomization shop\/web cannot be changed \(spec\.path\): gate 'shop\/freeze' is closed \(Gate closed by default\)/,
+    ),
+    denied(
+      'it says how to open and how to bypass',
+      atPath('./mine'),
+      /verb bypass.*bypass-reason.*\nTo open Gate shop\/freeze:\n {2}kubectl -n shop annotate --overwrite gate\/freeze open\.gate\.fluxcd\.io\/requestedAt=/,
+    ),
+    denied('and until when', atPath('./mine'), /Gate scheduled for opening at 2026-03-04T10:30:00Z/, {
       gates: [
         gate(
           'shop/freeze',
@@ -183,96 +179,64 @@ describe('one write of a gated Kustomization', () => {
           { 'close.gate.fluxcd.io/requestedAt': '2026-03-04T09:30:00Z' },
         ),
       ],
-      denial: /Gate scheduled for opening at 2026-03-04T10:30:00Z/,
-    },
-    { says: 'flux resume', old: frozen(), object: frozen({ spec: { suspend: false } }), denial: /spec\.suspend/ },
-    {
-      says: 'a direct edit of the managed field',
-      old: frozen(),
-      object: frozen({ substitute: { APP: '3' } }),
-      denial: /substitute\.APP/,
-    },
-    { says: 'a direct removal', old: frozen({ spec: { path: 'x' } }), object: frozen(), denial: /spec\.path/ },
-    {
-      says: 'removal of the gate annotation',
-      old: frozen({ managedFields: [git('spec.interval')] }),
-      object: without(frozen({ managedFields: [git('spec.interval')] }), 'gate.fluxcd.io/gates'),
-      fieldManager: 'kubectl-annotate',
-      denial: /metadata\.annotations\.gate\.fluxcd\.io\/gates/,
-    },
-    {
-      says: 'another gate in its place',
-      old: frozen(),
-      object: frozen({ annotations: { 'gate.fluxcd.io/gates': 'other' } }),
-      denial: /gate\.fluxcd\.io\/gates/,
-    },
-    {
-      says: 'removal of a Rollout annotation',
-      old: frozen(),
-      object: without(frozen(), 'rollout.kuberik.com/substitute.APP.from'),
-      denial: /substitute\.APP\.from/,
-    },
-    {
-      says: 'a new owner',
-      old: frozen(),
-      object: {
-        ...frozen(),
-        metadata: {
-          ...frozen().metadata,
-          ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'y' }],
-        },
+    }),
+    denied('flux resume', frozen({ spec: { suspend: false } }), /spec\.suspend/),
+    denied('a direct edit of the managed field', frozen({ substitute: { APP: '3' } }), /substitute\.APP/),
+    denied('a direct removal', frozen(), /spec\.path/, { old: atPath('x') }),
+    denied(
+      'removal of the gate annotation',
+      without(frozen({ managedFields: [git('spec.interval')] }), 'gate.fluxcd.io/gates'),
+      /metadata\.annotations\.gate\.fluxcd\.io\/gates/,
+      { old: frozen({ managedFields: [git('spec.interval')] }), fieldManager: 'kubectl-annotate' },
+    ),
+    denied(
+      'another gate in its place',
+      frozen({ annotations: { 'gate.fluxcd.io/gates': 'other' } }),
+      /gate\.fluxcd\.io\/gates/,
+    ),
+    denied(
+      'removal of a Rollout annotation',
+      without(frozen(), 'rollout.kuberik.com/substitute.APP.from'),
+      /substitute\.APP\.from/,
+    ),
+    denied(
+      'a new owner',
+      owned({ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'y' }),
+      /metadata\.ownerReferences/,
+    ),
+    denied(
+      'an edit that names a manager of applies',
+      atPath('b', [{ ...owner('Update', 'spec.path'), manager: GIT }]),
+      /spec\.path/,
+      { old: atPath('a', [git('spec.path')]), fieldManager: GIT },
+    ),
+    denied(
+      "a person's server-side apply, which is no sync from Git",
+      atPath('b', [git('spec.interval'), byUser('spec.path')]),
+      /spec\.path/,
+      { old: frozen({ managedFields: [git('spec.interval')] }), fieldManager: 'kubectl' },
+    ),
+    denied(
+      "a person's server-side apply that drops a field",
+      frozen({ managedFields: [byUser('spec.interval')] }),
+      /spec\.path/,
+      { old: atPath('a', [byUser('spec.path')]), fieldManager: 'kubectl' },
+    ),
+    denied(
+      'a gate that does not exist is closed, and the message says so',
+      atPath('./mine'),
+      /Gate 'shop\/freeze' does not exist, and a missing gate counts as closed/,
+      { gates: [] },
+    ),
+    denied(
+      'every gate in the way is named',
+      frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze,ops/second' }, spec: { path: 'x' } }),
+      /'shop\/freeze'.*'ops\/second'/,
+      {
+        old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze,ops/second' } }),
+        gates: [closedGate, gate('ops/second')],
       },
-      denial: /metadata\.ownerReferences/,
-    },
-    {
-      says: 'an edit that names a manager of applies',
-      old: frozen({ managedFields: [git('spec.path')], spec: { path: 'a' } }),
-      object: frozen({ managedFields: [{ ...owner('Update', 'spec.path'), manager: GIT }], spec: { path: 'b' } }),
-      fieldManager: GIT,
-      denial: /spec\.path/,
-    },
-    {
-      says: "a person's server-side apply, which is no sync from Git",
-      old: frozen({ managedFields: [git('spec.interval')] }),
-      object: frozen({
-        managedFields: [git('spec.interval'), { ...owner('Apply', 'spec.path'), manager: 'kubectl' }],
-        spec: { path: 'b' },
-      }),
-      fieldManager: 'kubectl',
-      denial: /spec\.path/,
-    },
-    {
-      says: "a person's server-side apply that drops a field",
-      old: frozen({ managedFields: [{ ...owner('Apply', 'spec.path'), manager: 'kubectl' }], spec: { path: 'a' } }),
-      object: frozen({ managedFields: [{ ...owner('Apply', 'spec.interval'), manager: 'kubectl' }] }),
-      fieldManager: 'kubectl',
-      denial: /spec\.path/,
-    },
-    {
-      says: 'a gate that does not exist is closed, and the message says so',
-      old: frozen(),
-      object: frozen({ spec: { path: './mine' } }),
-      gates: [],
-      denial: /Gate 'shop\/freeze' does not exist, and a missing gate counts as closed/,
-    },
-    {
-      says: 'every gate in the way is named',
-      old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze,ops/second' } }),
-      object: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze,ops/second' }, spec: { path: 'x' } }),
-      gates: [closedGate, gate('ops/second')],
-      denial: /'shop\/freeze'.*'ops\/second'/,
-    },
-    // Garbage collector.
-    {
-      says: 'the garbage collector may take owner references away',
-      old: {
-        ...frozen(),
-        metadata: { ...frozen().metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'A', name: 'a', uid: 'a' }] },
-      },
-      object: frozen(),
-      user: 'system:serviceaccount:kube-system:generic-garbage-collector',
-      stored: 'sent',
-    },
+    ),
     // Created behind a closed gate.
     {
       says: 'created behind a closed gate: admitted, managed field set, suspended',
@@ -288,44 +252,32 @@ describe('one write of a gated Kustomization', () => {
     {
       says: 'created with a reference that names no gate: suspended, and said',
       object: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'a/b/c' } }),
-      stored: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'a/b/c', [MEMORY]: 'unset', [STATE]: 'closed: (invalid)' },
-        spec: { suspend: true },
-      }),
+      stored: kustomization({ annotations: INVALID, spec: { suspend: true } }),
       warning: /does not name a Gate/,
     },
     {
       says: 'such a reference can be repaired',
-      old: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'a/b/c', [MEMORY]: 'unset', [STATE]: 'closed: (invalid)' },
-        spec: { suspend: true },
-      }),
-      object: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [MEMORY]: 'unset', [STATE]: 'closed: (invalid)' },
-        spec: { suspend: true },
-      }),
+      old: kustomization({ annotations: INVALID, spec: { suspend: true } }),
+      object: kustomization({ annotations: { ...INVALID, ...ASKING }, spec: { suspend: true } }),
       gates: [openGate],
-      stored: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'open' } }),
+      stored: OPENED,
     },
     {
       says: 'restored from a backup made behind the gate: what suspend was is not forgotten',
       object: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [MEMORY]: 'unset', [STATE]: 'closed: shop/freeze' },
+        annotations: { ...ASKING, [MEMORY]: 'unset', [STATE]: 'closed: shop/freeze' },
         spec: { suspend: true },
       }),
       gates: [openGate],
-      stored: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'open' } }),
+      stored: OPENED,
     },
-    // Selection.
+    // A Gate that selects the object.
     {
       says: 'a Gate that selects the object suspends it',
       old: kustomization({ annotations: {} }),
       object: kustomization({ annotations: { [MARK]: 'shop/all' } }),
-      gates: [gate('shop/all', { selects: {} })],
-      stored: kustomization({
-        annotations: { [MARK]: 'shop/all', [MEMORY]: 'unset', [STATE]: 'closed: shop/all' },
-        spec: { suspend: true },
-      }),
+      gates: [selecting],
+      stored: marked({ [MARK]: 'shop/all' }),
     },
     {
       says: 'a mark for a Gate that does not select the object is dropped',
@@ -336,15 +288,9 @@ describe('one write of a gated Kustomization', () => {
     },
     {
       says: 'a mark that is removed comes back',
-      old: kustomization({
-        annotations: { [MARK]: 'shop/all', [MEMORY]: 'unset', [STATE]: 'closed: shop/all' },
-        spec: { suspend: true },
-      }),
-      object: kustomization({
-        annotations: { [MEMORY]: 'unset', [STATE]: 'closed: shop/all' },
-        spec: { suspend: true },
-      }),
-      gates: [gate('shop/all', { selects: {} })],
+      old: marked({ [MARK]: 'shop/all' }),
+      object: marked(),
+      gates: [selecting],
       stored: 'old',
     },
     {

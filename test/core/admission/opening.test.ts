@@ -1,7 +1,7 @@
 /** docs/reference/writes.md, W23 and W24: what the opening of its Gates gives back to a Kustomization. */
 
 import { describe } from 'vitest';
-import { deployment, kustomization, NOW } from './objects.ts';
+import { deployment, type KustomizationParts, kustomization, NOW } from './objects.ts';
 import {
   applier,
   deleting,
@@ -21,6 +21,25 @@ import {
 } from './writes.ts';
 
 const at110 = { deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } };
+const GATES = { 'gate.fluxcd.io/gates': 'freeze' };
+const OPENING = { [STATE]: 'opening: 2026-03-04T10:00:00Z' };
+const SELF = { [NAME_LABEL]: 'web', [NAMESPACE_LABEL]: 'shop' };
+
+/** Frozen, and applied by another Kustomization. */
+const owned = (annotations: Record<string, string>, parts: KustomizationParts = {}) =>
+  frozen({ labels: OWNER, annotations, ...parts });
+/** Open again, with the newest deployment. */
+const opened = (parts: KustomizationParts = {}) =>
+  kustomization({ annotations: { ...GATED, [STATE]: 'open' }, deployed: at110.deployed, ...parts });
+/** The first write after the opening of an object that another Kustomization applies. */
+const waits = (says: string, now: number, since: string): Row => ({
+  says,
+  old: owned(GATES),
+  object: owned({ ...GATES, [STATE]: 'open' }),
+  gates: [openGate],
+  now,
+  stored: owned({ ...GATES, [STATE]: `opening: ${since}` }, at110),
+});
 
 describe('one write of a gated Kustomization at the opening', () => {
   itDecides([
@@ -30,95 +49,40 @@ describe('one write of a gated Kustomization at the opening', () => {
         old: frozen({ annotations: { [MEMORY]: memory } }),
         object: frozen({ annotations: { [MEMORY]: memory, [STATE]: 'open' } }),
         gates: [openGate],
-        stored: kustomization({
-          annotations: { ...GATED, [STATE]: 'open' },
-          deployed: deployment('my-app', 2, '1.1.0'),
-          spec: memory === 'unset' ? {} : { suspend: memory === 'true' },
-        }),
+        stored: opened({ spec: memory === 'unset' ? {} : { suspend: memory === 'true' } }),
       }),
     ),
-    {
-      says: 'an object that a Kustomization applies waits for its next apply',
-      old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, labels: OWNER }),
-      object: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'open' }, labels: OWNER }),
-      gates: [openGate],
-      stored: frozen({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'opening: 2026-03-04T10:00:00Z' },
-        labels: OWNER,
-        deployed: deployment('my-app', 2, '1.1.0'),
-        substitute: { APP: '1.1.0' },
-      }),
-    },
-    {
-      says: 'to the millisecond: what its owner applied earlier in that second was before the opening',
-      old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, labels: OWNER }),
-      object: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'open' }, labels: OWNER }),
-      gates: [openGate],
-      now: NOW + 364,
-      stored: frozen({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'opening: 2026-03-04T10:00:00.364Z' },
-        labels: OWNER,
-        deployed: deployment('my-app', 2, '1.1.0'),
-        substitute: { APP: '1.1.0' },
-      }),
-    },
+    waits('an object that a Kustomization applies waits for its next apply', NOW, '2026-03-04T10:00:00Z'),
+    waits(
+      'to the millisecond: what its owner applied earlier in that second was before the opening',
+      NOW + 364,
+      '2026-03-04T10:00:00.364Z',
+    ),
     {
       says: 'and is resumed in it, with the new spec',
-      old: frozen({
-        labels: OWNER,
-        annotations: { [STATE]: 'opening: 2026-03-04T10:00:00Z' },
-        managedFields: [git('spec.path')],
-        spec: { path: 'old' },
-      }),
-      object: frozen({
-        labels: OWNER,
-        annotations: { [STATE]: 'opening: 2026-03-04T10:00:00Z' },
-        managedFields: [git('spec.path')],
-        spec: { path: 'new' },
-      }),
+      old: owned(OPENING, { managedFields: [git('spec.path')], spec: { path: 'old' } }),
+      object: owned(OPENING, { managedFields: [git('spec.path')], spec: { path: 'new' } }),
       gates: [openGate],
       fieldManager: GIT,
       now: NOW + 5000,
-      stored: kustomization({
-        labels: OWNER,
-        annotations: { ...GATED, [STATE]: 'open' },
-        deployed: deployment('my-app', 2, '1.1.0'),
-        managedFields: [git('spec.path')],
-        spec: { path: 'new' },
-      }),
+      stored: opened({ labels: OWNER, managedFields: [git('spec.path')], spec: { path: 'new' } }),
     },
     {
       says: "Git's own suspend counts, not what is remembered",
-      old: frozen({ labels: OWNER, annotations: { [MEMORY]: 'false' }, managedFields: [git('spec.suspend')] }),
-      object: frozen({
-        labels: OWNER,
-        annotations: { [MEMORY]: 'false' },
-        managedFields: [git('spec.suspend')],
-        spec: { suspend: true },
-      }),
+      old: owned({ [MEMORY]: 'false' }, { managedFields: [git('spec.suspend')] }),
+      object: owned({ [MEMORY]: 'false' }, { managedFields: [git('spec.suspend')], spec: { suspend: true } }),
       gates: [openGate],
       fieldManager: GIT,
-      stored: kustomization({
-        labels: OWNER,
-        annotations: { ...GATED, [STATE]: 'open' },
-        deployed: deployment('my-app', 2, '1.1.0'),
-        managedFields: [git('spec.suspend')],
-        spec: { suspend: true },
-      }),
+      stored: opened({ labels: OWNER, managedFields: [git('spec.suspend')], spec: { suspend: true } }),
     },
     {
       says: 'an export of an earlier freeze does not resume what a person has suspended since',
-      old: kustomization({ ...at110, annotations: { ...GATED, [STATE]: 'open' }, spec: { suspend: true } }),
+      old: opened({ ...at110, spec: { suspend: true } }),
       object: frozen({ ...at110, annotations: { [MEMORY]: 'false' } }),
       gates: [openGate],
       stored: 'old',
     },
-    {
-      says: 'nobody resumes it earlier by saying that it is open',
-      ...resumedAlone,
-      now: NOW + 119_000,
-      stored: 'old',
-    },
+    { says: 'nobody resumes it earlier by saying that it is open', ...resumedAlone, now: NOW + 119_000, stored: 'old' },
     {
       says: 'another write while it waits does not resume it',
       ...resumedAlone,
@@ -154,36 +118,23 @@ describe('one write of a gated Kustomization at the opening', () => {
     },
     {
       says: 'a Kustomization that applies itself is resumed at once: it could not do it',
-      old: frozen({ labels: { [NAME_LABEL]: 'web', [NAMESPACE_LABEL]: 'shop' } }),
-      object: frozen({ labels: { [NAME_LABEL]: 'web', [NAMESPACE_LABEL]: 'shop' }, annotations: { [STATE]: 'open' } }),
+      old: frozen({ labels: SELF }),
+      object: frozen({ labels: SELF, annotations: { [STATE]: 'open' } }),
       gates: [openGate],
-      stored: kustomization({
-        labels: { [NAME_LABEL]: 'web', [NAMESPACE_LABEL]: 'shop' },
-        annotations: { ...GATED, [STATE]: 'open' },
-        deployed: deployment('my-app', 2, '1.1.0'),
-      }),
+      stored: opened({ labels: SELF }),
     },
     {
       says: 'flux resume in the open counts as said',
-      old: frozen({ labels: OWNER, annotations: { [MEMORY]: 'true', [STATE]: 'opening: 2026-03-04T10:00:00Z' } }),
-      object: frozen({
-        labels: OWNER,
-        annotations: { [MEMORY]: 'true', [STATE]: 'opening: 2026-03-04T10:00:00Z' },
-        spec: { suspend: false },
-      }),
+      old: owned({ [MEMORY]: 'true', ...OPENING }),
+      object: owned({ [MEMORY]: 'true', ...OPENING }, { spec: { suspend: false } }),
       gates: [openGate],
-      stored: kustomization({
-        labels: OWNER,
-        annotations: { ...GATED, [STATE]: 'open' },
-        deployed: deployment('my-app', 2, '1.1.0'),
-        spec: { suspend: false },
-      }),
+      stored: opened({ labels: OWNER, spec: { suspend: false } }),
     },
     {
       says: 'a gate that closes again finds what suspend was at first',
-      old: frozen({ labels: OWNER, annotations: { [MEMORY]: 'false', [STATE]: 'opening: 2026-03-04T10:00:00Z' } }),
-      object: frozen({ labels: OWNER, annotations: { [MEMORY]: 'false', [STATE]: 'closed: shop/freeze' } }),
-      stored: frozen({ labels: OWNER, annotations: { [MEMORY]: 'false' } }),
+      old: owned({ [MEMORY]: 'false', ...OPENING }),
+      object: owned({ [MEMORY]: 'false', [STATE]: 'closed: shop/freeze' }),
+      stored: owned({ [MEMORY]: 'false' }),
     },
     {
       says: 'an object that is being deleted is not suspended any more: it would leave behind what it applied',

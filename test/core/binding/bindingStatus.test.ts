@@ -43,131 +43,98 @@ interface Row {
   ready: [status: string, message: RegExp];
 }
 
+/** It waits for Flux. */
+const waits: Pick<Row, 'state' | 'ready'> = {
+  state: 'Waiting',
+  ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
+};
+const applied: Pick<Row, 'state' | 'ready'> = { state: 'Applied', ready: ['True', /^my-app 1\.1\.0 \(2\) applied$/] };
+const waitsForSource: Pick<Row, 'state' | 'ready'> = {
+  state: 'Waiting',
+  ready: ['Unknown', /^waiting for OCIRepository web, suspended until it has fetched my-app 1\.1\.0 \(2\)$/],
+};
+
+const at1 = { deployed: deployment('my-app', 1, '1.0.0') };
 const git = { ...ociRepository(null, { annotations: {}, status: fetched('main@sha1:1') }), kind: 'GitRepository' };
 const oci = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0@sha256:1') });
+/** The source with the version before. */
+const before = ociRepository({ tag: '1.0.0' }, { ...at1, status: fetched('1.0.0@sha256:0') });
+/** The source with the version, of which it has not fetched the artifact yet. */
+const fetching = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) });
+const ofGit = (status?: object, spec: object = {}) =>
+  kustomization({ ...at2, spec: { ...spec }, ...(status && { status: { ...status } }) });
+const ofSource = (revision: string) => ofGit(synced(revision), { sourceRef: SOURCE });
 
 const rows: Row[] = [
-  {
-    says: 'a new deployment is on its way',
-    object: kustomization({ deployed: deployment('my-app', 1, '1.0.0') }),
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
-  },
-  {
-    says: 'written, not applied',
-    object: kustomization(at2),
-    source: git,
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
-  },
-  {
-    says: 'applied from the newest artifact',
-    object: kustomization({ ...at2, status: synced('main@sha1:1') }),
-    source: git,
-    state: 'Applied',
-    ready: ['True', /^my-app 1\.1\.0 \(2\) applied$/],
-  },
-  {
-    says: 'an older artifact was applied',
-    object: kustomization({ ...at2, status: synced('main@sha1:0') }),
-    source: git,
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
-  },
+  { says: 'a new deployment is on its way', object: kustomization(at1), ...waits },
+  { says: 'written, not applied', object: ofGit(), source: git, ...waits },
+  { says: 'applied from the newest artifact', object: ofGit(synced('main@sha1:1')), source: git, ...applied },
+  { says: 'an older artifact was applied', object: ofGit(synced('main@sha1:0')), source: git, ...waits },
   {
     says: 'Ready speaks of an older generation',
-    object: kustomization({ ...at2, status: synced('main@sha1:1', { readyAt: 2 }) }),
+    object: ofGit(synced('main@sha1:1', { readyAt: 2 })),
     source: git,
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
+    ...waits,
   },
   {
     says: 'the status speaks of an older generation',
-    object: kustomization({ ...at2, status: synced('main@sha1:1', { generation: 2 }) }),
+    object: ofGit(synced('main@sha1:1', { generation: 2 })),
     source: git,
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
+    ...waits,
   },
   {
     says: 'a suspended Kustomization looks ready and is not',
-    object: kustomization({ ...at2, spec: { suspend: true }, status: synced('main@sha1:1') }),
+    object: ofGit(synced('main@sha1:1'), { suspend: true }),
     source: git,
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
+    ...waits,
   },
-  {
-    says: 'the source is not there',
-    object: kustomization({ ...at2, status: synced('main@sha1:1') }),
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
-  },
+  { says: 'the source is not there', object: ofGit(synced('main@sha1:1')), ...waits },
   {
     says: 'the source of the same Rollout has not fetched the tag yet: what was applied is the version before',
-    object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.0.0@sha256:0') }),
-    source: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) }),
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for OCIRepository web, suspended until it has fetched my-app 1\.1\.0 \(2\)$/],
+    object: ofSource('1.0.0@sha256:0'),
+    source: fetching,
+    ...waitsForSource,
   },
   {
     says: 'the source of the same Rollout has not been written yet',
-    object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.0.0@sha256:0') }),
-    source: ociRepository(
-      { tag: '1.0.0' },
-      { deployed: deployment('my-app', 1, '1.0.0'), status: fetched('1.0.0@sha256:0') },
-    ),
-    state: 'Waiting',
-    deployed: deployment('my-app', 1, '1.0.0'),
-    ready: ['Unknown', /^waiting for OCIRepository web, suspended until it has fetched/],
+    object: ofSource('1.0.0@sha256:0'),
+    source: before,
+    deployed: at1.deployed,
+    ...waitsForSource,
   },
-  {
-    says: 'source and Kustomization have it',
-    object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.1.0@sha256:1') }),
-    source: oci,
-    state: 'Applied',
-    ready: ['True', /applied$/],
-  },
-  {
-    says: 'an OCIRepository fetched the tag',
-    object: oci,
-    state: 'Applied',
-    ready: ['True', /applied$/],
-  },
+  { says: 'source and Kustomization have it', object: ofSource('1.1.0@sha256:1'), source: oci, ...applied },
+  { says: 'an OCIRepository fetched the tag', object: oci, ...applied },
   {
     says: 'an OCIRepository holds the artifact of a tag with the same beginning',
     object: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0-rc1@sha256:1') }),
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
+    ...waits,
   },
   {
     says: 'proven once is proven, also while it is suspended',
-    object: kustomization({ ...at2, spec: { suspend: true } }),
+    object: ofGit(undefined, { suspend: true }),
     source: git,
     before: { applied: [head] },
-    state: 'Applied',
-    ready: ['True', /applied$/],
+    ...applied,
   },
   {
     says: 'the proof of an older deployment is no proof',
-    object: kustomization(at2),
+    object: ofGit(),
     source: git,
     before: { applied: [{ ...head, id: 1 }] },
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
+    ...waits,
   },
   {
     says: 'the proof for a Rollout of that name that was deleted is no proof',
-    object: kustomization(at2),
+    object: ofGit(),
     source: git,
     before: { applied: [{ ...head, uid: 'older' }] },
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
+    ...waits,
   },
   {
     says: 'no such Rollout: the object keeps what it carries',
-    object: kustomization(at2),
+    object: ofGit(),
     rollouts: [],
     state: 'Missing',
-    deployed: at2.deployed,
     ready: ['False', /^Rollout 'my-app' does not exist$/],
   },
   {
@@ -180,10 +147,10 @@ const rows: Row[] = [
   },
   {
     says: 'behind a closed gate nothing moves',
-    object: kustomization({ deployed: deployment('my-app', 1, '1.0.0') }),
+    object: kustomization(at1),
     gates: [closed],
     state: 'Waiting',
-    deployed: deployment('my-app', 1, '1.0.0'),
+    deployed: at1.deployed,
     ready: ['False', /^waiting for gate shop\/freeze: Gate closed by default$/],
   },
   {
@@ -213,57 +180,49 @@ const rows: Row[] = [
 ];
 
 const chart = (digest: string) => ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched(`1.1.0@${digest}`) });
+const release = (...of: Parameters<typeof released>) => helmRelease({ status: released(...of) });
 
-const followers: Row[] = [
+const followers = [
   {
     says: 'a HelmRelease has released what its source has fetched of the deployment',
-    object: helmRelease({ status: released('sha256:1') }),
+    object: release('sha256:1'),
     source: chart('sha256:1'),
-    state: 'Applied',
-    ready: ['True', /^my-app 1\.1\.0 \(2\) applied$/],
+    ...applied,
   },
   {
     says: 'the same of a tag that is no version: helm-controller then names the whole revision',
-    object: helmRelease({ status: released('1.1.0@sha256:1') }),
+    object: release('1.1.0@sha256:1'),
     source: chart('sha256:1'),
-    state: 'Applied',
-    ready: ['True', /applied$/],
+    ...applied,
   },
   {
     says: 'its source has fetched the deployment, and Helm has not released that',
-    object: helmRelease({ status: released('sha256:0') }),
+    object: release('sha256:0'),
     source: chart('sha256:1'),
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
+    ...waits,
   },
   {
     says: 'it has released what its source has, and that is the version before',
-    object: helmRelease({ status: released('sha256:0') }),
-    source: ociRepository(
-      { tag: '1.0.0' },
-      { deployed: deployment('my-app', 1, '1.0.0'), status: fetched('1.0.0@sha256:0') },
-    ),
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
+    object: release('sha256:0'),
+    source: before,
+    ...waits,
   },
   {
     says: 'its source carries the deployment, and still has the previous artifact',
-    object: helmRelease({ status: released('sha256:0') }),
-    source: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) }),
-    state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
+    object: release('sha256:0'),
+    source: fetching,
+    ...waits,
   },
   {
     says: 'proven once is proven, also while its next upgrade fails',
-    object: helmRelease({ status: released('sha256:2', { status: 'failed', ready: 'False' }) }),
+    object: release('sha256:2', { status: 'failed', ready: 'False' }),
     source: chart('sha256:2'),
     before: { applied: [head] },
-    state: 'Applied',
-    ready: ['True', /applied$/],
+    ...applied,
   },
   {
     says: 'its source follows nobody',
-    object: helmRelease({ status: released('sha256:1') }),
+    object: release('sha256:1'),
     source: ociRepository({ tag: '1.1.0' }, { annotations: {}, status: fetched('1.1.0@sha256:1') }),
     state: 'Waiting',
     ready: [
@@ -273,7 +232,7 @@ const followers: Row[] = [
   },
   {
     says: 'its source is not there',
-    object: helmRelease({ status: released('sha256:1') }),
+    object: release('sha256:1'),
     state: 'Waiting',
     ready: ['Unknown', /\(2\): OCIRepository 'web' does not exist$/],
   },

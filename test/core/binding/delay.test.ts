@@ -39,21 +39,13 @@ interface Row {
   requeueIn?: number;
 }
 
+/** Of it nothing is said yet: what was reported before stays, until so many seconds later. */
+const later = (before: Report, requeueIn: number) => ({ before, report: before, requeueIn });
+const NONE: Report = { rollouts: [{ rollout: 'my-app' }] };
+
 const rows: Row[] = [
-  {
-    says: 'a deployment that was just made, later',
-    rollout: deployed(0),
-    before: { rollouts: one },
-    report: { rollouts: one },
-    requeueIn: 600,
-  },
-  {
-    says: 'one of ten seconds ago, later',
-    rollout: deployed(10),
-    before: { rollouts: one },
-    report: { rollouts: one },
-    requeueIn: 590,
-  },
+  { says: 'a deployment that was just made, later', rollout: deployed(0), ...later({ rollouts: one }, 600) },
+  { says: 'one of ten seconds ago, later', rollout: deployed(10), ...later({ rollouts: one }, 590) },
   {
     says: 'one that should have been applied by now',
     rollout: deployed(600),
@@ -66,17 +58,11 @@ const rows: Row[] = [
     before: { rollouts: one },
     report: { rollouts: two },
   },
-  {
-    says: 'one of a Rollout that had deployed nothing, a little later',
-    rollout: deployed(1),
-    before: { rollouts: [{ rollout: 'my-app' }] },
-    report: { rollouts: [{ rollout: 'my-app' }] },
-    requeueIn: 59,
-  },
+  { says: 'one of a Rollout that had deployed nothing, a little later', rollout: deployed(1), ...later(NONE, 59) },
   {
     says: 'one of a Rollout that had deployed nothing, of a minute ago',
     rollout: deployed(60),
-    before: { rollouts: [{ rollout: 'my-app' }] },
+    before: NONE,
     report: { rollouts: two },
   },
   {
@@ -98,17 +84,9 @@ const rows: Row[] = [
   {
     says: 'a Gate whose own status does not show it yet, later',
     gate: gateOf(false, 'True', 600),
-    before: { gates: open },
-    report: { gates: open },
-    requeueIn: 15,
+    ...later({ gates: open }, 15),
   },
-  {
-    says: 'a Gate that closed two seconds ago, later',
-    gate: gateOf(false, 'False', 2),
-    before: { gates: open },
-    report: { gates: open },
-    requeueIn: 13,
-  },
+  { says: 'a Gate that closed two seconds ago, later', gate: gateOf(false, 'False', 2), ...later({ gates: open }, 13) },
   {
     says: 'a Gate that closed long ago',
     gate: gateOf(false, 'False', 60),
@@ -120,9 +98,7 @@ const rows: Row[] = [
     says: 'a deployment and a Gate, when the first of them is due',
     rollout: deployed(1),
     gate: gateOf(true, 'True', 1),
-    before: { rollouts: one, gates: shut },
-    report: { rollouts: one, gates: shut },
-    requeueIn: 14,
+    ...later({ rollouts: one, gates: shut }, 14),
   },
   {
     says: 'a Gate together with a wait for the applier: at once',

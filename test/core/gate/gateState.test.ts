@@ -44,6 +44,14 @@ describe('the samples of the RFC', () => {
   );
 });
 
+const requests = (annotations: Record<string, string> = {}) =>
+  Object.fromEntries(
+    Object.entries(annotations).map(([key, value]) => [
+      key.includes('/') ? key : `${key}.gate.fluxcd.io/requestedAt`,
+      value,
+    ]),
+  );
+
 describe('the rules of docs/gates.md', () => {
   it.each(
     load('table.yaml') as (Pick<Gate, 'spec' | 'status'> & {
@@ -53,7 +61,7 @@ describe('the rules of docs/gates.md', () => {
       expect: object;
     })[],
   )('$name', ({ spec, status, annotations, at, expect: expected }) => {
-    const shown = evaluated({ ...gate(spec, annotations), status }, at);
+    const shown = evaluated({ ...gate(spec, requests(annotations)), status }, at);
     expect(shown).toMatchObject(expected);
     if (!('stalled' in expected)) expect(shown.stalled).toBeUndefined();
   });

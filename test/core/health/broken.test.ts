@@ -49,7 +49,6 @@ describe('a Deployment with too few Pods available', () => {
     ['was scaled since it was ready', '11:59:00', 'scale', '11:58:30', 'Pending'],
   ])('%s', (_, changedAt, subresource, healthyUntil, health) => {
     const { verdict } = judged({
-      name: '',
       kustomization: { entries: [ENTRY] },
       observed: [
         {
@@ -61,7 +60,6 @@ describe('a Deployment with too few Pods available', () => {
         },
       ],
       ...(healthyUntil && { healthyUntil: ms(healthyUntil) }),
-      expected: { health: '', message: '' },
     });
     expect(verdict.health).toBe(health);
     if (health === 'Unhealthy')

@@ -1,4 +1,5 @@
 /** A Kustomization fed by an OCIRepository, and the objects it applied, each as a test wants them. */
+import { expect } from 'vitest';
 import type { FluxObject, Kustomization } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
@@ -129,10 +130,32 @@ export function judged({
   cutoff = CUTOFF,
   healthyUntil,
   likeKuberik,
-}: Case) {
+}: Omit<Case, 'name' | 'expected'>) {
   const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts }, NOW);
   const since = { deployed: cutoff ?? undefined, gracePeriod: 60_000, ...(healthyUntil && { healthyUntil }) };
   return { own, verdict: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
+}
+
+/** What is said of the Kustomization itself: nothing is wrong with its objects. */
+export const pending = (message: string, attempting = false) => ({
+  health: 'Pending',
+  message: `Kustomization pending: ${message}`,
+  attempting,
+});
+export const HEALTHY = { health: 'Healthy', message: 'Kustomization and all managed resources are healthy' };
+export const unhealthy = (message: string | RegExp, time?: string) => ({
+  health: 'Unhealthy',
+  message,
+  ...(time && { failedAt: ms(time) }),
+});
+
+/** The verdict of a row, as it is expected. */
+export function expectVerdict(row: Case): void {
+  const { message, ...rest } = row.expected;
+  const { verdict } = judged(row);
+  expect(verdict).toEqual({ ...rest, message: expect.any(String) });
+  if (typeof message === 'string') expect(verdict.message).toBe(message);
+  else expect(verdict.message).toMatch(message);
 }
 
 export const failing = (reason: string, extra: Setup = {}): Setup => ({

@@ -1,38 +1,36 @@
 /** An object that Flux has applied and that does not exist any more. */
 import { describe, expect, it } from 'vitest';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
-import { type Case, failing, good, judged, ms, NEW, OLD, seen, starting } from './kustomizationFixture.ts';
+import {
+  type Case,
+  failing,
+  good,
+  HEALTHY,
+  judged,
+  ms,
+  NEW,
+  OLD,
+  seen,
+  starting,
+  unhealthy,
+} from './kustomizationFixture.ts';
 
 const JOB: ObservedResource = { apiVersion: 'batch/v1', kind: 'Job', namespace: 'demo', name: 'migrate' };
 const DELETED = 'Unhealthy resources: demo/web (Flux has applied it, and it does not exist)';
 const MISSING = 'Pending resources: demo/web (not found)';
+const NOT_FOUND = { health: 'Pending', message: MISSING };
 
 /** Flux has applied everything at 11:55, the version was deployed at 11:50, and it is 12:00. */
 const CASES: Case[] = [
-  {
-    name: 'was there when Flux applied it',
-    expected: { health: 'Unhealthy', message: DELETED, failedAt: ms('11:55:00') },
-  },
+  { name: 'was there when Flux applied it', expected: unhealthy(DELETED, '11:55:00') },
   {
     name: 'was seen healthy until five minutes ago',
     healthyUntil: ms('11:56:00'),
-    expected: { health: 'Unhealthy', message: DELETED, failedAt: ms('11:56:00') },
+    expected: unhealthy(DELETED, '11:56:00'),
   },
-  {
-    name: 'was seen healthy until a moment ago',
-    healthyUntil: ms('11:59:01'),
-    expected: { health: 'Pending', message: MISSING },
-  },
-  {
-    name: 'at the end of the grace period',
-    healthyUntil: ms('11:59:00'),
-    expected: { health: 'Unhealthy', message: DELETED, failedAt: ms('11:59:00') },
-  },
-  {
-    name: 'of a version that arrived a moment ago',
-    cutoff: ms('11:59:30'),
-    expected: { health: 'Pending', message: MISSING },
-  },
+  { name: 'was seen healthy until a moment ago', healthyUntil: ms('11:59:01'), expected: NOT_FOUND },
+  { name: 'at the end of the grace period', healthyUntil: ms('11:59:00'), expected: unhealthy(DELETED, '11:59:00') },
+  { name: 'of a version that arrived a moment ago', cutoff: ms('11:59:30'), expected: NOT_FOUND },
   {
     name: 'while Flux applies a new revision, which may prune it',
     kustomization: {
@@ -56,19 +54,12 @@ const CASES: Case[] = [
   {
     name: 'beside one that is starting',
     observed: [starting, { ...seen(), name: 'other' }],
-    expected: {
-      health: 'Unhealthy',
-      message: 'Unhealthy resources: demo/other (Flux has applied it, and it does not exist)',
-      failedAt: ms('11:55:00'),
-    },
+    expected: unhealthy(DELETED.replace('web', 'other'), '11:55:00'),
   },
   {
     name: 'a Job, which Kubernetes deletes when it has ended',
     observed: [good, JOB],
-    expected: {
-      health: 'Healthy',
-      message: 'Kustomization and all managed resources are healthy (not found: demo/migrate)',
-    },
+    expected: { ...HEALTHY, message: `${HEALTHY.message} (not found: demo/migrate)` },
   },
 ];
 
@@ -86,10 +77,8 @@ describe('an object that does not exist', () => {
   it('is Pending where Flux does not say since when it has applied it', () => {
     const observed = [seen()];
     const { verdict } = judged({
-      name: '',
       observed,
       kustomization: { ready: { status: 'True', lastTransitionTime: 'yesterday' } as never },
-      expected: { health: '', message: '' },
     });
     expect(verdict).toMatchObject({ health: 'Pending', message: MISSING });
   });

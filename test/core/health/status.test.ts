@@ -22,149 +22,115 @@ const ABSENT: Verdict = { health: 'Unhealthy', message: 'gone', absent: true };
 const HEALTHY: Verdict = { health: 'Healthy', message: 'good' };
 const UNKNOWN: Verdict = { health: 'Unknown', message: 'no answer' };
 
+/** A status: when it changed, and when it failed and was Healthy last. */
+const is = (status: string, message?: string, changed?: string, error?: string, healthy?: string): HealthStatus => ({
+  status,
+  ...(message && { message }),
+  ...(changed && { lastChangeTime: at(changed) }),
+  ...(error && { lastErrorTime: at(error) }),
+  ...(healthy && { lastHealthyTime: at(healthy) }),
+});
+const NOON = '12:00:00';
+const TEN = '10:00:00';
+const ELEVEN = '11:00:00';
+const FAILED = is('Unhealthy', undefined, ELEVEN, ELEVEN);
+const STILL = 'Still %: not everything could be read. no answer';
+const TRYING: Verdict = { health: 'Pending', message: 'trying', attempting: true };
+const AGAIN: Verdict = { ...TRYING, again: true };
+
 describe('what a verdict makes of the status', () => {
   const rows: [string, HealthStatus | undefined, Verdict, HealthStatus][] = [
-    ['the first verdict', undefined, HEALTHY, { status: 'Healthy', message: 'good', lastChangeTime: at('12:00:00') }],
-    [
-      'no change keeps the time of the last one',
-      { status: 'Healthy', message: 'old words', lastChangeTime: at('09:00:00') },
-      HEALTHY,
-      { status: 'Healthy', message: 'good', lastChangeTime: at('09:00:00') },
-    ],
-    [
-      'half a status: no time of change, and none is made up',
-      { status: 'Healthy' },
-      HEALTHY,
-      { status: 'Healthy', message: 'good' },
-    ],
+    ['the first verdict', undefined, HEALTHY, is('Healthy', 'good', NOON)],
+    ['no change keeps its time', is('Healthy', 'old words', TEN), HEALTHY, is('Healthy', 'good', TEN)],
+    ['half a status: no time of change is made up', { status: 'Healthy' }, HEALTHY, is('Healthy', 'good')],
     [
       'a failure that knows its time',
-      { status: 'Pending', lastChangeTime: at('09:00:00') },
+      is('Pending', undefined, TEN),
       unhealthy('11:40:00'),
-      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('12:00:00'), lastErrorTime: at('11:40:00') },
+      is('Unhealthy', 'bad', NOON, '11:40:00'),
     ],
     [
       'a failure that does not began now',
-      { status: 'Healthy', lastErrorTime: at('08:00:00') },
+      is('Healthy', undefined, undefined, TEN),
       unhealthy(),
-      {
-        status: 'Unhealthy',
-        message: 'bad',
-        lastChangeTime: at('12:00:00'),
-        lastErrorTime: at('12:00:00'),
-        lastHealthyTime: at('12:00:00'),
-      },
+      is('Unhealthy', 'bad', NOON, NOON, NOON),
     ],
-    [
-      'and goes on without moving its time',
-      { status: 'Unhealthy', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
-      unhealthy(),
-      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
-    ],
-    [
-      'Q29: the time of the error never moves back',
-      { status: 'Unhealthy', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
-      unhealthy('10:00:00'),
-      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
-    ],
-    [
-      'what was never there has not failed',
-      undefined,
-      ABSENT,
-      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('12:00:00') },
-    ],
-    [
-      'and still has not',
-      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('11:00:00') },
-      ABSENT,
-      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('11:00:00') },
-    ],
+    ['and goes on without moving its time', FAILED, unhealthy(), is('Unhealthy', 'bad', ELEVEN, ELEVEN)],
+    ['Q29: the time of the error never moves back', FAILED, unhealthy(TEN), is('Unhealthy', 'bad', ELEVEN, ELEVEN)],
+    ['what was never there has not failed', undefined, ABSENT, is('Unhealthy', 'gone', NOON)],
+    ['and still has not', is('Unhealthy', 'gone', ELEVEN), ABSENT, is('Unhealthy', 'gone', ELEVEN)],
     [
       'nor has what is not there yet when the version is deployed',
-      resetStatus(undefined, ms('11:00:00')),
+      resetStatus(undefined, ms(ELEVEN)),
       ABSENT,
-      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('12:00:00') },
+      is('Unhealthy', 'gone', NOON),
     ],
     [
       'what was there and is gone has failed',
-      { status: 'Pending', lastChangeTime: at('11:00:00') },
+      is('Pending', undefined, ELEVEN),
       ABSENT,
-      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('12:00:00'), lastErrorTime: at('12:00:00') },
+      is('Unhealthy', 'gone', NOON, NOON),
     ],
     [
       'a failure from the future counts as one of now',
       undefined,
       unhealthy('15:00:00'),
-      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('12:00:00'), lastErrorTime: at('12:00:00') },
+      is('Unhealthy', 'bad', NOON, NOON),
     ],
     [
       'a time that does not parse is replaced',
       { status: 'Unhealthy', lastErrorTime: 'yesterday' },
       unhealthy(),
-      { status: 'Unhealthy', message: 'bad', lastErrorTime: at('12:00:00') },
+      is('Unhealthy', 'bad', undefined, NOON),
     ],
     [
       'a recovery keeps the time of the error for the bake that has not seen it yet',
-      { status: 'Unhealthy', lastErrorTime: at('11:59:59'), lastChangeTime: at('11:59:59') },
+      is('Unhealthy', undefined, '11:59:59', '11:59:59'),
       HEALTHY,
-      { status: 'Healthy', message: 'good', lastErrorTime: at('11:59:59'), lastChangeTime: at('12:00:00') },
+      is('Healthy', 'good', NOON, '11:59:59'),
     ],
     [
       'Q27: a failed read leaves Healthy as it was',
-      { status: 'Healthy', message: 'good', lastChangeTime: at('09:00:00') },
+      is('Healthy', 'good', TEN),
       UNKNOWN,
-      {
-        status: 'Healthy',
-        message: 'Still Healthy: not everything could be read. no answer',
-        lastChangeTime: at('09:00:00'),
-      },
+      is('Healthy', STILL.replace('%', 'Healthy'), TEN),
     ],
     [
       'Q27: a failed read leaves Unhealthy as it was',
-      { status: 'Unhealthy', lastErrorTime: at('11:00:00'), lastChangeTime: at('11:00:00') },
+      FAILED,
       UNKNOWN,
-      {
-        status: 'Unhealthy',
-        message: 'Still Unhealthy: not everything could be read. no answer',
-        lastErrorTime: at('11:00:00'),
-        lastChangeTime: at('11:00:00'),
-      },
+      is('Unhealthy', STILL.replace('%', 'Unhealthy'), ELEVEN, ELEVEN),
     ],
     [
       'Q27: a failed read makes nothing healthy',
-      { status: 'Pending', lastChangeTime: at('09:00:00') },
+      is('Pending', undefined, TEN),
       UNKNOWN,
-      { status: 'Pending', message: 'no answer', lastChangeTime: at('09:00:00') },
+      is('Pending', 'no answer', TEN),
     ],
-    [
-      'and a status that nobody knows becomes Pending',
-      { status: 'Fine' },
-      UNKNOWN,
-      { status: 'Pending', message: 'no answer', lastChangeTime: at('12:00:00') },
-    ],
+    ['and a status that nobody knows becomes Pending', { status: 'Fine' }, UNKNOWN, is('Pending', 'no answer', NOON)],
     [
       'a further attempt at what failed does not end the failure',
-      { status: 'Unhealthy', lastErrorTime: at('11:00:00'), lastChangeTime: at('11:00:00') },
-      { health: 'Pending', message: 'trying', attempting: true },
-      { status: 'Unhealthy', message: 'trying', lastErrorTime: at('11:00:00'), lastChangeTime: at('11:00:00') },
+      FAILED,
+      TRYING,
+      is('Unhealthy', 'trying', ELEVEN, ELEVEN),
     ],
     [
       'what Flux applies once more stays Healthy, to the word',
-      { status: 'Healthy', message: 'good', lastErrorTime: at('10:00:00'), lastChangeTime: at('11:00:00') },
-      { health: 'Pending', message: 'trying', attempting: true, again: true },
-      { status: 'Healthy', message: 'good', lastErrorTime: at('10:00:00'), lastChangeTime: at('11:00:00') },
+      is('Healthy', 'good', ELEVEN, TEN),
+      AGAIN,
+      is('Healthy', 'good', ELEVEN, TEN),
     ],
     [
       'but becomes Healthy by nothing less than a verdict',
-      resetStatus(undefined, ms('11:00:00')),
-      { health: 'Pending', message: 'trying', attempting: true, again: true },
-      { status: 'Pending', message: 'trying', lastChangeTime: at('11:00:00') },
+      resetStatus(undefined, ms(ELEVEN)),
+      AGAIN,
+      is('Pending', 'trying', ELEVEN),
     ],
     [
       'the first attempt is Pending',
-      { status: 'Healthy', lastChangeTime: at('11:00:00') },
-      { health: 'Pending', message: 'trying', attempting: true },
-      { status: 'Pending', message: 'trying', lastChangeTime: at('12:00:00'), lastHealthyTime: at('12:00:00') },
+      is('Healthy', undefined, ELEVEN),
+      TRYING,
+      is('Pending', 'trying', NOON, undefined, NOON),
     ],
   ];
 

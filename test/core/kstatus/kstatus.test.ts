@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
-import { condition, NOW, object, READY, table } from './table.ts';
+import { condition, is, NOW, object, READY, table } from './table.ts';
 
 table('example.com/v1', 'Widget', [
   [
@@ -11,94 +11,56 @@ table('example.com/v1', 'Widget', [
   ],
   [
     'a generation that was not observed beats Ready',
-    { metadata: { generation: 2 }, status: { observedGeneration: 1, ...READY } },
+    { metadata: { generation: 2 }, status: { observedGeneration: 1, conditions: [READY] } },
     'InProgress',
     'Widget generation is 2, but latest observed generation is 1',
   ],
   [
     'without observedGeneration the generation says nothing',
-    { metadata: { generation: 2 }, status: READY },
+    { metadata: { generation: 2 }, ...is(READY) },
     'Current',
     'Resource is Ready',
   ],
-  [
-    'Reconciling',
-    {
-      status: { conditions: [condition('Ready', 'True'), condition('Reconciling', 'True', 'Retry', 'working on it')] },
-    },
-    'InProgress',
-    'working on it',
-  ],
-  [
-    'Reconciling=False says nothing',
-    { status: { conditions: [condition('Reconciling', 'False')] } },
-    'Current',
-    'Resource is current',
-  ],
-  [
-    'Stalled',
-    { status: { conditions: [condition('Stalled', 'True', 'Bad', 'will never work')] } },
-    'Failed',
-    'will never work',
-  ],
+  ['Reconciling', is(READY, condition('Reconciling', 'True', 'Retry', 'at it')), 'InProgress', 'at it'],
+  ['Reconciling=False says nothing', is(condition('Reconciling', 'False')), 'Current', 'Resource is current'],
+  ['Stalled', is(condition('Stalled', 'True', 'Bad', 'will never work')), 'Failed', 'will never work'],
   [
     'the first of Reconciling and Stalled decides',
-    { status: { conditions: [condition('Stalled', 'True', '', 's'), condition('Reconciling', 'True', '', 'r')] } },
+    is(condition('Stalled', 'True', '', 's'), condition('Reconciling', 'True', '', 'r')),
     'Failed',
     's',
   ],
-  ['Ready', { status: READY }, 'Current', 'Resource is Ready'],
-  ['not Ready', { status: { conditions: [condition('Ready', 'False', 'No', 'not yet')] } }, 'InProgress', 'not yet'],
-  [
-    'Ready unknown',
-    { status: { conditions: [condition('Ready', 'Unknown', 'No', 'who knows')] } },
-    'InProgress',
-    'who knows',
-  ],
+  ['Ready', is(READY), 'Current', 'Resource is Ready'],
+  ['not Ready', is(condition('Ready', 'False', 'No', 'not yet')), 'InProgress', 'not yet'],
+  ['Ready unknown', is(condition('Ready', 'Unknown', 'No', 'who knows')), 'InProgress', 'who knows'],
   ['no condition at all', {}, 'Current', 'Resource is current'],
   ['a status that is no object', { status: 'fine' }, 'Current', 'Resource is current'],
   ['conditions that are no list', { status: { conditions: { Ready: 'True' } } }, 'Current', 'Resource is current'],
-  [
-    'conditions with junk in between',
-    { status: { conditions: [null, 7, {}, condition('Ready', 'False', '', 'no')] } },
-    'InProgress',
-    'no',
-  ],
+  ['conditions with junk in between', is(null, 7, {}, condition('Ready', 'False', '', 'no')), 'InProgress', 'no'],
 ]);
 
-const unschedulable = { phase: 'Pending', conditions: [condition('PodScheduled', 'False', 'Unschedulable')] };
 const crashing = [
   { name: 'app', state: { waiting: { reason: 'CrashLoopBackOff' } } },
   { name: 'proxy', state: { running: {} } },
   { name: 'side', state: { waiting: { reason: 'CrashLoopBackOff' } } },
 ];
+const pod = (phase: string, more: object = {}) => ({ status: { phase, ...more } });
+const unschedulable = (since: string) => ({
+  metadata: { creationTimestamp: `2026-01-02T${since}Z` },
+  ...pod('Pending', { conditions: [condition('PodScheduled', 'False', 'Unschedulable')] }),
+});
 
 table('v1', 'Pod', [
   ['not seen yet', {}, 'InProgress', 'Pod phase not available'],
-  ['done', { status: { phase: 'Succeeded' } }, 'Current', 'Pod has completed successfully'],
-  ['ended badly', { status: { phase: 'Failed' } }, 'Current', 'Pod has completed, but not successfully'],
-  ['ready', { status: { phase: 'Running', ...READY } }, 'Current', 'Pod is Ready'],
-  [
-    'crash loop',
-    { status: { phase: 'Running', containerStatuses: crashing } },
-    'Failed',
-    'Containers in CrashLoop state: app,side',
-  ],
-  ['running, not ready', { status: { phase: 'Running' } }, 'InProgress', 'Pod is running but is not Ready'],
-  ['pending', { status: { phase: 'Pending' } }, 'InProgress', 'Pod is in the Pending phase'],
-  [
-    'unschedulable for 14 s',
-    { metadata: { creationTimestamp: '2026-01-02T11:59:46Z' }, status: unschedulable },
-    'InProgress',
-    'Pod has not been scheduled',
-  ],
-  [
-    'unschedulable for 15 s',
-    { metadata: { creationTimestamp: '2026-01-02T11:59:45Z' }, status: unschedulable },
-    'Failed',
-    'Pod could not be scheduled',
-  ],
-  ['a phase nobody knows', { status: { phase: 'Dancing' } }, 'Unknown', 'unknown phase Dancing'],
+  ['done', pod('Succeeded'), 'Current', 'Pod has completed successfully'],
+  ['ended badly', pod('Failed'), 'Current', 'Pod has completed, but not successfully'],
+  ['ready', pod('Running', { conditions: [READY] }), 'Current', 'Pod is Ready'],
+  ['crash loop', pod('Running', { containerStatuses: crashing }), 'Failed', 'Containers in CrashLoop state: app,side'],
+  ['running, not ready', pod('Running'), 'InProgress', 'Pod is running but is not Ready'],
+  ['pending', pod('Pending'), 'InProgress', 'Pod is in the Pending phase'],
+  ['unschedulable for 14 s', unschedulable('11:59:46'), 'InProgress', 'Pod has not been scheduled'],
+  ['unschedulable for 15 s', unschedulable('11:59:45'), 'Failed', 'Pod could not be scheduled'],
+  ['a phase nobody knows', pod('Dancing'), 'Unknown', 'unknown phase Dancing'],
 ]);
 
 table('batch/v1', 'Job', [
@@ -141,27 +103,12 @@ table('v1', 'Service', [
 ]);
 
 table('apiextensions.k8s.io/v1', 'CustomResourceDefinition', [
-  [
-    'names taken',
-    { status: { conditions: [condition('NamesAccepted', 'False', 'Taken', 'widgets is taken')] } },
-    'Failed',
-    'widgets is taken',
-  ],
-  [
-    'refused',
-    { status: { conditions: [condition('Established', 'False', 'NotAccepted', 'not accepted')] } },
-    'Failed',
-    'not accepted',
-  ],
-  [
-    'installing',
-    { status: { conditions: [condition('Established', 'False', 'Installing', 'wait')] } },
-    'InProgress',
-    'Install in progress',
-  ],
+  ['names taken', is(condition('NamesAccepted', 'False', 'Taken', 'widgets is taken')), 'Failed', 'widgets is taken'],
+  ['refused', is(condition('Established', 'False', 'NotAccepted', 'not accepted')), 'Failed', 'not accepted'],
+  ['installing', is(condition('Established', 'False', 'Installing', 'x')), 'InProgress', 'Install in progress'],
   [
     'established',
-    { status: { conditions: [condition('NamesAccepted', 'True'), condition('Established', 'True')] } },
+    is(condition('NamesAccepted', 'True'), condition('Established', 'True')),
     'Current',
     'CRD is established',
   ],
@@ -180,9 +127,7 @@ describe('kinds without a state of their own', () => {
 });
 
 it('goes by group and kind: another group’s Deployment has only its Ready condition', () => {
-  const other = object('example.com/v1', 'Deployment', {
-    status: { conditions: [condition('Ready', 'False', '', 'no')] },
-  });
+  const other = object('example.com/v1', 'Deployment', is(condition('Ready', 'False', '', 'no')));
   expect(kstatusOf(other, NOW)).toEqual({ status: 'InProgress', message: 'no' });
   const old = object('extensions/v1beta1', 'Deployment');
   expect(kstatusOf(old, NOW).message).toBe('Replicas: 0/1');

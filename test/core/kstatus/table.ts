@@ -17,6 +17,9 @@ export const condition = (type: string, status: string, reason = '', message = '
   message,
 });
 
+/** The fields of an object whose status has these conditions. */
+export const is = (...conditions: unknown[]) => ({ status: { conditions } });
+
 /** What it is, the object's fields, expected status, expected message. */
 export type Row = [string, Record<string, unknown>, string, string];
 
@@ -28,4 +31,4 @@ export function table(apiVersion: string, kind: string, rows: Row[]) {
   });
 }
 
-export const READY = { conditions: [condition('Ready', 'True')] };
+export const READY = condition('Ready', 'True');

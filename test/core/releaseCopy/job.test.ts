@@ -113,20 +113,11 @@ describe('its progress', () => {
   const result = (rest: object) => pod(JSON.stringify(rest));
 
   it('is a Job that is not there, runs, or has failed and goes on', () => {
-    expect(progressOf(wanted, undefined, [])).toMatchObject({
-      state: 'Copying',
-      message: expect.stringContaining('does not exist yet'),
-    });
-    expect(progressOf(wanted, at({ active: 1 }), [])).toMatchObject({
-      state: 'Copying',
-      message: expect.stringContaining('runs'),
-    });
-    expect(
-      progressOf(wanted, at({ failed: 2 }), [result({ message: 'first' }), result({ message: 'full' })]),
-    ).toMatchObject({
-      state: 'Copying',
-      message: expect.stringMatching(/has failed 2 times and goes on: full$/),
-    });
+    const copying = (message: RegExp) => ({ state: 'Copying', message: expect.stringMatching(message) });
+    expect(progressOf(wanted, undefined, [])).toMatchObject(copying(/does not exist yet/));
+    expect(progressOf(wanted, at({ active: 1 }), [])).toMatchObject(copying(/runs/));
+    const pods = [result({ message: 'first' }), result({ message: 'full' })];
+    expect(progressOf(wanted, at({ failed: 2 }), pods)).toMatchObject(copying(/has failed 2 times and goes on: full$/));
   });
 
   it('is a failure, with what its last Pod said, or else what the Job says', () => {
@@ -163,40 +154,20 @@ describe('its progress', () => {
     edit(foreign);
     return foreign;
   };
+  const CONTAINERS = 'spec.template.spec.containers';
+  const another = (path: string) => `its ${path} is another`;
+  const NOT_OURS = 'it does not belong to this Rollout';
+  const containersOf = ({ spec }: any) => spec.template.spec.containers;
   it.each<[string, (job: any) => void, string]>([
-    [
-      'another command',
-      ({ spec }) => (spec.template.spec.containers[0].command = ['true']),
-      'its spec.template.spec.containers[0].command is another',
-    ],
-    [
-      'an argument less',
-      ({ spec }) => spec.template.spec.containers[0].args.pop(),
-      'its spec.template.spec.containers[0].args is another',
-    ],
-    [
-      'another image',
-      ({ spec }) => (spec.template.spec.containers[0].image = 'busybox'),
-      'its spec.template.spec.containers[0].image is another',
-    ],
-    [
-      'one container more',
-      ({ spec }) => spec.template.spec.containers.push({ name: 'x' }),
-      'its spec.template.spec.containers is another',
-    ],
-    ['nothing to complete', ({ spec }) => (spec.completions = 0), 'its spec.completions is another'],
-    ['no spec', (foreign) => delete foreign.spec, 'its spec is another'],
-    [
-      'another owner',
-      ({ metadata }) => (metadata.ownerReferences[0].uid = 'uid-before'),
-      'it does not belong to this Rollout',
-    ],
-    [
-      'an owner that does not control it',
-      ({ metadata }) => (metadata.ownerReferences[0].controller = false),
-      'it does not belong to this Rollout',
-    ],
-    ['no owner', ({ metadata }) => delete metadata.ownerReferences, 'it does not belong to this Rollout'],
+    ['another command', (job) => (containersOf(job)[0].command = ['true']), another(`${CONTAINERS}[0].command`)],
+    ['an argument less', (job) => containersOf(job)[0].args.pop(), another(`${CONTAINERS}[0].args`)],
+    ['another image', (job) => (containersOf(job)[0].image = 'busybox'), another(`${CONTAINERS}[0].image`)],
+    ['one container more', (job) => containersOf(job).push({ name: 'x' }), another(CONTAINERS)],
+    ['nothing to complete', ({ spec }) => (spec.completions = 0), another('spec.completions')],
+    ['no spec', (foreign) => delete foreign.spec, another('spec')],
+    ['another owner', ({ metadata }) => (metadata.ownerReferences[0].uid = 'uid-before'), NOT_OURS],
+    ['an owner that does not control it', ({ metadata }) => (metadata.ownerReferences[0].controller = false), NOT_OURS],
+    ['no owner', ({ metadata }) => delete metadata.ownerReferences, NOT_OURS],
   ])('is none of a Job with that name, and %s', (_, edit, why) => {
     expect(progressOf(wanted, edited(edit), [result({ digest: DIGEST })])).toEqual({
       state: 'Failed',

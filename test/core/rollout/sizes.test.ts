@@ -56,11 +56,6 @@ it('a history is never longer than its limit, whatever the spec says', () => {
   expect(readRolloutConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.history);
 });
 
-it('a history keeps the newest deployments, however little the spec asks for', () => {
-  const { rollout } = observed({ versionHistoryLimit: 1 });
-  expect(readRolloutConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.historyKept);
-});
-
 it('the deployment after an adopted one can still be written on an object', () => {
   const deployment = { rollout: 'app', id: 999_999_999_999_999, version: '1.0.0', uid: 'u' };
   const head = adopted([{ deployment, by: "Kustomization 'a'" }], [], NOW)!;

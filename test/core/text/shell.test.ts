@@ -50,6 +50,9 @@ const anything = fc.oneof(
 const each = (check: (tag: string, name: string, other: string) => void) =>
   fc.assert(fc.property(anything, anything, anything, check), { numRuns: 300 });
 
+/** The words of a line that needs no quotes, and more words. */
+const argv = (line: string, ...more: string[]) => [...line.split(' '), ...more];
+
 describe('a shell', () => {
   it('reads each value as one word', () => {
     const values = fc
@@ -86,14 +89,9 @@ describe('a command in', () => {
       const lines = approvalsText(tag, { gate, verdict } as never).split('\n');
       expect(lines.length).toBe(3);
       const line = lines[2] ?? '';
-      expect(words(line)).toEqual([
-        'kubectl',
-        '-n',
-        'shop',
-        'annotate',
-        'rolloutgate/qa',
-        `rollout.kuberik.com/approve=${tagWord(tag)}`,
-      ]);
+      expect(words(line)).toEqual(
+        argv('kubectl -n shop annotate rolloutgate/qa', `rollout.kuberik.com/approve=${tagWord(tag)}`),
+      );
     });
   });
 
@@ -106,14 +104,9 @@ describe('a command in', () => {
       const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
       const [judged] = evaluateGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
       const line = judged?.lacks?.how[1] ?? '';
-      expect(words(line)).toEqual([
-        'kubectl',
-        '-n',
-        'ops',
-        'annotate',
-        'gate/two',
-        `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`,
-      ]);
+      expect(words(line)).toEqual(
+        argv('kubectl -n ops annotate gate/two', `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`),
+      );
     });
   });
 
@@ -123,26 +116,22 @@ describe('a command in', () => {
       const lines = managedFieldHint(app as never, { rollout, field: 'tag' } as never, value).commands ?? [];
       const [deploy = [], past] = lines.map(([, line]) => words(line));
       expect(past).toEqual([...deploy, 'gate.fluxcd.io/bypass-reason=<why>']);
-      expect(deploy).toEqual([
-        'kubectl',
-        '-n',
-        'shop',
-        'annotate',
-        '--overwrite',
-        `rollout/${nameWord(rollout)}`,
-        `rollout.kuberik.com/force-deploy=${tagWord(value)}`,
-      ]);
+      expect(deploy).toEqual(
+        argv(
+          'kubectl -n shop annotate --overwrite',
+          `rollout/${nameWord(rollout)}`,
+          `rollout.kuberik.com/force-deploy=${tagWord(value)}`,
+        ),
+      );
       const ref = { namespace: 'ops', name };
       const [open] = closedGatesText([{ ref, open: false, message: '' }]).commands ?? [];
-      expect(words(open?.[1] ?? '')).toEqual([
-        'kubectl',
-        '-n',
-        'ops',
-        'annotate',
-        '--overwrite',
-        `gate/${nameWord(name)}`,
-        `open.gate.fluxcd.io/requestedAt=${TIME}`,
-      ]);
+      expect(words(open?.[1] ?? '')).toEqual(
+        argv(
+          'kubectl -n ops annotate --overwrite',
+          `gate/${nameWord(name)}`,
+          `open.gate.fluxcd.io/requestedAt=${TIME}`,
+        ),
+      );
     });
   });
 
@@ -160,14 +149,9 @@ describe('a command in', () => {
         unknown: [],
       };
       const [[, line] = ['', '']] = readyOf(budget as never, outcome as never).commands ?? [];
-      expect(words(line)).toEqual([
-        'kubectl',
-        'annotate',
-        '-n',
-        'shop',
-        'rolloutbudget/fleet',
-        `rollout.kuberik.com/continue=${tagWord(version)}`,
-      ]);
+      expect(words(line)).toEqual(
+        argv('kubectl annotate -n shop rolloutbudget/fleet', `rollout.kuberik.com/continue=${tagWord(version)}`),
+      );
     });
   });
 
@@ -226,16 +210,9 @@ describe('a command in', () => {
         { metadata: { annotations: { a: reason, b: null } } },
         { text: '' },
       );
-      expect(words(kubectlOf(patch))).toEqual([
-        'kubectl',
-        '-n',
-        'shop',
-        'annotate',
-        '--overwrite',
-        `rollout/${name}`,
-        `a=${reason}`,
-        'b-',
-      ]);
+      expect(words(kubectlOf(patch))).toEqual(
+        argv('kubectl -n shop annotate --overwrite', `rollout/${name}`, `a=${reason}`, 'b-'),
+      );
       expect(words(kubectlOf({ ...patch, body: { spec: { wantedVersion: version } } })).at(-1)).toBe(
         JSON.stringify({ spec: { wantedVersion: version } }),
       );

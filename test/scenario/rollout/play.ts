@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { CHECKS } from './expectation.ts';
-import { saysWhy } from './explained.ts';
 import { FIXTURES } from './fixtures.ts';
 import { inTime, STEPS } from './steps.ts';
 import { World } from './world.ts';
@@ -40,14 +39,18 @@ export async function play(
   for (const [index, step] of scenario.steps.entries()) await run(world, step, index);
 }
 
+/** Steps that check, and the step that each of them takes first. */
+const CHECKING: Record<string, string | undefined> = { expect: undefined, synced: 'sync', settled: 'settle' };
+
 async function run(world: World, step: string | Record<string, unknown>, index: number): Promise<void> {
   const [name, data] = typeof step === 'string' ? [step, undefined] : Object.entries(step)[0]!;
   const at = `step ${index + 1} (${name})`;
   try {
-    if (name === 'expect') check(world, inTime(data, world.now));
-    else if (STEPS[name]) await STEPS[name](world, inTime(data, world.now));
-    else throw new Error('no such step');
-    if (name === 'settle') saysWhy(world);
+    const isCheck = name in CHECKING;
+    const does = isCheck ? CHECKING[name] : name;
+    if (does !== undefined && !STEPS[does]) throw new Error('no such step');
+    if (does !== undefined) await STEPS[does]!(world, isCheck ? undefined : inTime(data, world.now));
+    if (isCheck) check(world, inTime(data, world.now));
   } catch (error) {
     if (error instanceof Error) error.message = `${at}: ${error.message}`;
     throw error;

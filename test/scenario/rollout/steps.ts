@@ -1,9 +1,13 @@
-/** What a scenario can do. Times in YAML are `now`, `T0`, `now+10s`, `now-5m`. */
+/**
+ * What a scenario can do. Times in YAML are `now`, `T0`, `now+10s`, `now-5m`.
+ * `expect` checks the world as it is; `synced` and `settled` are `sync` and `settle`, then `expect`.
+ */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, RolloutStatus } from '../../../api/types.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import { saysWhy } from './explained.ts';
 import { NAMESPACE, T0, type World } from './world.ts';
 
 type Data = Record<string, any>;
@@ -22,8 +26,8 @@ export const STEPS: Record<string, Step> = {
   },
   /** Until nothing is written any more. */
   settle: async (world) => {
-    for (let i = 0; i < 6; i++) if (!(await world.sync())) return;
-    throw new Error('the Rollout does not settle');
+    for (let i = 0; await world.sync(); i++) if (i === 5) throw new Error('the Rollout does not settle');
+    saysWhy(world);
   },
   advance: (world, duration: string) => {
     world.now += durationMs(duration);
@@ -34,6 +38,11 @@ export const STEPS: Record<string, Step> = {
     const ref = typeof latest === 'string' ? { tag: latest } : latest;
     policy.status = { ...policy.status, latestRef: { name: 'registry.example/app', ...ref } };
     await world.put(policy);
+  },
+  /** The ImagePolicy's choice, and all that follows from it. */
+  release: async (world, latest: string | Data) => {
+    await STEPS.publish!(world, latest);
+    await STEPS.settle!(world, undefined);
   },
   policy: async (world, spec: Data) => {
     const policy = copyOf(world, 'ImagePolicy', 'test-image-policy');
@@ -55,6 +64,17 @@ export const STEPS: Record<string, Step> = {
   },
   /** Somebody else writes status fields. */
   status: (world, patch: Data) => world.putStatus(patched({ ...world.rollout.status }, patch) as RolloutStatus),
+  /** What came before: `1.0.0 Failed broken` with its message, newest first and an hour apart, and releases that are newer. */
+  past: (world, { history, newer = [] }: { history: string[]; newer?: string[] }) => {
+    const entries = history.map((text, i) => {
+      const [tag = '', bakeStatus, bakeStatusMessage] = String(text).split(' ');
+      const timestamp = formatTime(world.now - (i + 1) * 3_600_000);
+      return patched({ id: history.length - i, version: { tag }, timestamp }, { bakeStatus, bakeStatusMessage });
+    });
+    const tags = new Set([...entries.map(({ version }) => version.tag).reverse(), ...newer]);
+    const availableReleases = [...tags].map((tag) => ({ tag }));
+    return world.putStatus({ ...world.rollout.status, history: entries, availableReleases } as RolloutStatus);
+  },
   /** Somebody else writes fields of the newest history entry. */
   head: (world, patch: Data) => {
     const status = world.rollout.status!;

@@ -31,6 +31,10 @@ const around = (policies: ImagePolicy[], more: Partial<Around> = {}): Around => 
   ...more,
 });
 
+/** What runs 1.4.0, and the policy that selects it. */
+const RUNS = kustomization({ CHECKOUT_VERSION: '1.4.0' });
+const CHECKOUT = around([policy('checkout', '1.4.0')]);
+
 function adopted(object: FluxObject, there: Around, choices: Choices = {}): Adoption {
   const found = adopt(object, there, choices);
   if ('problem' in found) throw new Error(found.problem);
@@ -44,7 +48,7 @@ const problem = (object: FluxObject, there: Around, choices: Choices = {}) => {
 
 describe('a Kustomization', () => {
   it('gets a Rollout that begins with what runs, bound to its variable', () => {
-    const found = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), around([policy('checkout', '1.4.0')]));
+    const found = adopted(RUNS, CHECKOUT);
     expect(found.rollout).toMatchObject({
       kind: 'Rollout',
       metadata: { name: 'checkout', namespace: 'shop' },
@@ -67,8 +71,7 @@ describe('a Kustomization', () => {
     ],
     ['bakes not at all only where that is planned for', { noBake: true }, {}],
   ])('%s', (_, choices, bake) => {
-    const there = around([policy('checkout', '1.4.0')]);
-    const { rollout } = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there, choices);
+    const { rollout } = adopted(RUNS, CHECKOUT, choices);
     const releases = { releasesImagePolicy: { name: 'checkout' }, initialVersion: '1.4.0' };
     expect(rollout?.spec).toEqual({ ...releases, gateFirstDeployment: false, ...bake });
   });
@@ -78,8 +81,7 @@ describe('a Kustomization', () => {
     [{ deployTimeout: '1d' }, "'1d' is no duration for --deploy-timeout: write 90s, 10m or 1h30m."],
     [{ noBake: true, bakeTime: '10m' }, '--no-bake goes with neither --bake-time nor --deploy-timeout.'],
   ])('refuses %o', (choices, text) => {
-    const there = around([policy('checkout', '1.4.0')]);
-    expect(problem(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there, choices)).toBe(text);
+    expect(problem(RUNS, CHECKOUT, choices)).toBe(text);
   });
 
   it('leaves the bake of a Rollout that is there as it is, and says so where another is planned for', () => {
@@ -88,13 +90,13 @@ describe('a Kustomization', () => {
       spec: { releasesImagePolicy: { name: 'checkout' }, initialVersion: '1.4.0' },
     } as never);
     const there = around([policy('checkout', '1.4.0')], { rollouts: [existing] });
-    const found = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there, { bakeTime: '1h' });
+    const found = adopted(RUNS, there, { bakeTime: '1h' });
     expect(found.rollout).toBeUndefined();
     expect(found.notes).toContainEqual({ text: 'Rollout shop/checkout exists already: its bake stays as it is' });
   });
 
   it('keeps what runs, where something newer is published already', () => {
-    const found = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), around([policy('checkout', '2.0.0')]));
+    const found = adopted(RUNS, around([policy('checkout', '2.0.0')]));
     expect(found.version).toBe('1.4.0');
     expect(found.gate).toMatchObject({
       metadata: { name: 'checkout-take-over' },
@@ -109,7 +111,7 @@ describe('a Kustomization', () => {
 
   it('finds the policy by the name of the variable, where several could select the version', () => {
     const there = around([policy('search', '2.0.0'), policy('checkout', '1.4.0')]);
-    expect(adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there).rolloutName).toBe('checkout');
+    expect(adopted(RUNS, there).rolloutName).toBe('checkout');
   });
 
   it('is told apart from its other variables by what a policy can select', () => {
@@ -121,22 +123,22 @@ describe('a Kustomization', () => {
 
   it('from Git is told to change Git', () => {
     const labels = { 'kustomize.toolkit.fluxcd.io/name': 'flux-system' };
-    const found = adopted(kustomization({ V: '1.4.0' }, { labels }), around([policy('checkout', '1.4.0')]));
+    const found = adopted(kustomization({ V: '1.4.0' }, { labels }), CHECKOUT);
     expect(found.notes.map(inFull).join('\n')).toMatch(/Kustomization flux-system applies it from Git/);
   });
 
   it('that cannot be seen through is told what runs', () => {
-    const found = adopted(kustomization(), around([policy('checkout', '1.4.0')]), { variable: 'APP', runs: '1.4.0' });
+    const found = adopted(kustomization(), CHECKOUT, { variable: 'APP', runs: '1.4.0' });
     expect(found.annotations).toEqual({ 'rollout.kuberik.com/substitute.APP.from': 'checkout' });
   });
 
   it.each<[string, FluxObject, Around, Choices, RegExp]>([
-    ['no variable', kustomization(), around([policy('checkout', '1.4.0')]), {}, /sets no variable to a version/],
+    ['no variable', kustomization(), CHECKOUT, {}, /sets no variable to a version/],
     ['no policy', kustomization({ V: '1.4.0' }), around([]), {}, /No ImagePolicy .* \(there is none\)/],
     [
       'two variables',
       kustomization({ A: '1.4.0', B: '1.4.0' }),
-      around([policy('checkout', '1.4.0')]),
+      CHECKOUT,
       {},
       /more than one variable .* \(A, B\): say which with --variable/,
     ],
@@ -157,7 +159,7 @@ describe('a Kustomization', () => {
     [
       'a variable that is bound',
       kustomization({ V: '1.4.0' }, { annotations: { 'rollout.kuberik.com/substitute.V.from': 'checkout' } }),
-      around([policy('checkout', '1.4.0')]),
+      CHECKOUT,
       {},
       /has every variable bound to a Rollout already/,
     ],

@@ -24,6 +24,12 @@ const edit = [owner('Update', APP_PATH)];
 const at110 = { deployed: deployment('my-app', 2, '1.1.0') };
 const my = rollout('my-app', '1.1.0', '1.0.0');
 
+const edited = (value: string): KustomizationParts => ({ ...at110, substitute: { APP: value }, managedFields: edit });
+const lastApplied = { APP: '1.0.0' };
+const APPLIED = { ...at110, lastApplied };
+const at100 = { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } };
+const STAYS = /^APP stays 1\.1\.0/;
+
 interface Row {
   says: string;
   /** Absent: CREATE. */
@@ -40,38 +46,38 @@ const rows: Row[] = [
   {
     says: 'a server-side apply of another literal is set back',
     old: at110,
-    object: { ...at110, substitute: { APP: '1.0.0' }, managedFields: apply },
+    object: { ...edited('1.0.0'), managedFields: apply },
     warning: /^APP stays 1\.1\.0, deployed by Rollout my-app/,
   },
   {
     says: 'a client-side apply of the literal it applied before is set back',
-    old: { ...at110, lastApplied: { APP: '1.0.0' } },
-    object: { ...at110, substitute: { APP: '1.0.0' }, managedFields: edit, lastApplied: { APP: '1.0.0' } },
-    warning: /^APP stays 1\.1\.0/,
+    old: APPLIED,
+    object: { ...edited('1.0.0'), lastApplied },
+    warning: STAYS,
   },
   {
     says: 'a client-side apply of a new literal is denied',
-    old: { ...at110, lastApplied: { APP: '1.0.0' } },
-    object: { ...at110, substitute: { APP: '2.0.0' }, managedFields: edit, lastApplied: { APP: '2.0.0' } },
+    old: APPLIED,
+    object: { ...edited('2.0.0'), lastApplied: { APP: '2.0.0' } },
     denial: /cannot be set to '2\.0\.0': Rollout 'my-app' manages it and has deployed '1\.1\.0'/,
   },
   {
     says: 'a direct edit that borrows the last-applied annotation is set back at most',
-    old: { ...at110, lastApplied: { APP: '1.0.0' } },
-    object: { ...at110, substitute: { APP: '2.0.0' }, managedFields: edit, lastApplied: { APP: '1.0.0' } },
+    old: APPLIED,
+    object: { ...edited('2.0.0'), lastApplied },
     denial: /cannot be set to '2\.0\.0'/,
   },
   {
     says: 'a direct edit is denied, and says how to deploy another version',
     old: at110,
-    object: { ...at110, substitute: { APP: '2.0.0' }, managedFields: edit },
+    object: edited('2.0.0'),
     denial:
       /set spec\.wantedVersion on that Rollout\.\nTo deploy another version:\n {2}kubectl -n shop annotate --overwrite rollout\/my-app rollout\.kuberik\.com\/force-deploy=2\.0\.0$/,
   },
   {
     says: 'what is no version is not put into a command that somebody may paste',
     old: at110,
-    object: { ...at110, substitute: { APP: '$(reboot)' }, managedFields: edit },
+    object: edited('$(reboot)'),
     denial: /force-deploy='<version>'$/,
   },
   {
@@ -86,22 +92,12 @@ const rows: Row[] = [
     object: { ...at110, substitute: { APP: '2.0.0' } },
     denial: /cannot be set/,
   },
-  {
-    says: 'a removal is held, whoever makes it',
-    old: at110,
-    object: { ...at110, substitute: {} },
-    warning: /^APP stays 1\.1\.0/,
-  },
-  {
-    says: 'postBuild removed is a removal too',
-    old: at110,
-    object: { ...at110, substitute: null },
-    warning: /^APP stays/,
-  },
+  { says: 'a removal is held, whoever makes it', old: at110, object: { ...at110, substitute: {} }, warning: STAYS },
+  { says: 'postBuild removed is a removal too', old: at110, object: { ...at110, substitute: null }, warning: STAYS },
   {
     says: 'a write of something else follows the Rollout without a word',
-    old: { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } },
-    object: { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' }, managedFields: edit },
+    old: at100,
+    object: { ...at100, managedFields: edit },
   },
   {
     says: 'a direct edit to what is deployed passes',
@@ -118,9 +114,9 @@ const rows: Row[] = [
     says: 'a field that becomes managed in this write takes the value, with a warning',
     old: { annotations: {}, substitute: { APP: '0.9.0' } },
     object: { substitute: { APP: '2.0.0' }, managedFields: edit },
-    warning: /^APP stays 1\.1\.0/,
+    warning: STAYS,
   },
-  { says: 'created with another literal', object: { substitute: { APP: '0.0.1' } }, warning: /^APP stays 1\.1\.0/ },
+  { says: 'created with another literal', object: { substitute: { APP: '0.0.1' } }, warning: STAYS },
   { says: 'created with the literal', object: {} },
   { says: 'created with substitute empty', object: { substitute: {} } },
   { says: 'created without postBuild', object: { substitute: null } },
@@ -154,7 +150,7 @@ const rows: Row[] = [
   {
     says: 'Rollout created anew, without history: an apply changes nothing',
     old: at110,
-    object: { ...at110, substitute: { APP: '1.0.0' }, managedFields: apply },
+    object: { ...edited('1.0.0'), managedFields: apply },
     rollouts: [rollout('my-app')],
     warning: /^APP stays 1\.1\.0: Rollout my-app has deployed nothing yet/,
   },
@@ -163,12 +159,12 @@ const rows: Row[] = [
     old: at110,
     object: { ...at110, substitute: {} },
     rollouts: [],
-    warning: /^APP stays 1\.1\.0/,
+    warning: STAYS,
   },
   {
     says: 'Rollout gone: a direct edit passes, and the annotation tells what is carried now',
     old: at110,
-    object: { ...at110, substitute: { APP: '1.2.0' }, managedFields: edit },
+    object: edited('1.2.0'),
     rollouts: [],
     value: '1.2.0',
     deployed: deployment('my-app', 2, '1.2.0'),

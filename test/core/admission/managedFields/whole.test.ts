@@ -91,27 +91,28 @@ interface Row {
 const LATE = source('1.1.0', 2, '1.0.0', { behind: true });
 const THERE = source('1.1.0', 2, '1.1.0');
 const NOT_WRITTEN = source('1.0.0', 1, '1.0.0');
+/** What it runs, and of which artifact: the version before, the new one, what Git said, what no source has to fetch. */
+const had = { app: '1.0.0', artifact: '1.0.0' };
+const has = { app: '1.1.0', artifact: '1.1.0' };
+const dev = { app: 'dev', artifact: 'dev' };
+const direct = { app: '1.1.0', artifact: undefined };
+/** Suspended until the new one is fetched. */
 const held = { suspend: true, awaits: TWO, memory: 'unset' };
+const stays = { ...had, ...held };
+/** Before the first deployment. */
+const UNBOUND = kustomization({ annotations: OWN, substitute: { APP: 'dev' }, spec: SOURCE });
 
 const rows: Row[] = [
-  { says: 'stands still until the tag is written', source: NOT_WRITTEN, app: '1.0.0', artifact: '1.0.0', ...held },
-  { says: 'stands still until it is fetched', source: LATE, app: '1.0.0', artifact: '1.0.0', ...held },
-  { says: 'is written and resumed at once', old: waiting(), source: THERE, app: '1.1.0', artifact: '1.1.0' },
-  { says: 'is written without a stop where the source was faster', source: THERE, app: '1.1.0', artifact: '1.1.0' },
+  { says: 'stands still until the tag is written', source: NOT_WRITTEN, ...stays },
+  { says: 'stands still until it is fetched', source: LATE, ...stays },
+  { says: 'is written and resumed at once', old: waiting(), source: THERE, ...has },
+  { says: 'is written without a stop where the source was faster', source: THERE, ...has },
   {
     says: 'is not believed in the status of an older generation',
     source: source('1.1.0', 2, '1.1.0', { behind: true }),
-    app: '1.0.0',
-    artifact: '1.0.0',
-    ...held,
+    ...stays,
   },
-  {
-    says: 'is not a tag that only begins like it',
-    source: source('1.1.0', 2, '1.1.0-rc.1'),
-    app: '1.0.0',
-    artifact: '1.0.0',
-    ...held,
-  },
+  { says: 'is not a tag that only begins like it', source: source('1.1.0', 2, '1.1.0-rc.1'), ...stays },
   ...[
     { says: 'cannot be fetched', more: { conditions: condition('FetchFailed', 'True') } },
     { says: 'does not verify', more: { conditions: condition('Ready', 'False') } },
@@ -120,43 +121,37 @@ const rows: Row[] = [
     says: `${says}: goes on with what it has`,
     old: waiting(),
     source: source('1.1.0', 2, '1.0.0', more),
-    app: '1.0.0',
-    artifact: '1.0.0',
+    ...had,
   })),
   {
     says: 'failed to be fetched for an older spec: that says nothing',
     source: source('1.1.0', 2, '1.0.0', { conditions: condition('FetchFailed', 'True', 2) }),
-    app: '1.0.0',
-    artifact: '1.0.0',
-    ...held,
+    ...stays,
   },
   {
     says: 'two versions later it still has what was fetched',
     old: waiting(),
     source: source('1.2.0', 3, '1.0.0', { conditions: condition('FetchFailed', 'True') }),
     rollouts: [rollout('my-app', '1.2.0', '1.1.0', '1.0.0')],
-    app: '1.0.0',
-    artifact: '1.0.0',
+    ...had,
   },
   {
     says: 'back to the version before: the artifact never left',
     old: waiting(),
     source: source('1.0.0', 3, '1.0.0'),
     rollouts: [rollout('my-app', '1.0.0', '1.1.0', '1.0.0')],
-    app: '1.0.0',
-    artifact: '1.0.0',
+    ...had,
   },
   {
     says: 'the first deployment: the variable stays what Git says until it is there',
-    old: kustomization({ annotations: OWN, substitute: { APP: 'dev' }, spec: SOURCE }),
+    old: UNBOUND,
     source: source('1.1.0', 2, 'dev', { behind: true }),
-    app: 'dev',
-    artifact: 'dev',
+    ...dev,
     ...held,
   },
   {
     says: 'the first deployment: what Git says meanwhile is held',
-    old: kustomization({ annotations: OWN, substitute: { APP: 'dev' }, spec: SOURCE }),
+    old: UNBOUND,
     sent: kustomization({
       annotations: OWN,
       substitute: { APP: 'dev-2' },
@@ -164,8 +159,7 @@ const rows: Row[] = [
       managedFields: [owner('Apply', APP_PATH)],
     }),
     source: source('1.1.0', 2, 'dev', { behind: true }),
-    app: 'dev',
-    artifact: 'dev',
+    ...dev,
     ...held,
     warning: 'APP stays dev until its source has fetched my-app 1.1.0 (2)',
   },
@@ -174,27 +168,24 @@ const rows: Row[] = [
     old: waiting(),
     source: source('1.2.0', 3, '1.0.0', { conditions: condition('FetchFailed', 'True') }),
     rollouts: [trimmed(rollout('my-app', '1.2.0', '1.1.0', '1.0.0'))],
-    app: '1.0.0',
-    artifact: '1.0.0',
+    ...had,
   },
   {
     says: 'before the first deployment it runs what its source has',
-    old: kustomization({ annotations: OWN, substitute: { APP: 'dev' }, spec: SOURCE }),
+    old: UNBOUND,
     source: ociRepository(
       { tag: 'dev' },
       { status: { observedGeneration: 3, artifact: { revision: 'dev@sha256:0' } } },
     ),
     rollouts: [rollout('my-app')],
-    app: 'dev',
-    artifact: 'dev',
+    ...dev,
   },
   {
     says: 'created while the version is on its way: has it, and waits',
     old: null,
     sent: kustomization({ annotations: OWN, substitute: { APP: '0.1.0' }, spec: SOURCE }),
     source: source('1.1.0', 2, undefined),
-    app: '1.1.0',
-    artifact: '1.1.0',
+    ...has,
     ...held,
     warning: 'APP stays 1.1.0, deployed by Rollout my-app',
   },
@@ -203,9 +194,7 @@ const rows: Row[] = [
     old: waiting(),
     sent: waiting({ spec: { suspend: false } }),
     source: LATE,
-    app: '1.0.0',
-    artifact: '1.0.0',
-    ...held,
+    ...stays,
     memory: 'false',
     warning: 'suspended until its source has fetched my-app 1.1.0 (2), and resumed then',
   },
@@ -213,8 +202,7 @@ const rows: Row[] = [
     says: 'suspended by its owner before: stays so when the version is there',
     old: waiting({ annotations: { [MEMORY]: 'true' } }),
     source: THERE,
-    app: '1.1.0',
-    artifact: '1.1.0',
+    ...has,
     suspend: true,
   },
   {
@@ -222,54 +210,51 @@ const rows: Row[] = [
     old: waiting(),
     sent: object({ annotations: { [ARTIFACT]: '9.9.9' }, spec: { suspend: true } }),
     source: LATE,
-    app: '1.0.0',
-    artifact: '1.0.0',
-    ...held,
+    ...stays,
   },
   {
     says: 'a source that follows the Rollout no more: the variable follows it directly',
     old: waiting(),
     source: ociRepository({ tag: '1.0.0' }, { annotations: {} }),
-    app: '1.1.0',
-    artifact: undefined,
+    ...direct,
   },
-  { says: 'a source that is gone: the same', old: waiting(), app: '1.1.0', artifact: undefined },
+  { says: 'a source that is gone: the same', old: waiting(), ...direct },
   {
     says: 'a source of another Rollout: the same',
     source: ociRepository({ tag: '1.0.0' }, { annotations: { 'rollout.kuberik.com/rollout': 'other' } }),
-    app: '1.1.0',
-    artifact: undefined,
+    ...direct,
   },
   {
     says: 'behind a closed gate nothing moves, fetched or not',
     old: waiting({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }),
     source: THERE,
     gates: [closedGate],
-    app: '1.0.0',
-    artifact: '1.0.0',
-    ...held,
+    ...stays,
   },
   {
     says: 'the gate has opened, and it is still on its way: suspended, now for its source',
     old: waiting({ annotations: { 'gate.fluxcd.io/gates': 'freeze', 'gate.fluxcd.io/state': 'closed: shop/freeze' } }),
     source: LATE,
     gates: [openGate],
-    app: '1.0.0',
-    artifact: '1.0.0',
-    ...held,
+    ...stays,
   },
 ];
+
+const contextOf = (from: FluxObject | undefined, rollouts = [my], gates: Gate[] = []) => ({
+  rollouts: rolloutsByName(...rollouts),
+  source: from,
+  gates: gatesByName(...gates),
+  namespaceLabels: {},
+  now: NOW,
+});
+/** What is stored of a write that is not denied. */
+const storedOf = (sent: FluxObject, oldObject: FluxObject, from: FluxObject): FluxObject =>
+  (decide({ object: sent, oldObject, context: contextOf(from), user: 'admin' }) as { object: FluxObject }).object;
 
 describe('variables follow the source of the same Rollout: a version that', () => {
   it.each(rows)('$says', (row) => {
     const oldObject = row.old === null ? undefined : (row.old ?? object());
-    const context = {
-      rollouts: rolloutsByName(...(row.rollouts ?? [my])),
-      source: row.source,
-      gates: gatesByName(...(row.gates ?? [])),
-      namespaceLabels: {},
-      now: NOW,
-    };
+    const context = contextOf(row.source, row.rollouts, row.gates);
     const write = (sent: FluxObject, before: FluxObject | undefined) =>
       decide({ object: sent, oldObject: before, context, user: 'admin' });
     const outcome = write(row.sent ?? oldObject!, oldObject);
@@ -296,26 +281,14 @@ describe('variables follow the source of the same Rollout: a version that', () =
 });
 
 describe('kustomize-controller is asked to echo', () => {
-  const asked = (oldObject: FluxObject, from: FluxObject) => {
-    const context = {
-      rollouts: rolloutsByName(my),
-      source: from,
-      gates: gatesByName(),
-      namespaceLabels: {},
-      now: NOW,
-    };
-    const { object: stored } = decide({ object: oldObject, oldObject, context, user: 'admin' }) as {
-      object: FluxObject;
-    };
-    return stored.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
-  };
+  const ASKED = 'reconcile.fluxcd.io/requestedAt';
   const at = (object: FluxObject, generation: number): FluxObject => ({
     ...object,
     metadata: { ...object.metadata, generation },
   });
 
   const unseen = (handled?: string) => ({
-    ...waiting({ annotations: { 'reconcile.fluxcd.io/requestedAt': 'rollout-hooks/6' } }),
+    ...waiting({ annotations: { [ASKED]: 'rollout-hooks/6' } }),
     status: handled === undefined ? {} : { lastHandledReconcileAt: handled },
   });
 
@@ -324,21 +297,11 @@ describe('kustomize-controller is asked to echo', () => {
     { says: 'also not where it has echoed nothing yet', old: unseen(), expected: 'rollout-hooks/6' },
     { says: 'afterwards anybody may', old: unseen('rollout-hooks/6'), expected: 'now-2' },
   ])('$says', ({ old, expected }) => {
-    for (const from of [LATE, THERE]) {
-      const context = {
-        rollouts: rolloutsByName(my),
-        source: from,
-        gates: gatesByName(),
-        namespaceLabels: {},
-        now: NOW,
-      };
-      const sent = { ...old, metadata: { ...old.metadata } };
-      sent.metadata.annotations = { ...old.metadata.annotations, 'reconcile.fluxcd.io/requestedAt': 'now-2' };
-      const { object: stored } = decide({ object: sent, oldObject: old, context, user: 'admin' }) as {
-        object: FluxObject;
-      };
-      expect(stored.metadata.annotations?.['reconcile.fluxcd.io/requestedAt']).toBe(expected);
-    }
+    const sent = {
+      ...old,
+      metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, [ASKED]: 'now-2' } },
+    };
+    for (const from of [LATE, THERE]) expect(storedOf(sent, old, from).metadata.annotations?.[ASKED]).toBe(expected);
   });
 
   it.each([
@@ -347,18 +310,12 @@ describe('kustomize-controller is asked to echo', () => {
     { says: 'not the write that resumes, which follows', old: waiting(), from: THERE, expected: undefined },
     { says: 'new variables that no suspension preceded', old: object(), from: THERE, expected: 'rollout-hooks/7' },
   ])('$says', ({ old, from, expected }) => {
-    expect(asked(at(old, 7), from)).toBe(expected);
+    expect(storedOf(at(old, 7), at(old, 7), from).metadata.annotations?.[ASKED]).toBe(expected);
   });
 });
 
 it('an edit of the variable is denied while the first deployment is on its way', () => {
-  const context = {
-    rollouts: rolloutsByName(my),
-    source: source('1.1.0', 2, 'dev', { behind: true }),
-    gates: gatesByName(),
-    namespaceLabels: {},
-    now: NOW,
-  };
+  const context = contextOf(source('1.1.0', 2, 'dev', { behind: true }));
   const unbound = (app: string) => kustomization({ annotations: OWN, substitute: { APP: app }, spec: SOURCE });
   const outcome = decide({ object: unbound('6.6.6'), oldObject: unbound('dev'), context, user: 'admin' });
   expect(outcome.denial).toMatch(/^spec\.postBuild\.substitute\.APP cannot be set to '6\.6\.6': Rollout '/);

@@ -43,89 +43,40 @@ const HEALTHY = stored('Healthy');
 const UNHEALTHY = stored('Unhealthy', 3);
 const PROBLEM = { problem: "MetricProvider 'prometheus' did not answer in time" };
 
+const EMPTY = 'the result is empty';
+const ONCE: Partial<MetricCheck> = { failureLimit: 1 };
+const BAD_IF_EMPTY: Partial<MetricCheck> = { onEmpty: 'Unhealthy' };
+const inside = (value: number) => `${value} is inside the range (at most 1)`;
+const outside = (times = '') => `2 is outside the range (at most 1)${times}`;
+const oneOutside = (series: number) => `1 of ${series} series are outside the range (at most 1), one at 3`;
+
 describe('a measurement', () => {
   const rows: [string, HealthStatus | undefined, Partial<MetricCheck>, Reading | number[], string, string, number][] = [
-    ['inside', PENDING, {}, [0.5], 'Healthy', '0.5 is inside the range (at most 1)', 0],
-    ['the first of a new check', undefined, {}, [0.5], 'Healthy', '0.5 is inside the range (at most 1)', 0],
-    ['at the bound', PENDING, {}, [1], 'Healthy', '1 is inside the range (at most 1)', 0],
+    ['inside', PENDING, {}, [0.5], 'Healthy', inside(0.5), 0],
+    ['the first of a new check', undefined, {}, [0.5], 'Healthy', inside(0.5), 0],
+    ['at the bound', PENDING, {}, [1], 'Healthy', inside(1), 0],
     ['at the lower bound', PENDING, BOTH, [1], 'Healthy', '1 is inside the range (1 to 2)', 0],
-    ['ends a row of failures', stored('Pending', 2), {}, [0], 'Healthy', '0 is inside the range (at most 1)', 0],
-    ['mends', UNHEALTHY, {}, [0], 'Healthy', '0 is inside the range (at most 1)', 0],
-    ['outside', HEALTHY, {}, [2], 'Pending', '2 is outside the range (at most 1), 1 of 3 times in a row', 1],
+    ['ends a row of failures', stored('Pending', 2), {}, [0], 'Healthy', inside(0), 0],
+    ['mends', UNHEALTHY, {}, [0], 'Healthy', inside(0), 0],
+    ['outside', HEALTHY, {}, [2], 'Pending', outside(', 1 of 3 times in a row'), 1],
     ['below', HEALTHY, MIN, [0.9], 'Pending', '0.9 is outside the range (at least 0.99), 1 of 3 times in a row', 1],
-    [
-      'outside once more',
-      stored('Pending', 1),
-      {},
-      [2],
-      'Pending',
-      '2 is outside the range (at most 1), 2 of 3 times in a row',
-      2,
-    ],
-    [
-      'outside as often as the limit',
-      stored('Pending', 2),
-      {},
-      [2],
-      'Unhealthy',
-      '2 is outside the range (at most 1), 3 times in a row',
-      3,
-    ],
-    ['and beyond', UNHEALTHY, {}, [2], 'Unhealthy', '2 is outside the range (at most 1), 4 times in a row', 4],
-    [
-      'outside with a limit of one',
-      HEALTHY,
-      { failureLimit: 1 },
-      [2],
-      'Unhealthy',
-      '2 is outside the range (at most 1)',
-      1,
-    ],
+    ['outside once more', stored('Pending', 1), {}, [2], 'Pending', outside(', 2 of 3 times in a row'), 2],
+    ['outside as often as the limit', stored('Pending', 2), {}, [2], 'Unhealthy', outside(', 3 times in a row'), 3],
+    ['and beyond', UNHEALTHY, {}, [2], 'Unhealthy', outside(', 4 times in a row'), 4],
+    ['outside with a limit of one', HEALTHY, ONCE, [2], 'Unhealthy', outside(), 1],
     ['of several series', PENDING, {}, [0.5, 0.25], 'Healthy', 'all 2 series are inside the range (at most 1)', 0],
-    [
-      'of which one is outside',
-      PENDING,
-      { failureLimit: 1 },
-      [0.5, 3, 0],
-      'Unhealthy',
-      '1 of 3 series are outside the range (at most 1), one at 3',
-      1,
-    ],
-    [
-      'of which one is outside, and one no number',
-      PENDING,
-      { failureLimit: 1 },
-      [NaN, 3],
-      'Unhealthy',
-      '1 of 2 series are outside the range (at most 1), one at 3',
-      1,
-    ],
+    ['of which one is outside', PENDING, ONCE, [0.5, 3, 0], 'Unhealthy', oneOutside(3), 1],
+    ['of which one is outside, and one no number', PENDING, ONCE, [NaN, 3], 'Unhealthy', oneOutside(2), 1],
     ['of which one is no number', PENDING, {}, [0.5, NaN], 'Pending', expect.stringContaining('(NaN)'), 0],
     ['no number', stored('Healthy', 0), {}, [NaN], 'Pending', expect.stringContaining('(NaN)'), 0],
     ['without bound above', PENDING, {}, [Infinity], 'Pending', expect.stringContaining('Infinity is outside'), 1],
-    ['empty', HEALTHY, {}, [], 'Pending', 'the result is empty', 0],
-    ['empty, which is healthy', stored('Pending', 2), { onEmpty: 'Healthy' }, [], 'Healthy', 'the result is empty', 0],
-    [
-      'empty, which is a failure',
-      stored('Pending', 2),
-      { onEmpty: 'Unhealthy' },
-      [],
-      'Unhealthy',
-      'the result is empty, 3 times in a row',
-      3,
-    ],
+    ['empty', HEALTHY, {}, [], 'Pending', EMPTY, 0],
+    ['empty, which is healthy', stored('Pending', 2), { onEmpty: 'Healthy' }, [], 'Healthy', EMPTY, 0],
+    ['empty, a failure', stored('Pending', 2), BAD_IF_EMPTY, [], 'Unhealthy', `${EMPTY}, 3 times in a row`, 3],
     ['without an answer', HEALTHY, {}, PROBLEM, 'Pending', PROBLEM.problem, 0],
     ['without an answer, which ends no row', stored('Pending', 2), {}, PROBLEM, 'Pending', PROBLEM.problem, 2],
-    [
-      'without an answer, which mends nothing',
-      UNHEALTHY,
-      {},
-      PROBLEM,
-      'Unhealthy',
-      `still Unhealthy: ${PROBLEM.problem}`,
-      3,
-    ],
-    ['empty, which mends nothing', UNHEALTHY, {}, [], 'Unhealthy', 'still Unhealthy: the result is empty', 3],
+    ['without an answer, mends nothing', UNHEALTHY, {}, PROBLEM, 'Unhealthy', `still Unhealthy: ${PROBLEM.problem}`, 3],
+    ['empty, which mends nothing', UNHEALTHY, {}, [], 'Unhealthy', `still Unhealthy: ${EMPTY}`, 3],
   ];
   it.each(rows)('%s', (_, status, check, reading, health, message, failures) => {
     const result = measured(status, check, reading);

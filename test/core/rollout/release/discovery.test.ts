@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../../api/flux.ts';
-import { formatTime } from '../../../../core/kube/time.ts';
 import { latestOf } from '../../../../core/policy/imagePolicy.ts';
 import { discover } from '../../../../core/rollout/steps.ts';
 import { NOW, observed } from '../observedFixture.ts';
@@ -22,26 +21,6 @@ describe('latestOf', () => {
 });
 
 describe('discover', () => {
-  const known = { availableReleases: [{ tag: '1.1.0', revision: 'abc' }, { tag: '1.0.0' }] };
-
-  it('adds a new tag at the end and leaves the others as they are', () => {
-    const { rollout } = observed({}, known);
-    const { available } = discover(
-      rollout,
-      policy({ latestRef: { tag: '1.0.5' } }),
-      { '1.0.5': { version: '1' } },
-      NOW,
-    );
-    expect(available).toEqual([...known.availableReleases, { tag: '1.0.5', version: '1', firstSeen: formatTime(NOW) }]);
-  });
-
-  it('adds a known tag no second time', () => {
-    const { rollout } = observed({}, known);
-    expect(discover(rollout, policy({ latestRef: { tag: '1.0.0' } }), {}, NOW).available).toEqual(
-      known.availableReleases,
-    );
-  });
-
   it.each(['-a', 'a b', 'a/b', 'a:b', 'x'.repeat(129), '$(rm)'])('refuses the tag %j', (tag) => {
     const { available, problem } = discover(observed().rollout, policy({ latestRef: { tag } }), {}, NOW);
     expect(available).toEqual([]);
