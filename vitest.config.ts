@@ -11,18 +11,18 @@ const retry = process.env.CI ? 1 : 0;
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node');
 process.env.GOGC ??= '400';
 
-/** Those on a control plane wait most of the time: more at once than there are cores. */
-const WAITING = { sequence: { groupOrder: 1 }, maxWorkers: 2 * availableParallelism() };
+/** Many wait, for a control plane or a process that they started: more at once than there are cores. */
+const maxWorkers = 2 * availableParallelism();
 
-const OWN_CONTROL_PLANE = { retry, testTimeout: 600_000, hookTimeout: 300_000, ...WAITING };
+const OWN_CONTROL_PLANE = { retry, maxWorkers, testTimeout: 600_000, hookTimeout: 300_000 };
 
-/** The longest files begin first: those with a control plane of their own, and the attempts. The others fill the gaps. */
+/** The longest first; the quick ones fill the gaps at the end. In a project, Vitest begins with those that took longest the last time. */
+const ORDER = ['long', 'faults', 'cluster', 'unit'];
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project, moduleId }: TestSpecification) =>
-      project.name === 'cluster' && !moduleId.includes('/around/') ? 1 : 0;
-    const group = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
-    return (await super.sort(files)).sort((a, b) => group(a) - group(b) || rank(a) - rank(b));
+    const rank = ({ project }: TestSpecification) => ORDER.indexOf(project.name);
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
 
@@ -39,11 +39,9 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/cluster/**', 'test/faults/**', 'test/long/**'],
           isolate: false,
-          // Vitest's default leaves one core to itself, of two.
-          maxWorkers: '100%',
+          maxWorkers,
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -54,14 +52,14 @@ export default defineConfig({
           include: ['test/cluster/**/*.test.ts'],
           globalSetup: ['test/cluster/support/globalSetup.ts'],
           isolate: false,
+          maxWorkers,
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          ...WAITING,
         },
       },
-      // Each file has a control plane of its own, and breaks it.
-      { test: { name: 'faults', include: ['test/faults/**/*.test.ts'], ...OWN_CONTROL_PLANE } },
-      // `npm run test:long`.
+      // Another control plane, which they break.
+      { test: { name: 'faults', include: ['test/faults/faults.test.ts'], ...OWN_CONTROL_PLANE } },
+      // `npm run test:long`: each file has a control plane of its own.
       { test: { name: 'long', include: ['test/long/**/*.test.ts'], ...OWN_CONTROL_PLANE } },
     ],
   },

@@ -62,10 +62,15 @@ type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values
 /** Kubernetes keeps 4096 bytes of it. */
 const MAX_MESSAGE = 2048;
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
+interface Outside {
+  /** Whether registries may be on this machine. */
+  allowLocal: boolean;
+  say(line: string): void;
+  /** Ended by whatever goes wrong first: what is under way beside it is over then. */
+  end: AbortController;
+}
 
-/** @param end ended by whatever goes wrong first: what is under way beside it is over then */
-async function copy(options: Options, end: AbortController): Promise<Copied> {
+async function copy(options: Options, { allowLocal, say, end }: Outside): Promise<Copied> {
   const { signal } = end;
   const { tag = '', digest, overwrite = false } = options;
   const source = imageOf(options, 'source');
@@ -84,7 +89,7 @@ async function copy(options: Options, end: AbortController): Promise<Copied> {
     random: Math.random,
     say,
   };
-  const sockets = registrySockets({ allowLocal: process.env.ALLOW_LOCAL_REGISTRIES === 'true' });
+  const sockets = registrySockets({ allowLocal });
   const idleMs = numberOf(options, 'idle-timeout') * 1000;
   const sessionOf = (side: Side, image: Image, mountFrom?: string) => {
     const folders = { login: options[`${side}-secret`], certificates: options[`${side}-certificates`] };
@@ -130,25 +135,26 @@ function failureOf(cause: unknown): { outcome: CopyOutcome; message: string } {
   return { outcome: 'Unexpected', message: cause instanceof Error ? cause.message : String(cause) };
 }
 
-function finish(result: { outcome: CopyOutcome; message: string }, terminationLog: string): void {
-  const line = `${JSON.stringify({ ...result, message: result.message.slice(0, MAX_MESSAGE) })}\n`;
-  if (existsSync(terminationLog)) writeFileSync(terminationLog, line);
-  if (result.outcome !== 'Copied') say(`${result.outcome}: ${result.message}`);
-  process.stdout.write(line, () => process.exit(COPY_OUTCOMES[result.outcome]));
-}
+type Result = { outcome: CopyOutcome; message: string };
 
-async function main(): Promise<void> {
+/** Runs the command. Its result is in the termination log too; undefined where its arguments ask for help. */
+export async function runCopy(args: string[], outside: Outside): Promise<Result | undefined> {
+  const { say, end } = outside;
+  let terminationLog: string = OPTIONS['termination-log'].default;
+  const ended = (whole: Result) => {
+    const result = { ...whole, message: whole.message.slice(0, MAX_MESSAGE) };
+    if (existsSync(terminationLog)) writeFileSync(terminationLog, `${JSON.stringify(result)}\n`);
+    if (result.outcome !== 'Copied') say(`${result.outcome}: ${whole.message}`);
+    return result;
+  };
   let options: Options;
   try {
-    options = parseArgs({ options: OPTIONS }).values;
+    options = parseArgs({ args, options: OPTIONS }).values;
   } catch (error) {
-    return finish(
-      { outcome: 'Usage', message: `${(error as Error).message}; see --help` },
-      OPTIONS['termination-log'].default,
-    );
+    return ended({ outcome: 'Usage', message: `${(error as Error).message}; see --help` });
   }
-  if (options.help) return void process.stdout.write(USAGE);
-  const end = new AbortController();
+  if (options.help) return undefined;
+  terminationLog = options['termination-log'];
   try {
     const seconds = numberOf(options, 'timeout');
     const late = new CopyFailure(
@@ -156,13 +162,24 @@ async function main(): Promise<void> {
       `the copy was not done within ${seconds} s; what the target has by now is not sent again`,
     );
     setTimeout(() => end.abort(late), seconds * 1000).unref();
-    for (const name of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(name, () => end.abort(new CopyFailure('Interrupted', `interrupted by ${name}`)));
-    }
-    finish({ outcome: 'Copied', ...(await copy(options, end)) }, options['termination-log']);
+    return ended({ outcome: 'Copied', ...(await copy(options, outside)) });
   } catch (error) {
-    finish(failureOf(end.signal.aborted ? end.signal.reason : error), options['termination-log']);
+    return ended(failureOf(end.signal.aborted ? end.signal.reason : error));
   }
 }
 
-await main();
+async function main(): Promise<void> {
+  const end = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(name, () => end.abort(new CopyFailure('Interrupted', `interrupted by ${name}`)));
+  }
+  const result = await runCopy(process.argv.slice(2), {
+    allowLocal: process.env.ALLOW_LOCAL_REGISTRIES === 'true',
+    say: (line) => process.stderr.write(`${line}\n`),
+    end,
+  });
+  if (!result) return void process.stdout.write(USAGE);
+  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(COPY_OUTCOMES[result.outcome]));
+}
+
+if (import.meta.main) await main();

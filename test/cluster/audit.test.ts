@@ -66,7 +66,11 @@ function start(): void {
   const args = ['audit/main.ts', '--sink', dir, '--source', '/clusters/test', '--port', '0'];
   program = spawn(process.execPath, args, {
     cwd: REPOSITORY,
-    env: { PATH: process.env.PATH, KUBECONFIG: join(dir, 'kubeconfig') },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      KUBECONFIG: join(dir, 'kubeconfig'),
+    },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 }

@@ -1,8 +1,14 @@
-/** Runs the copy command as a Job does: a process with options and mounted Secrets, of which a line of JSON and an exit code come back. */
+/**
+ * Runs the copy command, with options and mounted Secrets: in this process, or as a Job does, in a process of its own, of which a
+ * line of JSON and an exit code come back.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCopy } from '../../copy/main.ts';
+import { COPY_OUTCOMES } from '../../core/releaseCopy/outcome.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
@@ -24,44 +30,60 @@ export interface Options {
   secure?: boolean;
   /** Registries on this machine are refused, as in an installation. */
   guarded?: boolean;
-  /** Sees the process, and each line of its progress. */
-  watch?: (line: string, child: ChildProcess) => void;
 }
 
-export function copyCommand({
-  source,
-  target,
-  tag,
-  more = [],
-  secure,
-  guarded = false,
-  watch,
-}: Options): Promise<Ended> {
-  const folder = mkdtempSync(join(tmpdir(), 'copy-'));
-  const terminationLog = join(folder, 'termination-log');
-  writeFileSync(terminationLog, '');
+/** `watch` sees each line of the progress. */
+export type Watched = Options & { watch?: (line: string) => void };
+export type WatchedProcess = Options & { watch?: (line: string, child: ChildProcess) => void };
+
+function argumentsOf({ source, target, tag, secure, more = [] }: Options, terminationLog: string): string[] {
   const insecure = secure ? [] : ['--source-insecure', '--target-insecure'];
   const places = ['--source', `oci://${source}`, '--target', `oci://${target}`, '--tag', tag];
-  const args = ['copy/main.ts', ...places, ...insecure, '--termination-log', terminationLog, ...more];
-  const child = spawn(process.execPath, args, {
-    cwd: REPOSITORY,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ALLOW_LOCAL_REGISTRIES: String(!guarded) },
+  return [...places, ...insecure, '--termination-log', terminationLog, ...more];
+}
+
+async function withTerminationLog<T extends object>(run: (file: string) => Promise<T>) {
+  const folder = mkdtempSync(join(tmpdir(), 'copy-'));
+  const file = join(folder, 'termination-log');
+  writeFileSync(file, '');
+  const ended = await run(file);
+  const terminationLog = readFileSync(file, 'utf8');
+  rmSync(folder, { recursive: true });
+  return { ...ended, terminationLog };
+}
+
+/** In this process: much cheaper. */
+export function copyCommand(options: Watched): Promise<Ended> {
+  return withTerminationLog(async (file) => {
+    const said: string[] = [];
+    const end = new AbortController();
+    const say = (line: string) => {
+      said.push(line);
+      options.watch?.(line);
+    };
+    const result = await runCopy(argumentsOf(options, file), { allowLocal: !options.guarded, say, end });
+    return { code: COPY_OUTCOMES[result!.outcome], signal: null, result: { ...result }, stderr: said.join('\n') };
   });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-    for (const line of text.split('\n').filter(Boolean)) watch?.(line, child);
-  });
-  return new Promise((resolve) => {
-    child.on('close', (code, signal) => {
-      const result = stdout === '' ? {} : JSON.parse(stdout);
-      resolve({ code, signal, result, stderr, terminationLog: readFileSync(terminationLog, 'utf8') });
-      rmSync(folder, { recursive: true });
+}
+
+/** In a process of its own. */
+export function copyProcess({ watch, ...options }: WatchedProcess): Promise<Ended> {
+  return withTerminationLog(async (file) => {
+    const child = spawn(process.execPath, ['copy/main.ts', ...argumentsOf(options, file)], {
+      cwd: REPOSITORY,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ALLOW_LOCAL_REGISTRIES: String(!options.guarded) },
     });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+      for (const line of text.split('\n').filter(Boolean)) watch?.(line, child);
+    });
+    const [code, signal] = await once(child, 'close');
+    return { code, signal, result: stdout === '' ? {} : JSON.parse(stdout), stderr };
   });
 }
 

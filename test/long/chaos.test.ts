@@ -8,6 +8,7 @@ import { type Replicas, replicasOf } from '../../dev/chaos/replicas.ts';
 import { runChaos } from '../../dev/chaos/run.ts';
 import { hasPrometheus } from '../../dev/local/monitoring/prometheus.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+import { withPrometheus } from '../support/prometheus.ts';
 
 const seed = Number(process.env.CHAOS_SEED ?? (process.env.CI ? 1 : Math.floor(Math.random() * 1e6)));
 const OPTIONS = { seed, teams: 4, patienceSeconds: 300, log: () => {} };
@@ -34,7 +35,7 @@ it('nothing is lost and nothing gets past a closed gate while every process dies
   expect(findings.outcomes.Succeeded).toBeGreaterThan(0);
 });
 
-it.runIf(hasPrometheus)('alerts are true, and fire', async () => {
+it.runIf(hasPrometheus)(withPrometheus('alerts are true, and fire'), async () => {
   const options = { ...OPTIONS, seconds: 60, scrapeSeconds: 1 };
   const { findings, monitoring } = await runChaos(cluster, replicas, options);
   expect(findings.violations).toEqual([]);

@@ -113,7 +113,7 @@ it('admission answers while the receiver is flooded', async () => {
     });
     while (flooded < 10) await wait(POLL_MS);
     const times: number[] = [];
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < 20; i++) {
       const begin = performance.now();
       expect((await admit(program, { agent: keptAlive })).status).toBe(200);
       times.push(performance.now() - begin);
@@ -122,7 +122,7 @@ it('admission answers while the receiver is flooded', async () => {
     await Promise.all(flood);
     agent.destroy();
     // A quick one: on a shared event loop each of them would wait for the flood, on a busy machine some do anyway.
-    return times.sort((a, b) => a - b)[8]!;
+    return times.sort((a, b) => a - b)[4]!;
   }
   await whileFlooded(other.receiverPort);
   const elsewhere = await whileFlooded(other.receiverPort);

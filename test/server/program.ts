@@ -66,6 +66,7 @@ export async function createWorld(apiServer: RequestListener): Promise<World> {
         stdio: ['ignore', 'ignore', 'pipe'],
         env: {
           PATH: process.env.PATH,
+          NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
           KUBECONFIG: join(dir, 'kubeconfig'),
           HOST: '127.0.0.1',
           HOOKS_PORT: `${hooksPort}`,

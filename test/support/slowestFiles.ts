@@ -1,6 +1,6 @@
-/** Says at the end of a run where its time went: each project's sum, and the files that took longest. */
+/** Says at the end of a run where its time went (each project's sum, and the files that took longest) and what was skipped. */
 import { relative } from 'node:path';
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestCollection, TestModule } from 'vitest/node';
 
 const SHOWN = 15;
 
@@ -22,18 +22,32 @@ export function timeTable(files: readonly { project: string; file: string; secon
   ].join('\n');
 }
 
+/** Names of what was skipped: of a suite instead of all its tests. A name says what it needs. */
+function skippedIn(children: TestCollection): string[] {
+  return [...children].flatMap((child) => {
+    const state = child.type === 'test' ? child.result().state : child.state();
+    if (state === 'skipped') return [child.name];
+    return child.type === 'suite' ? skippedIn(child.children) : [];
+  });
+}
+
 export class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     // Whoever runs a few files sees their times anyway.
     if (modules.length <= SHOWN) return;
+    const fileOf = (module: TestModule) => relative(module.project.vitest.config.root, module.moduleId);
     const files = modules.map((module) => {
       const { collectDuration, setupDuration, duration } = module.diagnostic();
       return {
         project: module.project.name,
-        file: relative(module.project.vitest.config.root, module.moduleId),
+        file: fileOf(module),
         seconds: (collectDuration + setupDuration + duration) / 1000,
       };
     });
-    process.stdout.write(`\n${timeTable(files)}\n`);
+    const skipped = modules.flatMap((module) => [
+      ...new Set(skippedIn(module.children).map((name) => `  ${fileOf(module)}: ${name}`)),
+    ]);
+    const skippedLines = skipped.length > 0 ? ['', 'Skipped', ...skipped] : [];
+    process.stdout.write(`\n${[timeTable(files), ...skippedLines].join('\n')}\n`);
   }
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPrometheus, type Prometheus, startPrometheus } from '../../../dev/local/monitoring/prometheus.ts';
 import { objectOf } from '../../support/objects.ts';
+import { withPrometheus } from '../../support/prometheus.ts';
 import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { healthCheck, SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
 
@@ -34,7 +35,7 @@ const check = (ns: string, fields: object): AnyObject => {
   return healthCheck(ns, 'app', { spec: { class: 'prometheus', prometheus } });
 };
 
-describe.runIf(hasPrometheus)('a HealthCheck of class prometheus', () => {
+describe.runIf(hasPrometheus)(withPrometheus('a HealthCheck of class prometheus'), () => {
   beforeAll(async () => {
     prometheus = await startPrometheus([]);
   }, 600_000);

@@ -9,6 +9,7 @@ import {
 } from '../../../dev/local/monitoring/prometheus.ts';
 import { ALERTS, QUERIES } from '../../manifests/components/monitoring/monitoring.ts';
 import { objectOf } from '../../support/objects.ts';
+import { withPrometheus } from '../../support/prometheus.ts';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { ask, gated } from '../support/gates.ts';
 import { SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
@@ -58,7 +59,7 @@ async function goOn(story: Story): Promise<void> {
 
 const answers = (expr: string) => waitFor(async () => (await prometheus.query(expr))[0], `an answer to ${expr}`);
 
-describe.runIf(hasPrometheus)('a real Prometheus', () => {
+describe.runIf(hasPrometheus)(withPrometheus('a real Prometheus'), () => {
   beforeAll(async () => {
     exporter = await startKubeStateMetrics(admin, await newNamespace());
     prometheus = await startPrometheus([

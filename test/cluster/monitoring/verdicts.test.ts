@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPrometheus, type Prometheus, startPrometheus } from '../../../dev/local/monitoring/prometheus.ts';
 import { objectOf } from '../../support/objects.ts';
+import { withPrometheus } from '../../support/prometheus.ts';
 import { type AnyObject, sharedCluster, waitFor } from '../support/cluster.ts';
 import { healthCheck, nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
 import { deploymentOf, jobsOf, newJob, podEnds, workload } from '../support/workloads.ts';
@@ -103,7 +104,7 @@ const failures: [Breaks, ((story: Story) => Promise<unknown>) | undefined, RegEx
   ['job', undefined, /exit code 1/],
 ];
 
-describe.runIf(hasPrometheus)('a bake that watches a workload, a Canary, a query and a Job', () => {
+describe.runIf(hasPrometheus)(withPrometheus('a bake that watches a workload, a Canary, a query and a Job'), () => {
   beforeAll(async () => {
     prometheus = await startPrometheus([]);
     await admin.apply(CANARY_KIND as never);

@@ -17,7 +17,9 @@ import type { Assets } from '../../../page/server.ts';
 const SCREENSHOTS = join(REPOSITORY, '.local/screenshots');
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
+// One of each for all files that a worker runs; the browser ends with the worker.
 let assets: Promise<Assets> | undefined;
+let launched: Promise<Browser> | undefined;
 
 /** A browser with a page that is served, and cookies and settings for each look of it. */
 export interface Tabs {
@@ -52,9 +54,10 @@ export async function visitorWith(
   shown: readonly string[] = [],
 ): Promise<Visitor> {
   assets ??= buildPage();
+  launched ??= launchBrowser();
   const [server, browser] = await Promise.all([
     servePageOn(kubeconfig, await assets, { namespace, contexts: shown }),
-    launchBrowser(),
+    launched,
   ]);
   const token = server.address.split('token=')[1]!;
   const tabs = tabsOf(browser, (path, options) => `${server.origin}${path}#token=${options.token ?? token}`);
@@ -83,7 +86,8 @@ export async function teamTabs({ origin }: Pick<TeamPage, 'origin'>, account: st
     await tab.getByRole('button', { name: 'Sign out' }).waitFor();
     await tab.close();
   };
-  return tabsOf(await launchBrowser(), (path) => origin + path, enter);
+  launched ??= launchBrowser();
+  return tabsOf(await launched, (path) => origin + path, enter);
 }
 
 /** From the page that asks for it, at the local issuer. */
@@ -124,7 +128,7 @@ export function tabsOf(
       const open = await Promise.all(contexts.values());
       await Promise.all(open.flatMap((context) => context.pages()).map((page) => page.close()));
     },
-    close: () => browser.close(),
+    close: async () => void (await Promise.all([...contexts.values()].map(async (context) => (await context).close()))),
   };
 }
 

@@ -1,10 +1,10 @@
 /** docs/notifications.md, with the real notification-controller: what arrives where its Provider sends it. */
 import { afterAll, expect, it } from 'vitest';
 import { freePort } from '../../../dev/local/process/ports.ts';
-import { playNotificationController } from '../../cluster/notifications/notificationController.ts';
 import { type AnyObject, gate, ref, waitFor } from '../../cluster/support/cluster.ts';
 import { exampleObjects } from '../../cluster/support/examples.ts';
 import { ask, gated } from '../../cluster/support/gates.ts';
+import { playNotificationController } from '../../cluster/support/notificationController.ts';
 import { conditionOf } from '../../cluster/support/versions.ts';
 import { fluxWorld } from './world.ts';
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { hasPrometheus, providePrometheus } from '../../../../dev/local/monitoring/prometheus.ts';
+import { withPrometheus } from '../../../support/prometheus.ts';
 import { ALERTS, RULES } from './monitoring.ts';
 
 const TESTS = ['alertsOfHours.yaml', 'alertsOfDays.yaml'];
@@ -18,7 +19,7 @@ const withoutTexts = {
   })),
 };
 
-describe.runIf(hasPrometheus)('promtool', () => {
+describe.runIf(hasPrometheus)(withPrometheus('promtool'), () => {
   let promtool: string;
   const dir = mkdtempSync(join(tmpdir(), 'alerts-'));
   beforeAll(async () => {

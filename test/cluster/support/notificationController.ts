@@ -1,7 +1,7 @@
 /** notification-controller as the hook server sees it: takes events, and can be slow to death. What was posted, in order. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { waitFor } from '../support/waitFor.ts';
+import { waitFor } from './waitFor.ts';
 
 export interface Told {
   involvedObject: { apiVersion: string; kind: string; namespace: string; name: string };

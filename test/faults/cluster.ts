@@ -1,0 +1,44 @@
+/** The control plane of faults.test.ts. Its hook server takes calls from outside and tells a notification-controller. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { freePort } from '../../dev/local/process/ports.ts';
+import { playNotificationController } from '../cluster/support/notificationController.ts';
+import { ownCluster } from '../cluster/support/ownCluster.ts';
+import { startIssuer } from '../server/oidc/issuer.ts';
+
+export const issuer = await startIssuer();
+export const controller = await playNotificationController();
+export const receiverPort = await freePort();
+export const inputsPort = await freePort();
+
+const folder = mkdtempSync(join(tmpdir(), 'issuer-'));
+const issuerCa = join(folder, 'ca.crt');
+writeFileSync(issuerCa, issuer.ca);
+export const { cluster, view } = await ownCluster({
+  hookEnv: {
+    RECEIVER_PORT: String(receiverPort),
+    INPUTS_PORT: String(inputsPort),
+    OIDC_ISSUERS: issuer.url,
+    NODE_EXTRA_CA_CERTS: issuerCa,
+    EVENTS_ADDR: controller.address,
+  },
+});
+afterAll(() => {
+  issuer.close();
+  controller.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Resolves when the process is gone. */
+export async function kill(process: 'driver' | 'hooks'): Promise<void> {
+  const child = cluster[process]();
+  child?.kill('SIGKILL');
+  await child?.exited;
+}
+
+export async function restartHooks(): Promise<void> {
+  await kill('hooks');
+  await cluster.startHooks();
+}

@@ -1,0 +1,78 @@
+/** No lost and no doubled deployment, whatever dies. A death at every write: the simulation. */
+import { expect, it } from 'vitest';
+import { kustomization, rollout, waitFor } from '../cluster/support/cluster.ts';
+import { history, substitutes, variablesArrive } from '../cluster/support/versions.ts';
+import { objectOf } from '../support/objects.ts';
+import { cluster, kill, restartHooks, view } from './cluster.ts';
+
+async function newApp(): Promise<string> {
+  const ns = await view.newNamespace();
+  await view.developer.create(
+    rollout(ns, 'app', { spec: { releasesImagePolicy: { name: 'app' }, versionHistoryLimit: 100 } }),
+  );
+  await view.developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+  return ns;
+}
+
+/** ids n..1 without a gap, and each tag once. */
+async function expectOneDeploymentEach(ns: string, tags: string[]): Promise<void> {
+  const newestFirst = tags.map((tag, i) => [i + 1, tag]).reverse();
+  expect(await history(view.admin, ns, 'app')).toEqual(newestFirst);
+}
+
+export function crashes(): void {
+  it('a tag that arrives while the hook server is down is deployed once, after it returns', async () => {
+    const ns = await newApp();
+    await view.publish(ns, 'app', '1.0.0');
+    await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.0.0' });
+    await kill('hooks');
+    await view.publish(ns, 'app', '1.1.0');
+    expect(await substitutes(view.admin, ns, 'app')).toEqual({ APP_VERSION: '1.0.0' });
+    await expect(
+      view.developer.mergePatch(objectOf('Kustomization', { metadata: { name: 'app', namespace: ns } }), {
+        spec: { postBuild: { substitute: { APP_VERSION: '6.6.6' } } },
+      }),
+      'an object with a managed field takes no edit while the webhook is down',
+    ).rejects.toMatchObject({ code: 500 });
+    await cluster.startHooks();
+    await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.1.0' });
+    await expectOneDeploymentEach(ns, ['1.0.0', '1.1.0']);
+  });
+
+  it('a stream of releases survives deaths of the driver, each version deployed once', async () => {
+    const ns = await newApp();
+    const tags: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      const tag = `1.${round}.0`;
+      tags.push(tag);
+      await view.publish(ns, 'app', tag);
+      // A different moment of the release each time: none at all up to well after the Kustomization has it.
+      const deadline = performance.now() + round * 40;
+      await waitFor(() => performance.now() >= deadline, 'the moment to strike');
+      await kill('driver');
+      await cluster.startDriver();
+      await waitFor(
+        async () => (await history(view.admin, ns, 'app'))[0]?.[1] === tag,
+        `the deployment of ${tag}`,
+        60_000,
+      );
+    }
+    await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.3.0' });
+    await expectOneDeploymentEach(ns, tags);
+  });
+
+  it('a stream of releases survives deaths of the hook server in its midst', async () => {
+    const ns = await newApp();
+    const tags: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      const tag = `1.${round}.0`;
+      tags.push(tag);
+      await view.publish(ns, 'app', tag);
+      const deadline = performance.now() + round * 16;
+      await waitFor(() => performance.now() >= deadline, 'the moment to strike');
+      await restartHooks();
+      await variablesArrive(view.admin, ns, 'app', { APP_VERSION: tag });
+    }
+    await expectOneDeploymentEach(ns, tags);
+  });
+}

@@ -1,0 +1,136 @@
+/** A freeze holds to the second without Metacontroller, and gives back each object exactly, whatever dies or flips. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Fleet, fleet } from '../../dev/bench/fleets/gated.ts';
+import { type AnyObject, gate, staysTrue, waitFor } from '../cluster/support/cluster.ts';
+import { ask, gated, isFree, isHeld, timestamp } from '../cluster/support/gates.ts';
+import { cluster, kill, view } from './cluster.ts';
+
+const HOUR = 3_600_000;
+/** In CI what finishes soon; `FREEZE_OBJECTS=300` for more. */
+const COUNT = Number(process.env.FREEZE_OBJECTS ?? 30);
+
+const moment = (at: number) => waitFor(() => Date.now() >= at, 'the moment', 60_000);
+
+export function freeze(): void {
+  describe('the edge of a window takes effect in admission at that second, with Metacontroller stopped', () => {
+    interface Write {
+      began: number;
+      ended: number;
+      taken: boolean;
+    }
+
+    /** Edits of the object, one after the other, until well after the edge. */
+    async function writesAround(edge: number, object: AnyObject): Promise<Write[]> {
+      const writes: Write[] = [];
+      for (let i = 0; Date.now() < edge + 1000; i++) {
+        const began = Date.now();
+        const taken = await view.developer.mergePatch(object as never, { spec: { path: `./edit-${i}` } }).then(
+          () => true,
+          (error) => {
+            expect(error).toMatchObject({ code: 403, message: expect.stringContaining('/freeze') });
+            return false;
+          },
+        );
+        writes.push({ began, ended: Date.now(), taken });
+      }
+      return writes;
+    }
+
+    const EDGES = [
+      { default: 'closed', action: 'open', isFreeBefore: true },
+      { default: 'opened', action: 'close', isFreeBefore: false },
+    ] as const;
+
+    it('the end of an approval, and of a maintenance', async () => {
+      const at = timestamp(Date.now() - HOUR + 6000);
+      const edge = Date.parse(at) + HOUR;
+      const cases = await Promise.all(
+        EDGES.map(async ({ default: byDefault, action, isFreeBefore }) => {
+          const ns = await view.newNamespace();
+          await view.sre.create(gate(ns, 'freeze', { spec: { default: byDefault, window: '1h' } }));
+          const object = gated('Kustomization', ns, 'app', 'freeze');
+          await view.developer.create(object);
+          await ask(view.sre, ns, 'freeze', action, { at });
+          await (isFreeBefore ? isFree(view.admin, object) : isHeld(view.admin, object));
+          return { object, isFreeBefore };
+        }),
+      );
+      await kill('driver');
+      await moment(edge - 1000);
+      const writes = await Promise.all(cases.map(({ object }) => writesAround(edge, object)));
+      await cluster.startDriver();
+      for (const [i, { object, isFreeBefore }] of cases.entries()) {
+        const early = writes[i]!.filter(({ ended }) => ended < edge);
+        const late = writes[i]!.filter(({ began }) => began >= edge);
+        expect(Math.min(early.length, late.length)).toBeGreaterThan(3);
+        expect(early.map(({ taken }) => taken)).toEqual(early.map(() => isFreeBefore));
+        expect(late.map(({ taken }) => taken)).toEqual(late.map(() => !isFreeBefore));
+        // And the driver, back again, brings the object to where the gate is now.
+        await (isFreeBefore ? isHeld(view.admin, object) : isFree(view.admin, object));
+      }
+    });
+  });
+
+  describe(`${COUNT} objects behind one gate`, () => {
+    let all: Fleet;
+
+    beforeAll(async () => {
+      all = fleet(cluster.accessOf('admin'), 'fleet', COUNT);
+      await all.create();
+    });
+
+    const everyOne = (what: 'held' | 'asBefore', patience = 120_000) =>
+      waitFor(
+        async () => {
+          const reached = await all[what]();
+          if (reached !== COUNT) throw new Error(`${reached} of ${COUNT}`);
+          return true;
+        },
+        `every object to be ${what}`,
+        patience,
+      );
+    const some = (what: 'held' | 'asBefore') =>
+      waitFor(async () => (await all[what]()) > COUNT / 10, `the first objects to be ${what}`);
+
+    it('closing suspends all, opening gives each back exactly what it was', async () => {
+      await all.ask('close');
+      await everyOne('held');
+      await all.ask('open');
+      await everyOne('asBefore');
+    });
+
+    it('also when the hook server and the driver are killed in the middle of both', async () => {
+      for (const [action, what] of [
+        ['close', 'held'],
+        ['open', 'asBefore'],
+      ] as const) {
+        await all.ask(action);
+        await some(what);
+        for (const victim of ['hooks', 'driver'] as const) await kill(victim);
+        await cluster.startHooks();
+        await cluster.startDriver();
+        await everyOne(what);
+      }
+    });
+
+    it('also when the gate flips six times in nine seconds while others write the objects', async () => {
+      let flipping = true;
+      const noise = async () => {
+        for (let i = 0; flipping; i++) {
+          const object = all.objects[(i * 7) % COUNT]!;
+          await view.developer.mergePatch(object as never, { metadata: { labels: { noise: String(i) } } });
+        }
+      };
+      const writers = [noise(), noise()];
+      const start = Date.now();
+      for (let flip = 0; flip < 6; flip++) {
+        await moment(start + flip * 1500);
+        await all.ask(flip % 2 === 0 ? 'close' : 'open');
+      }
+      flipping = false;
+      await Promise.all(writers);
+      await everyOne('asBefore');
+      await staysTrue(async () => (await all.asBefore()) === COUNT, 'every object is what it was', 1500);
+    });
+  });
+}

@@ -1,0 +1,167 @@
+/** What people are told by Flux's Alerts. At the end the notification-controller hangs. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { GOVERNED_KINDS } from '../../api/kinds.ts';
+import { NOTIFICATION_CONTROLLER, provideCrds } from '../../dev/local/binaries/crdModules.ts';
+import { installKinds } from '../../dev/local/install/kinds.ts';
+import { REPOSITORY } from '../../dev/repository.ts';
+import { gate, ref, waitFor } from '../cluster/support/cluster.ts';
+import { createStrictly, exampleObjects } from '../cluster/support/examples.ts';
+import { ask, BYPASS_REASON, gated, isHeld } from '../cluster/support/gates.ts';
+import { nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../cluster/support/rolloutStory.ts';
+import { controller, view } from './cluster.ts';
+
+const bindings = (ns: string, count: number) =>
+  waitFor(
+    async () => (await view.admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns)).length === count,
+    `${count} bindings`,
+  );
+
+/** An OCIRepository and the Kustomization that applies it, bound to a Rollout `app` that is to come. */
+async function bound(): Promise<Story> {
+  const story = storyOf(view, await view.newNamespace());
+  await story.bind();
+  await bindings(story.ns, 2);
+  return story;
+}
+
+export function notifications(): void {
+  it('a release that fails is told by the Kustomization that applies it, each thing once, and by the Rollout for who can select it', async () => {
+    const story = await bound();
+    await story.watch();
+    await story.publish('1.0.0');
+    await story.create({ bakeTime: '10m', onFailure: 'Hold', ...SELECTS_HEALTH });
+    await story.arrive('1.0.0');
+    await story.headIs('1.0.0', 'Deploying');
+    await story.healthReset();
+    await nextSecond();
+    await story.report('Unhealthy', { message: 'out of memory' });
+    await story.headIs('1.0.0', 'Failed');
+    const messages = [
+      'info DeploymentSucceeded: Successfully deployed version 1.0.0',
+      /^error BakeTimeFailed: /,
+    ] as const;
+    await controller.says('Rollout', story.ns, 'app', ...messages);
+    await controller.says(
+      ...(['Kustomization', story.ns, 'app'] as const),
+      `info Rollout ${story.ns}/app DeploymentSucceeded: Successfully deployed version 1.0.0`,
+      new RegExp(`^error Rollout ${story.ns}/app BakeTimeFailed: `),
+    );
+    expect(controller.said('OCIRepository', story.ns, 'app')).toEqual([]);
+    const told = controller.said('Kustomization', story.ns, 'app');
+    expect(told).toEqual([...new Set(told)]);
+    const failure = controller.events.find(
+      ({ reason, involvedObject: o }) => reason === 'BakeTimeFailed' && o.kind === 'Kustomization',
+    );
+    expect(failure?.metadata).toMatchObject({
+      'kustomize.toolkit.fluxcd.io/rollout': 'app',
+      'kustomize.toolkit.fluxcd.io/version': '1.0.0',
+    });
+  });
+
+  it('a freeze is one message in each namespace that it holds, with who and why only in its own', async () => {
+    const [home, team] = [await view.newNamespace(), await view.newNamespace()];
+    await view.sre.create(gate(home, 'freeze', { spec: { default: 'opened' } }));
+    const held = [home, home, team].map((ns, i) => gated('Kustomization', ns, `web-${i}`, `${home}/freeze`));
+    for (const object of held) await view.developer.create(object);
+    await waitFor(
+      async () => (await view.admin.get(ref('gate', home, 'freeze'))).status?.held === 3,
+      'all to be counted',
+    );
+    const reason = { 'close.gate.fluxcd.io/reason': 'INC-42' };
+    await ask(view.sre, home, 'freeze', 'close', { more: reason });
+    await controller.says('Gate', home, 'freeze', /^info GateClosed: .*closed by sre: INC-42$/);
+    await controller.says(
+      'Kustomization',
+      home,
+      'web-0',
+      new RegExp(`^info Gate ${home}/freeze GateClosed: .*closed by sre: INC-42$`),
+    );
+    await controller.says(
+      'Kustomization',
+      team,
+      'web-2',
+      new RegExp(`^info Gate ${home}/freeze GateClosed: (?!.*(sre|INC-42))`),
+    );
+    expect(controller.said('Kustomization', home, 'web-1')).toEqual([]);
+    expect(controller.said('Kustomization', home, 'web-0')).toHaveLength(1);
+
+    for (const object of held) await isHeld(view.admin, object);
+    const change = { metadata: { annotations: { [BYPASS_REASON]: 'INC-43' } }, spec: { path: './hotfix' } };
+    await view.sre.mergePatch(held[1]!, change);
+    await controller.says(
+      'Kustomization',
+      home,
+      'web-1',
+      new RegExp(`^error GateBypassed: sre bypassed ${home}/freeze .*INC-43$`),
+    );
+
+    await ask(view.sre, home, 'freeze', 'open');
+    await controller.says('Kustomization', team, 'web-2', new RegExp(`^info Gate ${home}/freeze GateOpened: `));
+  });
+
+  describe('Flux itself', () => {
+    const CRD = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'alerts.notification.toolkit.fluxcd.io' },
+    };
+    const alert = exampleObjects('notifications.yaml').find(({ kind }) => kind === 'Alert')!;
+    beforeAll(async () => {
+      await installKinds(view.admin.access, [], await provideCrds(() => {}, [NOTIFICATION_CONTROLLER]));
+    });
+
+    it('takes the Providers and Alerts of the examples', async () => {
+      for (const object of exampleObjects('notifications.yaml')) {
+        expect(await createStrictly(view.admin, object)).toMatchObject({ warnings: [] });
+      }
+    });
+
+    const selecting = (kind: string) => ({
+      ...alert,
+      metadata: { namespace: 'flux-system', name: `on-${kind.toLowerCase()}` },
+      spec: { ...alert.spec, eventSources: [{ kind, name: '*' }] },
+    });
+
+    it.each(GOVERNED_KINDS)('lets an Alert select a $kind, which may speak for ours', async ({ kind }) => {
+      await createStrictly(view.admin, selecting(kind));
+    });
+
+    it('lets it select ours with the patch of docs/notifications.md, and not before', async () => {
+      const page = readFileSync(join(REPOSITORY, 'docs/notifications.md'), 'utf8');
+      const patch = [...page.matchAll(/- \{ op: add, path: (\S+), value: (\w+) \}/g)].map(([, path, value]) => ({
+        ...{ op: 'add', path, value },
+      }));
+      expect(patch.map(({ value }) => value)).toEqual(['Rollout', 'RolloutGate', 'RolloutBudget', 'Gate']);
+      for (const { value } of patch) {
+        await expect(createStrictly(view.admin, selecting(value!))).rejects.toThrow('Unsupported value');
+      }
+      await view.admin.jsonPatch(CRD, patch);
+      for (const { value } of patch) {
+        await waitFor(() => createStrictly(view.admin, selecting(value!)).then(() => true), `an Alert on ${value}`);
+      }
+    });
+  });
+
+  it('a notification-controller that hangs holds up nothing: versions are deployed, writes admitted and denied', async () => {
+    const story = await bound();
+    await view.sre.create(gate(story.ns, 'freeze', { spec: { default: 'opened' } }));
+    const held = gated('GitRepository', story.ns, 'git', 'freeze');
+    await view.developer.create(held);
+    controller.hang();
+    await story.publish('2.0.0');
+    await story.create();
+    await waitFor(async () => controller.hanging() > 0, 'a message that is not answered');
+    await story.arrive('2.0.0');
+    await story.headIs('2.0.0', 'Succeeded');
+    await ask(view.sre, story.ns, 'freeze', 'close');
+    await isHeld(view.admin, held);
+    const change = { spec: { url: 'https://git.example.com/other' } };
+    await expect(view.developer.mergePatch(held, change)).rejects.toThrow(/freeze/);
+    await ask(view.sre, story.ns, 'freeze', 'open');
+    await story.publish('2.1.0');
+    await story.arrive('2.1.0');
+    await story.headIs('2.1.0', 'Succeeded');
+  });
+}
