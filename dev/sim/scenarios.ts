@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { fluxStandIn } from '../actors/fluxStandIn.ts';
+import { fakeFlux } from '../actors/fakeFlux.ts';
 import { gitSync } from '../actors/gitSync.ts';
 import { gate, imagePolicy, kustomization, ref, rollout, rolloutGate } from '../actors/objects.ts';
 import type { User } from '../actors/user.ts';
@@ -199,7 +199,7 @@ class Scene {
   async bind({ name, gates = [] }: Data): Promise<void> {
     const named = gates.map(({ namespace, gate: of }: Data) => `${namespace}/${of}`);
     await this.exists(await this.#bound(name, named, {}));
-    await fluxStandIn({ flux: this.flux }).reconcile(NAMESPACE);
+    await fakeFlux({ flux: this.flux }).reconcile(NAMESPACE);
   }
 
   /** A sync of Git, whose Kustomization applies the object. */
@@ -314,7 +314,7 @@ const STEPS: Record<string, (scene: Scene, data: any) => unknown> = {
   git: (scene, data: Data) => scene.git(data),
   edit: (scene, data: Data) => scene.edit(data),
   until: (scene, time: string) => scene.until(time),
-  apply: (scene) => fluxStandIn({ flux: scene.flux }).reconcile(NAMESPACE),
+  apply: (scene) => fakeFlux({ flux: scene.flux }).reconcile(NAMESPACE),
   delete: (scene, [kind, name, namespace = NAMESPACE]: string[]) => scene.remove(kind!, namespace, name!),
 };
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
@@ -49,7 +49,7 @@ describe('adopt', () => {
       spec: { ...ociRepository(ns, 'app').spec, ref: { tag: '1.0.0' } },
     });
     // Flux has fetched and applied it: it runs.
-    const flux = fluxStandIn(view);
+    const flux = fakeFlux(view);
     await flux.fetch(ns, 'app');
     await flux.apply(ns, 'app');
   });

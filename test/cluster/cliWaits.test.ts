@@ -1,7 +1,7 @@
 /** `--wait` of what holds and lets go, and `continue`, against the real API server: what came of it, and an exit code for it. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
@@ -75,7 +75,7 @@ describe('one object behind a closed Gate', () => {
     await admin.mergePatch(web as never, { spec: { suspend: true } });
     const waiting = justOut('sre', ns, bypass);
     await waitFor(async () => (await admin.get(web as never)).spec.suspend === false, 'the resumption');
-    await fluxStandIn(view).apply(ns, 'web');
+    await fakeFlux(view).apply(ns, 'web');
     await golden('wait-bypass', ns, await waiting);
   });
 });

@@ -1,8 +1,8 @@
 /** The copy command between two real registries (distribution v3) with passwords. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../../dev/local/registry/realRegistry.ts';
 import type { LocalServer } from '../server/registry/localServer.ts';
 import { corruptingProxy } from '../server/registry/proxies.ts';
-import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
 import { copyCommand, mountedLogin, type Options } from './command.ts';
 import { OCI_INDEX, OCI_MANIFEST } from './fakeRegistry.ts';
 

@@ -1,7 +1,7 @@
 /** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
 import { isDeepStrictEqual } from 'node:util';
 import { ask, timestamp } from '../../actors/ask.ts';
-import { fluxStandIn } from '../../actors/fluxStandIn.ts';
+import { fakeFlux } from '../../actors/fakeFlux.ts';
 import { gitSync } from '../../actors/gitSync.ts';
 import {
   gate,
@@ -106,7 +106,7 @@ export interface Team {
 export function teamOf(index: number, { admin, developer, sre, flux, reporter }: People, random: Random): Team {
   const namespace = `team-${index}`;
   const owner = { namespace: FLUX_NAMESPACE, name: namespace };
-  const standIn = fluxStandIn({ flux });
+  const fake = fakeFlux({ flux });
   const sync = gitSync(flux, owner);
   const app = ref('rollout', namespace, 'app');
   const qa = ref('rolloutGate', namespace, 'qa');
@@ -288,7 +288,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       const { failed } = await sync(manifests());
       if (failed) throw failed;
     },
-    reconcile: () => standIn.reconcile(namespace),
+    reconcile: () => fake.reconcile(namespace),
     act: async () => {
       await acts[random.weighted(bakes ? ACTS_WHERE_BAKED : ACTS)]();
     },

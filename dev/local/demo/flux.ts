@@ -1,11 +1,11 @@
 /** Flux in the demo: no controller of Flux runs there, and somebody has to say that a version was fetched and applied. */
-import { fluxStandIn } from '../../actors/fluxStandIn.ts';
+import { fakeFlux } from '../../actors/fakeFlux.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import { HOME, NEIGHBOURS } from './objects.ts';
 
 export function withFlux(accessOf: (user: 'flux') => Access): { stop(): Promise<void> } {
-  const flux = fluxStandIn({ flux: new User(accessOf('flux')) });
+  const flux = fakeFlux({ flux: new User(accessOf('flux')) });
   const following = [HOME, NEIGHBOURS].map((namespace) => flux.follow(namespace));
   return {
     async stop() {

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { writeArtifact } from '../../../dev/image/byDigest.ts';
 import { kustomizeBuild } from '../../../dev/local/install/kustomize.ts';
+import { pushArtifact } from '../../../dev/local/registry/artifact.ts';
+import { type RealRegistry, startRealRegistry } from '../../../dev/local/registry/realRegistry.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import { bundle } from '../../../dev/scripts/release.ts';
-import { pushArtifact } from '../../long/flux/artifact.ts';
-import { type RealRegistry, startRealRegistry } from '../../server/registry/realRegistry.ts';
 
 const IMAGE = `registry.example:5000/team/rollout-hooks@sha256:${'0123456789abcdef'.repeat(4)}`;
 const NAME = 'team/rollout-hooks-manifests';

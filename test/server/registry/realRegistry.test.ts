@@ -1,7 +1,7 @@
 /** Against distribution v3 with a password. Built with Go once, a minute or two. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../../../dev/local/registry/realRegistry.ts';
 import { cacheOn, pullSecret, world } from './cacheFixture.ts';
-import { PASSWORD, type RealRegistry, startRealRegistry, USER } from './realRegistry.ts';
 
 const key = (name: string) => `org.opencontainers.image.${name}`;
 const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
