@@ -133,7 +133,7 @@ class Scene {
     const { world } = this;
     const begin = world.time.now;
     world.start();
-    await this.#until(this.#base(fixture));
+    await this.world.until(this.#base(fixture));
     world.startDriver();
     await this.pass(SETTLE_MS);
     for (const step of steps) {
@@ -252,7 +252,7 @@ class Scene {
   async #surely(what: () => Promise<unknown>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#until(what());
+        await this.world.until(what());
         return;
       } catch (error) {
         if (error instanceof ApiError) return;
@@ -260,16 +260,6 @@ class Scene {
         await this.pass(SECOND);
       }
     }
-  }
-
-  async #until<T>(work: Promise<T>): Promise<T> {
-    let isDone = false;
-    const watched = work.finally(() => {
-      isDone = true;
-    });
-    watched.catch(() => {});
-    for (let turns = 0; !isDone && turns < 10_000; turns++) await this.world.time.runUntil(this.world.time.now + 20);
-    return watched;
   }
 }
 
