@@ -1,5 +1,5 @@
 /**
- * A stand-in for kustomize-controller's sync, as observed (docs/facts.md, F1 to F3): a dry-run apply of every
+ * kustomize-controller's sync of a Git repository, as observed (docs/facts.md, F1 to F3): a dry-run apply of every
  * object, then an apply of what differs, then a prune of what was removed. One refused object ends the sync. The
  * Kustomization's status says what became of it, where there is such an object.
  */
@@ -26,12 +26,14 @@ export interface SyncResult {
 
 /** The sync of one Kustomization; it remembers what it applied, for the prune. `fails` ends it before the first apply. */
 export function gitSync(flux: User, owner: NamespacedName) {
-  let inventory: AnyObject[] = [];
+  const apply = applier(flux, owner);
+  let inventory: readonly AnyObject[] = [];
 
   return async (manifests: AnyObject[], { fails }: { fails?: string } = {}): Promise<SyncResult> => {
     const begun = await beginSync(flux, owner);
     const nothing: SyncResult = { configured: [], unchanged: [], pruned: [], warnings: [], pruneFailed: [] };
-    const result = fails || begun?.spec.suspend ? nothing : await applyAndPrune(manifests);
+    let result = nothing;
+    if (!fails && !begun?.spec.suspend) ({ result, inventory } = await apply(manifests));
     if (begun)
       await endSync(
         flux,
@@ -41,8 +43,13 @@ export function gitSync(flux: User, owner: NamespacedName) {
       );
     return result;
   };
+}
 
-  async function applyAndPrune(manifests: AnyObject[]): Promise<SyncResult> {
+/** Applies manifests and prunes what those before had and they do not have; `inventory` is what it has applied by then. */
+export function applier(flux: User, owner: NamespacedName) {
+  let inventory: AnyObject[] = [];
+
+  return async (manifests: readonly AnyObject[]): Promise<{ result: SyncResult; inventory: readonly AnyObject[] }> => {
     const result: SyncResult = { configured: [], unchanged: [], pruned: [], warnings: [], pruneFailed: [] };
     const wanted = manifests.map((manifest) => ownedBy(owner, manifest));
     try {
@@ -57,15 +64,15 @@ export function gitSync(flux: User, owner: NamespacedName) {
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return { ...result, failed: error };
+      return { result: { ...result, failed: error }, inventory };
     }
     const stays = new Set(wanted.map(nameOf));
     const left = inventory.filter((object) => !stays.has(nameOf(object)));
     for (const object of left) await prune(flux, object, result);
     // What could not be pruned is tried again.
     inventory = [...wanted, ...left.filter((object) => !result.pruned.includes(nameOf(object)))];
-    return result;
-  }
+    return { result, inventory };
+  };
 }
 
 const notReady = (reason: string, message: string): Ready => {

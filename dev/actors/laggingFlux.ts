@@ -5,7 +5,7 @@
  */
 import type { AnyObject } from '../client/send.ts';
 import { ApiError } from '../client/send.ts';
-import { conditionAt, conditions, echo } from './fluxStandIn.ts';
+import { conditionAt, conditions, echo } from './conditions.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';
 

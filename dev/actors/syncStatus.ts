@@ -4,7 +4,7 @@
  */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { AnyObject } from '../client/send.ts';
-import { conditionAt, conditions } from './fluxStandIn.ts';
+import { conditionAt, conditions } from './conditions.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';
 
@@ -38,7 +38,7 @@ export async function endSync(
   });
 }
 
-function entryOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject) {
+export function entryOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject) {
   const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
   return { id: `${namespace}_${name}_${group}_${kind}`, v: version };
 }

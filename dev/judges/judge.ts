@@ -106,7 +106,7 @@ export class Judge {
     else if (this.budgets.isBudget(key)) this.accuseAll(key, revision, writer, this.budgets.takeBudget(key, object));
     else if (this.bakes.isHealthCheck(key)) this.bakes.takeHealth(key, object, seenMs);
     else if (FLUX_PREFIX.test(key)) this.takeFlux({ key, before, object, revision, writer }, seenMs);
-    else if (key.startsWith(ROLLOUTGATE_PREFIX)) this.takeRolloutGate(key, object, revision);
+    else if (key.startsWith(ROLLOUTGATE_PREFIX)) this.takeRolloutGate(key, object, revision, writer);
     else if (key.startsWith(ROLLOUT_PREFIX) && object) this.takeRollout(key, before, object, revision);
     const unlike = this.deployments?.take(key, object, seenMs) ?? [];
     if (this.clocksAreRight) this.accuseAll(key, revision, writer, unlike);
@@ -122,14 +122,15 @@ export class Judge {
     seenMs: number,
   ): void {
     const name = key.slice(GATE_PREFIX.length);
-    this.accuseAll(key, revision, writer, this.approvals.takeGate(name, gate, writer));
+    this.accuseAll(key, revision, writer, this.approvals.take(name, gate, writer));
     const history = this.gateHistory(name);
     const wasClosed = history.isClosedByWrite();
     history.take(gate, revision, Math.min(seenMs, writer?.answeredMs ?? seenMs));
     if (!wasClosed && history.isClosedByWrite()) this.findings.closings++;
   }
 
-  private takeRolloutGate(key: string, gate: AnyObject | undefined, revision: number): void {
+  private takeRolloutGate(key: string, gate: AnyObject | undefined, revision: number, writer: Write | undefined): void {
+    this.accuseAll(key, revision, writer, this.approvals.take(key, gate, writer));
     if (gate?.spec.passing !== false) this.notPassing.delete(key);
     else if (!this.notPassing.has(key)) {
       const rollout = `${gate.metadata.namespace}/${gate.spec.rolloutRef.name}`;
@@ -204,8 +205,11 @@ export class Judge {
   private checkHead(key: string, before: AnyObject, after: AnyObject, statusChanged: number, revision: number): void {
     const [head] = after.status.history;
     const decided = Date.parse(head.timestamp);
-    const { namespace, name } = after.metadata;
-    for (const what of this.approvals.missing(requiredBy(before, head), `${namespace}/${name}`, head.version.tag)) {
+    const rollout = `${after.metadata.namespace}/${after.metadata.name}`;
+    // A rollback needs no approval of a RolloutGate.
+    const asking = head.rolledBackFrom === undefined ? this.approvals.rolloutGatesOf(rollout) : [];
+    const required = [...requiredBy(before, head), ...asking];
+    for (const what of this.approvals.missing(required, rollout, head.version.tag)) {
       const writer = this.audit.writerOf(key, revision);
       this.accuse(key, revision, writer, `deploys ${head.version.tag} (${head.id}) with ${what}`);
     }

@@ -5,26 +5,42 @@ import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import type { LocalCluster } from './cluster.ts';
 import { directEdit, firstVersion, gateOpens, gitSync, heldVersion, type Stage, stageOn } from './demo/chapters.ts';
-import { withFlux } from './demo/flux.ts';
+import { type DemoFlux, withFakeFlux, withRealFlux } from './demo/flux.ts';
 import { settleNeighbours } from './demo/neighbours.ts';
+import { APP, HOME } from './demo/objects.ts';
 import { createStory, terminalOf } from './demo/story.ts';
 import { logToStderr } from './process/log.ts';
 import { parseOptions, readCommandLine } from './process/options.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';
 
-const HELP = `Usage: npm run demo -- [--keep] [--ui] [--metacontroller PATH]
+const HELP = `Usage: npm run demo -- [--flux] [--keep] [--ui] [--metacontroller PATH]
 
 Starts a real API server on this machine and shows one release, from a new tag to the Flux objects, past a gate and
 against a direct edit. Exits with 0 only when every step was really seen.
 
+  --flux                 with Flux's real source-controller and kustomize-controller, and a real registry, instead of a fake Flux. Their first
+                         build takes about ten minutes
   --keep                 leave the cluster up afterwards, until Ctrl-C
-  --ui                   with other applications beside it, and the page of \`kubectl rollouts ui\` open; tells slowly, and leaves all up until Ctrl-C
+  --ui                   with other applications beside it, and the page of \`kubectl rollouts ui\`; begins when you press Enter, or after half a minute,
+                         tells slowly, and leaves all up until Ctrl-C
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --help                 this text
 `;
 
 /** Between two chapters: somebody reads, and looks at the page. */
 const PAUSE_MS = 5000;
+/** The longest time until the story begins beside the page. */
+const OPENS_S = 30;
+
+/** Resolves when somebody has opened the page, or has had the time to. */
+async function openFor(address: string): Promise<void> {
+  process.stdout.write(`\nThe page, as an SRE: ${address}\n`);
+  openBrowser(address);
+  process.stdout.write(`Open it, then press Enter: the story begins. It begins by itself in ${OPENS_S} seconds.\n`);
+  const pressed = new Promise<void>((resolve) => process.stdin.once('data', () => resolve()));
+  await Promise.race([pressed, wait(OPENS_S * 1000)]);
+  process.stdin.pause();
+}
 
 async function tell(stage: Stage, pauseMs: number): Promise<void> {
   for (const chapter of [firstVersion, heldVersion, directEdit, gateOpens, gitSync]) {
@@ -34,48 +50,59 @@ async function tell(stage: Stage, pauseMs: number): Promise<void> {
 }
 
 function read(args: string[]) {
-  const options = { keep: { type: 'boolean' }, ui: { type: 'boolean' }, metacontroller: { type: 'string' } } as const;
+  const flag = { type: 'boolean' } as const;
+  const options = { flux: flag, keep: flag, ui: flag, metacontroller: { type: 'string' } } as const;
   return parseOptions({ args, options }).values;
 }
 
 async function main(): Promise<number> {
-  const { keep = false, ui = false, metacontroller } = readCommandLine(HELP, read);
+  const { flux: isReal = false, keep = false, ui = false, metacontroller } = readCommandLine(HELP, read);
   logToStderr('Starting a control plane on this machine …');
   const options = { prefix: 'rollout-hooks-demo-', metacontroller, failure: '\nThe demo stopped: ' };
-  return onTemporaryCluster(options, (cluster, interrupt) => tellOn(cluster, interrupt, { keep, ui }));
+  return onTemporaryCluster(options, async (cluster, interrupt) => {
+    if (isReal) logToStderr('Starting source-controller, kustomize-controller and a registry');
+    const starting = isReal ? withRealFlux(cluster.accessOf, logToStderr) : withFakeFlux(cluster.accessOf);
+    const flux = await Promise.race([starting, interrupt]);
+    if (!flux) return 130;
+    try {
+      return await tellOn(cluster, interrupt, flux, { keep, ui });
+    } finally {
+      await flux.stop();
+    }
+  });
 }
 
-interface Manner {
-  keep: boolean;
-  ui: boolean;
-}
-
-async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, { keep, ui }: Manner): Promise<number> {
-  const played = withFlux(cluster.accessOf);
+async function tellOn(
+  cluster: LocalCluster,
+  interrupt: Promise<undefined>,
+  flux: DemoFlux,
+  { keep, ui }: { keep: boolean; ui: boolean },
+): Promise<number> {
   if (ui) {
     logToStderr('Other applications move in beside it …');
     await settleNeighbours(cluster.accessOf);
   }
   const page = ui ? await servePageOn(cluster.kubeconfigOf('sre'), await buildPage()) : undefined;
-  if (page) {
-    process.stdout.write(`\nThe page, as an SRE: ${page.address}\n`);
-    openBrowser(page.address);
-  }
   const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
-  const stage = stageOn(cluster.accessOf, story);
-  const end = await Promise.race([tell(stage, ui ? PAUSE_MS : 0).then(() => 'told' as const), interrupt, cluster.died]);
+  const stage = stageOn(cluster.accessOf, story, flux);
+  const told = (async () => {
+    if (page) await openFor(page.address);
+    await tell(stage, ui ? PAUSE_MS : 0);
+    return 'told' as const;
+  })();
+  const end = await Promise.race([told, interrupt, cluster.died]);
   if (end === undefined) return 130;
   if (end !== 'told') throw end;
   process.stdout.write('\nEvery step was seen.\n');
   if (keep || ui) {
     process.stdout.write(
-      `\nThe cluster stays up until Ctrl-C. Look around with\n  export KUBECONFIG=${cluster.kubeconfigOf('admin')}\n` +
-        '  kubectl -n apps get rollouts,rolloutgates,fluxbindings,kustomizations,ocirepositories\n' +
-        `and as the team with ${cluster.kubeconfigOf('developer')}\n`,
+      `\nThe cluster stays up until Ctrl-C. Look around as the team with the command (npm run build:cli makes it):\n` +
+        `  export KUBECONFIG=${cluster.kubeconfigOf('developer')}\n  kubectl rollouts get ${APP} -n ${HOME}\n` +
+        `As an admin: ${cluster.kubeconfigOf('admin')}\n`,
     );
     await Promise.race([interrupt, cluster.died]);
   }
-  await Promise.all([page?.close(), played.stop()]);
+  await page?.close();
   return 0;
 }
 

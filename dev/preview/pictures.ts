@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { run } from '../../cli/runCommand.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { firstVersion, heldVersion, stageOn } from '../local/demo/chapters.ts';
-import { withFlux } from '../local/demo/flux.ts';
+import { type DemoFlux, withFakeFlux } from '../local/demo/flux.ts';
 import { settleNeighbours } from '../local/demo/neighbours.ts';
 import { HOME } from '../local/demo/objects.ts';
 import { createStory } from '../local/demo/story.ts';
@@ -28,11 +28,12 @@ page and \`kubectl rollouts get\` show then. Then it promotes a version of other
 `;
 
 /** Up to where a version waits. */
-async function tell(cluster: LocalCluster): Promise<void> {
+async function tell(cluster: LocalCluster, flux: DemoFlux): Promise<void> {
   await settleNeighbours(cluster.accessOf);
   const stage = stageOn(
     cluster.accessOf,
     createStory(() => {}, { colours: false, columns: 100 }),
+    flux,
   );
   await firstVersion(stage);
   await heldVersion(stage);
@@ -120,12 +121,12 @@ function html(text: string): string {
 readCommandLine(HELP, (args) => parseOptions({ args }));
 process.exit(
   await onTemporaryCluster({ prefix: 'rollout-hooks-pictures-' }, async (cluster) => {
-    const played = withFlux(cluster.accessOf);
-    await tell(cluster);
+    const flux = withFakeFlux(cluster.accessOf);
+    await tell(cluster, flux);
     await takePictures(cluster);
     await takeTerminal(cluster);
     writeFileSync(join(OUT, 'promotion.png'), await takeMovingPicture(cluster));
-    await played.stop();
+    await flux.stop();
     process.stdout.write(`Taken: ${OUT}\n`);
     return 0;
   }),

@@ -1,5 +1,5 @@
 /** Plays a plan: work and faults, then peace until everything is as it must be in the end, then silence, and the judgement. */
-import { ask, timestamp } from '../actors/ask.ts';
+import { ask } from '../actors/ask.ts';
 import { gate, ref, rolloutBudget } from '../actors/objects.ts';
 import { type Random, randomFrom } from '../actors/random.ts';
 import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from '../chaos/work/team.ts';
@@ -90,7 +90,7 @@ class Run {
   async play(): Promise<Outcome> {
     const { world } = this;
     world.start();
-    await this.#until(this.#create());
+    await this.world.until(this.#create());
     world.startDriver();
     await world.time.runUntil(world.time.now + START_MS);
     const begin = world.time.now;
@@ -228,7 +228,7 @@ class Run {
         this.#later(turn * (100 + this.#dice.next() * 1500), () => this.#turn(team, 'freeze', action));
       }
     },
-    forge: (team) => this.#attempt(`forge ${team.namespace}`, () => this.#forge(team)),
+    forge: (team) => this.#attempt(`forge ${team.namespace}`, () => team.forge()),
     deliver: (team) => {
       const versions = this.#dice.integer(2, 3);
       const fails = this.#dice.next() < 0.7;
@@ -265,19 +265,6 @@ class Run {
       });
     },
   };
-
-  #forge({ namespace, releases }: Team): Promise<unknown> {
-    const { sre } = this.#people;
-    const at = timestamp(sre.now());
-    const given = ['developer', 'admin'].map((by) => ({
-      version: `1.${releases()}.0`,
-      rollout: `${namespace}/app`,
-      by,
-      at,
-    }));
-    const annotations = { 'gate.fluxcd.io/approvals': JSON.stringify({ given }) };
-    return sre.mergePatch(ref('gate', namespace, 'signed'), { metadata: { annotations } });
-  }
 
   #later(ms: number, what: () => void): void {
     this.world.time.after(ms, () => {
@@ -335,9 +322,9 @@ class Run {
         this.#attempt(`mend ${index}`, () => team.mend());
       }
       await world.time.runUntil(world.time.now + ROUND_MS);
-      const left = await this.#until(Promise.all(teams.map((team) => team.unsettled()))).catch((error) => [
-        [error.message],
-      ]);
+      const left = await this.world
+        .until(Promise.all(teams.map((team) => team.unsettled())))
+        .catch((error) => [[error.message]]);
       if (left.flat().length === 0) return [];
       if (world.time.now > deadline) return left.flat().map((text) => `not as it must be in the end: ${text}`);
     }
@@ -346,7 +333,7 @@ class Run {
   async #surely(what: () => Promise<unknown>, deadline: number): Promise<void> {
     for (;;) {
       try {
-        await this.#until(what());
+        await this.world.until(what());
         return;
       } catch (error) {
         if (this.world.time.now > deadline) throw error;
@@ -366,18 +353,5 @@ class Run {
       const { namespace, name } = object.metadata;
       return `written although nobody does anything: ${resource} ${namespace}/${name}`;
     });
-  }
-
-  /** Time goes on until it is done. */
-  async #until<T>(work: Promise<T>): Promise<T> {
-    let isDone = false;
-    const watched = work.finally(() => {
-      isDone = true;
-    });
-    watched.catch(() => {});
-    const deadline = this.world.time.now + SETTLE_MS;
-    while (!isDone && this.world.time.now < deadline) await this.world.time.runUntil(this.world.time.now + 50);
-    if (!isDone) throw new Error('the simulation waits for an answer that never comes');
-    return watched;
   }
 }

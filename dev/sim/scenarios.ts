@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { fluxStandIn } from '../actors/fluxStandIn.ts';
+import { fakeFlux } from '../actors/fakeFlux.ts';
 import { gitSync } from '../actors/gitSync.ts';
 import { gate, imagePolicy, kustomization, ref, rollout, rolloutGate } from '../actors/objects.ts';
 import type { User } from '../actors/user.ts';
@@ -133,7 +133,7 @@ class Scene {
     const { world } = this;
     const begin = world.time.now;
     world.start();
-    await this.#until(this.#base(fixture));
+    await this.world.until(this.#base(fixture));
     world.startDriver();
     await this.pass(SETTLE_MS);
     for (const step of steps) {
@@ -199,7 +199,7 @@ class Scene {
   async bind({ name, gates = [] }: Data): Promise<void> {
     const named = gates.map(({ namespace, gate: of }: Data) => `${namespace}/${of}`);
     await this.exists(await this.#bound(name, named, {}));
-    await fluxStandIn({ flux: this.flux }).reconcile(NAMESPACE);
+    await fakeFlux({ flux: this.flux }).reconcile(NAMESPACE);
   }
 
   /** A sync of Git, whose Kustomization applies the object. */
@@ -252,7 +252,7 @@ class Scene {
   async #surely(what: () => Promise<unknown>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#until(what());
+        await this.world.until(what());
         return;
       } catch (error) {
         if (error instanceof ApiError) return;
@@ -260,16 +260,6 @@ class Scene {
         await this.pass(SECOND);
       }
     }
-  }
-
-  async #until<T>(work: Promise<T>): Promise<T> {
-    let isDone = false;
-    const watched = work.finally(() => {
-      isDone = true;
-    });
-    watched.catch(() => {});
-    for (let turns = 0; !isDone && turns < 10_000; turns++) await this.world.time.runUntil(this.world.time.now + 20);
-    return watched;
   }
 }
 
@@ -320,7 +310,7 @@ const STEPS: Record<string, (scene: Scene, data: any) => unknown> = {
   git: (scene, data: Data) => scene.git(data),
   edit: (scene, data: Data) => scene.edit(data),
   until: (scene, time: string) => scene.until(time),
-  apply: (scene) => fluxStandIn({ flux: scene.flux }).reconcile(NAMESPACE),
+  apply: (scene) => fakeFlux({ flux: scene.flux }).reconcile(NAMESPACE),
   delete: (scene, [kind, name, namespace = NAMESPACE]: string[]) => scene.remove(kind!, namespace, name!),
 };
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import {
   type AnyObject,
   gate,
@@ -18,7 +18,7 @@ import { conditionOf, history, tagArrives, variablesArrive } from './support/ver
 
 const view = sharedCluster();
 const { admin, developer, sre, dir, newNamespace, publish } = view;
-const standIn = fluxStandIn(view);
+const fake = fakeFlux(view);
 
 const SELECTS_ALL = { spec: { default: 'opened', selects: {} } };
 const read = (object: AnyObject) => admin.get(object as never);
@@ -49,7 +49,7 @@ async function frozenNamespace() {
   }
   for (const name of ['app', 'web']) await tagArrives(admin, ns, name, '1.0.0');
   await waitFor(async () => {
-    await standIn.reconcile(ns);
+    await fake.reconcile(ns);
     const heads = await Promise.all(['app', 'web'].map((name) => headOf(ns, name)));
     return heads.every(({ appliedTime }) => appliedTime !== undefined);
   }, '1.0.0 to have arrived in both');
@@ -111,13 +111,13 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
     await tagArrives(admin, ns, 'app', '1.1.0');
     await passes(source);
     // The variable follows what the source has fetched.
-    await standIn.fetch(ns, 'app');
+    await fake.fetch(ns, 'app');
     await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
     await passes(sync);
     const text = `False GateClosed: Reconciliation continues although gate '${ns}/freeze' is closed: it was bypassed.`;
     await waitFor(async () => conditionText(await read(sync), 'Approved') === text, 'the condition to say so');
 
-    await standIn.apply(ns, 'app');
+    await fake.apply(ns, 'app');
     await isHeldAgain(source);
     await isHeldAgain(sync);
     await waitFor(async () => (await headOf(ns, 'app')).bakeStatus === 'Succeeded', 'the bake of 1.1.0');

@@ -1,6 +1,6 @@
 /** How each write of a managed field is handled: docs/reference/writes.md, W1 to W5. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import { type AnyObject, kustomization, ociRepository, ref, rollout, sharedCluster } from './support/cluster.ts';
 import { imageTag, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
 
@@ -27,7 +27,7 @@ async function variablesExist() {
   await developer.clientSideApply(manifest);
   await developer.clientSideApply(source);
   await tagArrives(admin, ns, 'app', DEPLOYED_TAG);
-  await fluxStandIn({ flux }).fetch(ns, 'app');
+  await fakeFlux({ flux }).fetch(ns, 'app');
   await variablesArrive(admin, ns, 'app', { APP_VERSION: DEPLOYED_TAG });
 }
 

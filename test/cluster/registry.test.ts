@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
-import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
+import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../../dev/local/registry/realRegistry.ts';
 import { call as command } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import {
   kustomization,
   ociRepository,
@@ -23,7 +23,7 @@ describe('a release', () => {
     for (const tag of ['1.0.0', '1.1.0']) {
       await publish(ns, 'app', tag);
       await tagArrives(admin, ns, 'app', tag);
-      await fluxStandIn({ flux }).fetch(ns, 'app');
+      await fakeFlux({ flux }).fetch(ns, 'app');
       await variablesArrive(admin, ns, 'app', { APP_VERSION: tag });
     }
     expect(await history(admin, ns, 'app')).toEqual([

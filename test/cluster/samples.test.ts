@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import { type AnyObject, rollout, sharedCluster } from './support/cluster.ts';
 import { createStrictly } from './support/examples.ts';
 import { tagArrives, variablesArrive } from './support/versions.ts';
@@ -36,7 +36,7 @@ describe('the samples', () => {
       await publish(ns, policy, `1.0.${name.length}`);
     }
     await tagArrives(admin, ns, 'my-app-repo', '1.0.14');
-    await fluxStandIn({ flux }).fetch(ns, 'my-app-repo');
+    await fakeFlux({ flux }).fetch(ns, 'my-app-repo');
     await variablesArrive(admin, ns, 'my-app-kustomization', { IMAGE_TAG: '1.0.14' });
     await variablesArrive(admin, ns, 'my-app-kustomization-older', { IMAGE_TAG: '1.0.14' });
     await variablesArrive(admin, ns, 'my-app', {

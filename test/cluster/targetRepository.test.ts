@@ -1,8 +1,8 @@
 /** Releases are copied between two real registries with passwords, by Jobs that run on this machine. */
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RealRegistry, startRealRegistry } from '../../dev/local/registry/realRegistry.ts';
 import { holdingProxy } from '../server/registry/proxies.ts';
-import { type RealRegistry, startRealRegistry } from '../server/registry/realRegistry.ts';
 import { sharedCluster, waitFor } from './support/cluster.ts';
 import { type CopyingStory, copyingStory, targetOf } from './support/copyingStory.ts';
 

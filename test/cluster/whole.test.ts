@@ -1,6 +1,7 @@
 /** A version arrives whole: the manifests of one version are never applied with the variable of another. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { conditionAt, echo, type FluxStandIn, fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import { conditionAt, echo } from '../../dev/actors/conditions.ts';
+import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import { laggingFlux } from '../../dev/actors/laggingFlux.ts';
 import { randomFrom } from '../../dev/actors/random.ts';
 import {
@@ -15,7 +16,7 @@ import {
 import { tagArrives, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, flux, newNamespace, publish } = sharedCluster();
-const stand: FluxStandIn = fluxStandIn({ flux });
+const fake = fakeFlux({ flux });
 
 interface App {
   ns: string;
@@ -31,9 +32,9 @@ async function running(): Promise<App> {
   await developer.create(kustomization(ns, 'app', { variables: { VERSION: 'app' } }));
   await publish(ns, 'app', '1.0.0');
   await tagArrives(admin, ns, 'app', '1.0.0');
-  await stand.fetch(ns, 'app');
+  await fake.fetch(ns, 'app');
   await variablesArrive(admin, ns, 'app', { VERSION: '1.0.0' });
-  await waitFor(() => stand.apply(ns, 'app'), 'the first apply');
+  await waitFor(() => fake.apply(ns, 'app'), 'the first apply');
   return {
     ns,
     get: () => admin.get(ref('kustomization', ns, 'app')),
@@ -95,7 +96,7 @@ describe('a kustomize-controller whose caches lag, however they do', () => {
     });
     const arrives = async (tag: string) => {
       await tagArrives(admin, ns, 'app', tag);
-      await stand.fetch(ns, 'app');
+      await fake.fetch(ns, 'app');
       await waitFor(() => lagging.applied.at(-1)?.artifact === tag, `${tag} to be applied`);
     };
     try {

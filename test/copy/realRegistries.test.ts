@@ -1,6 +1,6 @@
 /** The copy command between two real registries (distribution v3) with passwords. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
+import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../../dev/local/registry/realRegistry.ts';
 import { copyProcess, mountedLogin, type WatchedProcess } from './command.ts';
 import { OCI_INDEX, OCI_MANIFEST } from './fakeRegistry.ts';
 

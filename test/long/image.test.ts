@@ -7,6 +7,7 @@ import { copyJob } from '../../core/releaseCopy/job.ts';
 import { type Container, containerProblem, startContainer } from '../../dev/image/container.ts';
 import { buildImageTree, type ImageTree } from '../../dev/image/imageTree.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
+import { PASSWORD, startRealRegistry, USER } from '../../dev/local/registry/realRegistry.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { kustomization, ref, rollout, rolloutGate, viewCluster, waitFor } from '../cluster/support/cluster.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
@@ -14,7 +15,6 @@ import { substitutes, variablesArrive } from '../cluster/support/versions.ts';
 import { mountedLogin } from '../copy/command.ts';
 import { objectIn } from '../manifests/files.ts';
 import { ask } from '../server/program.ts';
-import { PASSWORD, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
 
 const { spec: pod } = objectIn('app/deployment.yaml').spec.template;
 const [{ env, ports, ...deployed }] = pod.containers;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import { FOR_FEATURES } from '../../dev/local/cluster.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
@@ -48,7 +48,7 @@ const [endAutomation, openGates, remove, deleteKinds] = stepsOf('Upgrading and r
 );
 /** What is held, by docs/gates.md: the last column is MEMORY. */
 const list = /^kubectl get .*MEMORY.*$/m.exec(readFileSync(join(REPOSITORY, 'docs/gates.md'), 'utf8'))![0];
-const flux = () => fluxStandIn(view);
+const flux = () => fakeFlux(view);
 /** From Git, by the Kustomization `parent`. */
 const child = () => gated('Kustomization', ns, 'child', 'freeze');
 let syncFromGit: ReturnType<typeof gitSync>;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import {
   type ClusterView,
@@ -54,8 +54,8 @@ async function aRelease(): Promise<void> {
   await developer.create(rollout(NS, 'api', { spec: { bakeTime: '10m', healthCheckSelector: { selector } } }));
   await developer.create(rollout(NS, 'my-app'));
   await variablesArrive(admin, NS, 'my-app', { APP_VERSION: '1.0.0' });
-  await fluxStandIn(view).fetch(NS, 'my-app');
-  await fluxStandIn(view).apply(NS, 'my-app');
+  await fakeFlux(view).fetch(NS, 'my-app');
+  await fakeFlux(view).apply(NS, 'my-app');
   await admin.create(rolloutGate(NS, 'qa', 'my-app', { passing: false }));
   await publish(NS, 'my-app', '1.1.0');
   await conditionIs('my-app', 'WaitingForRolloutGates');

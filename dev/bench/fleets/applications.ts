@@ -3,7 +3,7 @@
  * HealthChecks of class kustomization the Rollouts bake on them, and Flux is played: it applies some ConfigMaps for each Kustomization.
  */
 import { inParallel } from '../../../hooks/inParallel.ts';
-import { conditionAt, conditions } from '../../actors/fluxStandIn.ts';
+import { conditionAt, conditions } from '../../actors/conditions.ts';
 import { configMap, imagePolicy, kustomization, ref, rollout } from '../../actors/objects.ts';
 import { User } from '../../actors/user.ts';
 import { applyObject, pathOf } from '../../client/resources.ts';

@@ -1,7 +1,7 @@
 /** Where the applications of a fleet come from: a GitRepository whose artifact a bench brings, so that fetching is no part of what it measures. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { conditionAt } from '../../actors/fluxStandIn.ts';
+import { conditionAt } from '../../actors/conditions.ts';
 import { ref } from '../../actors/objects.ts';
 import type { User } from '../../actors/user.ts';
 

@@ -1,7 +1,7 @@
 /** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
 import { isDeepStrictEqual } from 'node:util';
 import { ask, timestamp } from '../../actors/ask.ts';
-import { fluxStandIn } from '../../actors/fluxStandIn.ts';
+import { fakeFlux } from '../../actors/fakeFlux.ts';
 import { gitSync } from '../../actors/gitSync.ts';
 import {
   gate,
@@ -88,6 +88,8 @@ export interface Team {
   reconcile(): Promise<void>;
   /** A person does something, allowed or not. */
   act(): Promise<void>;
+  /** Somebody writes other people's approvals into the record of a Gate or RolloutGate. */
+  forge(): Promise<void>;
   /** Health is reported: at random, and Healthy once nobody wants anything any more. */
   report(): Promise<void>;
   /** Every Gate opens that holds its versions. */
@@ -106,7 +108,7 @@ export interface Team {
 export function teamOf(index: number, { admin, developer, sre, flux, reporter }: People, random: Random): Team {
   const namespace = `team-${index}`;
   const owner = { namespace: FLUX_NAMESPACE, name: namespace };
-  const standIn = fluxStandIn({ flux });
+  const fake = fakeFlux({ flux });
   const sync = gitSync(flux, owner);
   const app = ref('rollout', namespace, 'app');
   const qa = ref('rolloutGate', namespace, 'qa');
@@ -173,8 +175,10 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
   const changeOf = (one: Ref, text: string) =>
     one.kind === 'Kustomization' ? { path: text } : { url: `oci://registry.example.com/${text.slice(2)}` };
 
-  const approve = (person: User, version: string) =>
-    person.mergePatch(signed, { metadata: { annotations: { 'approve.gate.fluxcd.io/for': version } } });
+  const approve = async (person: User, version: string) => {
+    await person.mergePatch(signed, { metadata: { annotations: { 'approve.gate.fluxcd.io/for': version } } });
+    await person.mergePatch(qa, request({ approve: version }));
+  };
 
   /** What somebody has asked for, and the newest; refused until the Rollout knows it. */
   const approveAll = async () => {
@@ -233,17 +237,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     approve: async () => {
       if (takesApprovals) await approve(any([sre, admin]), random.next() < 0.7 ? tag(newest) : someVersion());
     },
-    forge: async () => {
-      if (!takesApprovals) return;
-      const given = ['sre', 'admin'].map((by) => ({
-        version: tag(newest),
-        rollout: `${namespace}/app`,
-        by,
-        at: timestamp(sre.now()),
-      }));
-      const forged = { 'gate.fluxcd.io/approvals': JSON.stringify({ given }) };
-      await sre.mergePatch(signed, { metadata: { annotations: forged } });
-    },
+    forge: () => self.forge(),
   };
 
   const self: Team = {
@@ -254,7 +248,8 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       await sre.create(gate(namespace, 'freeze', { spec: { default: 'opened' } }));
       await sre.create(gate(namespace, 'approval', { spec: { default: 'closed', window: APPROVAL_WINDOW } }));
       if (takesApprovals) await sre.create(gate(namespace, 'signed', { spec: { approvals: { required: 2 } } }));
-      await sre.create(rolloutGate(namespace, 'qa', 'app', { passing: true }));
+      const approvals = takesApprovals && { approvals: { required: 2 } };
+      await sre.create(rolloutGate(namespace, 'qa', 'app', { passing: true, ...approvals }));
       await admin.create(kustomization(owner.namespace, owner.name, { spec: { sourceRef: source } }));
       await admin.create(imagePolicy(namespace, 'app'));
       const names = [index % 2 === 0 ? 'freeze' : 'approval', ...(takesApprovals ? ['signed'] : [])];
@@ -288,9 +283,21 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       const { failed } = await sync(manifests());
       if (failed) throw failed;
     },
-    reconcile: () => standIn.reconcile(namespace),
+    reconcile: () => fake.reconcile(namespace),
     act: async () => {
       await acts[random.weighted(bakes ? ACTS_WHERE_BAKED : ACTS)]();
+    },
+    forge: async () => {
+      if (!takesApprovals) return;
+      const [object, record, about] = any([
+        [signed, 'gate.fluxcd.io/approvals', { rollout: `${namespace}/app` }],
+        [qa, 'rollout.kuberik.com/approvals', {}],
+      ] as const);
+      const { uid } = (await sre.get(app)).metadata;
+      const by = ['developer', 'admin'];
+      const at = timestamp(sre.now());
+      const given = by.map((person) => ({ version: tag(newest), ...about, uid, by: person, at }));
+      await sre.mergePatch(object, { metadata: { annotations: { [record]: JSON.stringify({ given }) } } });
     },
     report: async () => {
       await (isCalm ? health?.recover() : health?.act());

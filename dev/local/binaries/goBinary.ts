@@ -2,6 +2,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
+import type { Log } from '../process/log.ts';
 import { cacheOfPins, madeOnce } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
@@ -12,6 +13,8 @@ export interface GoBinaryOptions {
   tags?: string;
   /** A file that the program's module embeds, made by a build of its own, and that its release does not hold: an empty one takes its place. */
   embedded?: { module: string; file: string };
+  /** Takes what is built, and how long that took. */
+  log?: Log | undefined;
 }
 
 /** The path of a binary that was built before; undefined where it was not. `module` is a folder of dev/tools. */
@@ -24,15 +27,20 @@ export function cachedGoBinary(module: string, name: string = basename(module)):
 export async function provideGoBinary(
   module: string,
   program: string,
-  { name = basename(module), tags, embedded }: GoBinaryOptions = {},
+  { name = basename(module), tags, embedded, log = () => {} }: GoBinaryOptions = {},
 ): Promise<string> {
-  return madeOnce(cacheOf(module), name, async (built) => {
+  const waiting = () => log(`Another process is building ${name}; waiting for it`);
+  const build = async (built: string) => {
     requireGo(name);
+    log(`Building ${name}, once on this machine: about three minutes on two cores`);
+    const start = performance.now();
     const args = ['build', '-buildvcs=false', ...(tags ? ['-tags', tags] : []), '-o', built, program];
     const pins = join(REPOSITORY, 'dev/tools', module);
     const cwd = embedded ? await withEmbedded(embedded, pins, dirname(built)) : pins;
     await runGo({ purpose: `Building ${name}`, cwd, args });
-  });
+    log(`Built ${name} in ${Math.round((performance.now() - start) / 1000)} s`);
+  };
+  return madeOnce(cacheOf(module), name, build, waiting);
 }
 
 /** Go writes nothing into its module cache: a copy of the module, and the pins with that in its place. Resolves to the folder to build in. */

@@ -1,19 +1,13 @@
 /** The chapters of the demo: each does its part on the cluster, tells it, and throws where it was not seen. */
+import { ref } from '../../actors/objects.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import type { ObjectRef } from '../../client/resources.ts';
 import { type AnyObject, ApiError } from '../../client/send.ts';
 import { Problem } from '../process/problem.ts';
 import { until } from '../process/until.ts';
-import {
-  gitRepository,
-  imagePolicy,
-  kustomization,
-  namespace,
-  ociRepository,
-  rollout,
-  rolloutGate,
-} from './objects.ts';
+import type { DemoFlux } from './flux.ts';
+import { APP, HOME, imagePolicy, kustomization, namespace, ociRepository, rollout, rolloutGate } from './objects.ts';
 import type { Story } from './story.ts';
 
 /** The parts of the cluster the story uses. */
@@ -21,35 +15,37 @@ export interface Stage {
   story: Story;
   admin: User;
   developer: User;
-  flux: User;
+  flux: DemoFlux;
 }
 
-export function stageOn(accessOf: (user: 'admin' | 'developer' | 'flux') => Access, story: Story): Stage {
-  const as = (user: 'admin' | 'developer' | 'flux') => new User(accessOf(user));
-  return { story, admin: as('admin'), developer: as('developer'), flux: as('flux') };
+export function stageOn(accessOf: (user: 'admin' | 'developer') => Access, story: Story, flux: DemoFlux): Stage {
+  const as = (user: 'admin' | 'developer') => new User(accessOf(user));
+  return { story, admin: as('admin'), developer: as('developer'), flux };
 }
 
 const BY_DEMO = { manager: 'demo' };
 
-export async function firstVersion({ story, admin, developer }: Stage): Promise<void> {
+export async function firstVersion({ story, admin, developer, flux }: Stage): Promise<void> {
   story.chapter('A team binds a Kustomization and an OCIRepository to a Rollout');
-  for (const object of [namespace, imagePolicy, gitRepository]) await admin.apply(object, BY_DEMO);
+  for (const object of [namespace, imagePolicy, ...flux.credentials]) await admin.apply(object, BY_DEMO);
   story.command('kubectl apply -f rollout.yaml -f kustomization.yaml -f ocirepository.yaml   # as developer');
-  for (const object of [kustomization, ociRepository, rollout]) await developer.apply(object, BY_DEMO);
+  for (const object of [ociRepository(flux.source), kustomization, rollout]) await developer.apply(object, BY_DEMO);
   story.say('Git says 0.9.0 in both. Flux finds the tag 1.0.0 in the registry:');
-  const since = await publish(admin, '1.0.0');
+  const since = await publish(admin, flux, '1.0.0');
   await arrival(admin, '1.0.0');
   story.seen(
     `Kustomization my-app has APP_VERSION=1.0.0, OCIRepository my-app has tag=1.0.0, ${since()} after the tag`,
   );
+  await applied(admin, '1.0.0');
+  story.seen(`Flux has applied 1.0.0, ${since()} after the tag`);
 }
 
-export async function heldVersion({ story, admin }: Stage): Promise<void> {
+export async function heldVersion({ story, admin, flux }: Stage): Promise<void> {
   story.chapter('Version 1.1.0 appears, and a gate is closed');
   story.command('kubectl apply -f gate.yaml                       # RolloutGate qa, passing: false');
   await admin.apply(rolloutGate(false), BY_DEMO);
   story.say('Flux finds the tag 1.1.0:');
-  await publish(admin, '1.1.0');
+  await publish(admin, flux, '1.1.0');
   const held = await until(`the Rollout to see 1.1.0 and hold it`, async () => {
     const status = (await read(admin, rollout)).status ?? {};
     const gates = condition(status, 'GatesPassing');
@@ -79,6 +75,8 @@ export async function gateOpens({ story, admin }: Stage): Promise<void> {
   await admin.apply(rolloutGate(true), BY_DEMO);
   await arrival(admin, '1.1.0');
   story.seen(`Kustomization and OCIRepository have 1.1.0, ${since()} after the gate opened`);
+  await applied(admin, '1.1.0');
+  story.seen(`Flux has applied 1.1.0, ${since()} after the gate opened`);
   const [newest, before] = (await read(admin, rollout)).status.history;
   story.quote(`history: ${newest.id} ${newest.version.tag} (${newest.message}), ${before.id} ${before.version.tag}`);
 }
@@ -89,10 +87,7 @@ export async function gitSync({ story, admin, flux }: Stage): Promise<void> {
     'kubectl apply --server-side --force-conflicts -f kustomization.yaml   # as kustomize-controller does it',
   );
   const before = await read(admin, kustomization);
-  const sync = { manager: 'kustomize-controller', force: true };
-  const { warnings } = await flux.apply(kustomization, sync);
-  for (const warning of warnings) story.quote(`Warning: ${warning}`);
-  const { object } = await flux.apply(kustomization, { ...sync, dryRun: true });
+  for (const warning of await flux.sync(kustomization)) story.quote(`Warning: ${warning}`);
   const after = await read(admin, kustomization);
   if (after.metadata.generation !== before.metadata.generation) {
     throw new Problem(
@@ -100,28 +95,36 @@ export async function gitSync({ story, admin, flux }: Stage): Promise<void> {
     );
   }
   await expectVersion(admin, '1.1.0');
-  const drift =
-    object.metadata.resourceVersion === after.metadata.resourceVersion ? 'and the next sync sees no drift' : '';
-  story.seen(`the spec is as it was, 1.1.0 stays ${drift}`);
+  await flux.sync(kustomization);
+  const { generation, resourceVersion } = (await read(admin, kustomization)).metadata;
+  const hasDrift = generation !== after.metadata.generation || resourceVersion !== after.metadata.resourceVersion;
+  story.seen(`the spec is as it was, 1.1.0 stays${hasDrift ? '' : ' and the next sync sees no drift'}`);
 }
 
 const read = (user: User, object: AnyObject) => user.get(object as ObjectRef);
 
-/** What image-reflector-controller does when it finds a tag. */
-async function publish(admin: User, tag: string): Promise<() => string> {
+/** CI pushes it; then what image-reflector-controller does when it finds a tag. */
+async function publish(admin: User, flux: DemoFlux, tag: string): Promise<() => string> {
+  await flux.push(tag);
   const since = clock();
   await admin.patchStatus(imagePolicy as ObjectRef, { latestRef: { name: 'registry.example/my-app', tag } });
   return since;
 }
 
 async function versions(admin: User): Promise<string[]> {
-  const [app, source] = await Promise.all([read(admin, kustomization), read(admin, ociRepository)]);
+  const [app, source] = await Promise.all([read(admin, kustomization), admin.get(ref('ociRepository', HOME, APP))]);
   return [app.spec.postBuild?.substitute?.APP_VERSION, source.spec.ref?.tag];
 }
 
 async function arrival(admin: User, version: string): Promise<void> {
   await until(`${version} to arrive in both Flux objects`, async () =>
     (await versions(admin)).every((found) => found === version) ? true : undefined,
+  );
+}
+
+async function applied(admin: User, version: string): Promise<void> {
+  await until(`Flux to apply ${version}`, async () =>
+    (await read(admin, kustomization)).status?.lastAppliedRevision?.startsWith(`${version}@`) ? true : undefined,
   );
 }
 

@@ -10,6 +10,7 @@ import { moduleFolder, provideGoBinary } from '../binaries/goBinary.ts';
 import { serviceAccountKubeconfig } from '../controlPlane/serviceAccount.ts';
 import { installKinds } from '../install/kinds.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
+import type { Log } from '../process/log.ts';
 import { freePort } from '../process/ports.ts';
 
 const NAMESPACE = 'flux-system';
@@ -28,12 +29,14 @@ interface Options {
   withOperator?: boolean;
   /** notification-controller too, with its CRDs: where it takes events, as `127.0.0.1:9090`. */
   eventsAddress?: string | undefined;
+  /** Takes what is built. */
+  log?: Log;
 }
 
 /** Builds them where the cache has none: ten minutes on two cores. Resolves when all are ready. */
 export async function startFlux(
   admin: User,
-  { withHelm, withOperator, eventsAddress }: Options = {},
+  { withHelm, withOperator, eventsAddress, log }: Options = {},
 ): Promise<FluxControllers> {
   const dir = mkdtempSync(join(tmpdir(), 'flux-'));
   const started: RunningChild[] = [];
@@ -57,14 +60,14 @@ export async function startFlux(
     );
   };
   const startController = async (name: ControllerName, args: string[] = []) =>
-    start(name, await provideGoBinary(`flux/${name}`, `github.com/fluxcd/${name}`), [
+    start(name, await provideGoBinary(`flux/${name}`, `github.com/fluxcd/${name}`, { log }), [
       '--watch-all-namespaces',
       ...args,
     ]);
   const startOperator = async () => {
     for (const crd of await operatorCrds()) await admin.create(crd);
     const embedded = { module: OPERATOR, file: 'web/dist/index.html' };
-    const command = await provideGoBinary('flux/flux-operator', `${OPERATOR}/cmd/operator`, { embedded });
+    const command = await provideGoBinary('flux/flux-operator', `${OPERATOR}/cmd/operator`, { embedded, log });
     // It refuses to run without.
     const env = { GODEBUG: 'fips140=on' };
     await start('flux-operator', command, [`--web-server-port=${await freePort()}`, `--storage-path=${dir}`], env);

@@ -21,6 +21,7 @@ import { VirtualTime } from './virtualTime.ts';
 
 const START = Date.parse('2026-03-02T08:00:00Z');
 const ADMISSION_TIMEOUT_MS = 5000;
+const PATIENCE_MS = 45 * 60_000;
 const REPLICAS = ['hooks-1', 'hooks-2'];
 
 const SETTINGS: Settings = {
@@ -218,6 +219,19 @@ export class World {
     this.#held.clear();
     this.#wrongBy.clear();
     this.weather = CALM;
+  }
+
+  /** Time goes on until the work is done. */
+  async until<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const watched = work.finally(() => {
+      isDone = true;
+    });
+    watched.catch(() => {});
+    const deadline = this.time.now + PATIENCE_MS;
+    while (!isDone && this.time.now < deadline) await this.time.runUntil(this.time.now + 50);
+    if (!isDone) throw new Error('the simulation waits for an answer that never comes');
+    return watched;
   }
 
   #note(what: string): void {

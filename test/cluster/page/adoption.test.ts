@@ -1,6 +1,6 @@
 /** Adopting on the page: what no Rollout is in charge of, what would be written, and that nothing that runs changes by it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
 import { kustomization, ociRepository, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 
@@ -26,7 +26,7 @@ describe('adopting', () => {
     await view.developer.create(running('cluster', { REGION: 'eu' }));
     const source = ociRepository(ns, 'app');
     await view.developer.create({ ...source, spec: { ...source.spec, ref: { tag: '1.0.0' } } });
-    const flux = fluxStandIn(view);
+    const flux = fakeFlux(view);
     await flux.fetch(ns, 'app');
     await flux.apply(ns, 'app');
     [sre, developer] = await Promise.all([visitorOf(view.dir, 'sre', ns), visitorOf(view.dir, 'developer', ns)]);

@@ -1,6 +1,6 @@
 /** A Helm application: the Rollout manages the chart's OCIRepository, and waits for the HelmRelease that follows it. helm-controller is played. */
 import { describe, expect, it } from 'vitest';
-import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { ApiError, gate, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { applyExample } from '../support/examples.ts';
 import { ask } from '../support/gates.ts';
@@ -8,7 +8,7 @@ import { conditionOf, tagArrives } from '../support/versions.ts';
 
 const view = sharedCluster();
 const { admin, developer, sre, newNamespace, publish } = view;
-const flux = fluxStandIn(view);
+const flux = fakeFlux(view);
 
 /** manifests/examples/promotion/helm.yaml, with shorter times. */
 async function installed(spec: Record<string, unknown> = {}) {

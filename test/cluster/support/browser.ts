@@ -54,13 +54,9 @@ export async function visitorWith(
   shown: readonly string[] = [],
 ): Promise<Visitor> {
   assets ??= buildPage();
-  launched ??= launchBrowser();
-  const [server, browser] = await Promise.all([
-    servePageOn(kubeconfig, await assets, { namespace, contexts: shown }),
-    launched,
-  ]);
+  const server = await servePageOn(kubeconfig, await assets, { namespace, contexts: shown });
   const token = server.address.split('token=')[1]!;
-  const tabs = tabsOf(browser, (path, options) => `${server.origin}${path}#token=${options.token ?? token}`);
+  const tabs = await openTabs((path, options) => `${server.origin}${path}#token=${options.token ?? token}`);
   return {
     ...tabs,
     server,
@@ -86,8 +82,7 @@ export async function teamTabs({ origin }: Pick<TeamPage, 'origin'>, account: st
     await tab.getByRole('button', { name: 'Sign out' }).waitFor();
     await tab.close();
   };
-  launched ??= launchBrowser();
-  return tabsOf(await launched, (path) => origin + path, enter);
+  return openTabs((path) => origin + path, enter);
 }
 
 /** From the page that asks for it, at the local issuer. */
@@ -97,11 +92,12 @@ export async function signIn(tab: Page, account: string): Promise<void> {
 }
 
 /** `enter`: what a new set of cookies needs. */
-export function tabsOf(
-  browser: Browser,
+export async function openTabs(
   addressOf: (path: string, options: TabOptions) => string,
   enter: (context: BrowserContext) => Promise<void> = async () => {},
-): Tabs {
+): Promise<Tabs> {
+  launched ??= launchBrowser();
+  const browser = await launched;
   const contexts = new Map<string, Promise<BrowserContext>>();
   const newContext = async (colorScheme: 'light' | 'dark', width: number) => {
     const viewport = { width, height: width < 500 ? 780 : 900 };

@@ -1,5 +1,5 @@
 /** Rollouts that copy between two real registries with passwords. */
-import { PASSWORD, type RealRegistry, USER } from '../../server/registry/realRegistry.ts';
+import { PASSWORD, type RealRegistry, USER } from '../../../dev/local/registry/realRegistry.ts';
 import { objectOf } from '../../support/objects.ts';
 import type { AnyObject, ClusterView } from './cluster.ts';
 import { type Story, storyOf } from './rolloutStory.ts';

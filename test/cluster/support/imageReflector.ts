@@ -1,6 +1,6 @@
 /** image-reflector-controller in a test: it scans a real registry, and an ImagePolicy selects the highest version that is there. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RealRegistry } from '../../server/registry/realRegistry.ts';
+import type { RealRegistry } from '../../../dev/local/registry/realRegistry.ts';
 import type { ClusterView } from './cluster.ts';
 
 const SCAN_MS = 200;

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { ONE_SHOT, ROLLOUT_PREFIX } from '../../../api/annotations.ts';
 import { requestKey } from '../../../core/rollout/evaluation/rolloutRequests.ts';
-import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { objectOf } from '../../support/objects.ts';
 import {
   type AnyObject,
@@ -38,7 +38,7 @@ interface HealthCheckExtras {
 /** The Rollout `app` of one namespace, and everything about it. */
 export function storyOf(view: ClusterView, ns: string) {
   const { admin, developer, publish } = view;
-  const flux = fluxStandIn(view);
+  const flux = fakeFlux(view);
   const app = ref('rollout', ns, 'app');
   const statusOf = async (): Promise<AnyObject> => (await admin.get(app)).status ?? {};
   const head = async (): Promise<AnyObject> => (await statusOf()).history?.[0] ?? {};

@@ -1,8 +1,18 @@
 /** docs/reference/writes.md, W21: what becomes of a bypass. */
 
-import { describe } from 'vitest';
-import { deployment, gate } from './objects.ts';
-import { BY, closedGate, frozen, itDecides, MEMORY, REASON, STATE, without } from './writes.ts';
+import { describe, expect, it } from 'vitest';
+import { BYPASSED_GATES } from '../../../api/annotations.ts';
+import {
+  decide,
+  deployment,
+  gate,
+  gatesByName,
+  type KustomizationParts,
+  NOW,
+  rollout,
+  rolloutsByName,
+} from './objects.ts';
+import { BY, closedGate, frozen, GIT, git, itDecides, MARK, MEMORY, REASON, STATE, without } from './writes.ts';
 
 const at110 = { deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } };
 const granted = { bypass: { granted: true as const }, user: 'admin' };
@@ -73,4 +83,39 @@ describe('one write of a gated Kustomization past a closed gate', () => {
       denial: /Bypass refused: developer lacks the verb bypass on shop\/freeze/,
     },
   ]);
+});
+
+describe('while a deployment bypasses the closed gate, a sync', () => {
+  const hotfix = rollout('my-app', '1.1.0', '1.0.0');
+  hotfix.metadata.annotations = { [BYPASSED_GATES]: '1.1.0 (2): shop/freeze' };
+  hotfix.status!.history![0]!.timestamp = '2026-03-04T09:59:00Z';
+  const ran = { lastAppliedRevision: '1.0.0@sha256:1', observedGeneration: 3 };
+  const web = 'rollout.kuberik.com/substitute.WEB.from';
+  const managedFields = [git('spec.sourceRef.name', `annotation:${web}`)];
+
+  it.each<[does: string, parts: KustomizationParts, version: string]>([
+    ['gets its version', { labels: { team: 'shop' } }, '1.1.0'],
+    ['from another source does not', { spec: { sourceRef: { kind: 'GitRepository', name: 'fork' } } }, '1.0.0'],
+    ['with other managed fields does not', { annotations: { [web]: 'my-app' } }, '1.0.0'],
+    [
+      'does not where another closed gate begins to select the object in it',
+      { annotations: { [MARK]: 'two' } },
+      '1.0.0',
+    ],
+  ])('%s', (_, parts, version) => {
+    const { object } = decide({
+      object: frozen({ ...parts, managedFields, status: ran }),
+      oldObject: frozen({ status: ran }),
+      context: {
+        rollouts: rolloutsByName(hotfix),
+        gates: gatesByName(closedGate, gate('shop/two', { selects: {} })),
+        namespaceLabels: {},
+        now: NOW,
+        applier: undefined,
+      },
+      user: 'flux',
+      fieldManager: GIT,
+    }) as { object: ReturnType<typeof frozen> };
+    expect(object.spec?.postBuild).toMatchObject({ substitute: { APP: version } });
+  });
 });

@@ -20,18 +20,16 @@ describe('an approval', () => {
     ['in a write whose answer died', ['sre'], undefined, []],
   ])('%s', (_, people, writer, expected) => {
     const judge = new ApprovalJudge();
-    judge.takeGate(NAME, gate('admin'), by('admin'));
-    expect(judge.takeGate(NAME, gate('admin', ...people), writer === undefined ? undefined : by(writer))).toEqual(
-      expected,
-    );
+    judge.take(NAME, gate('admin'), by('admin'));
+    expect(judge.take(NAME, gate('admin', ...people), writer === undefined ? undefined : by(writer))).toEqual(expected);
   });
 });
 
 describe('a deployment', () => {
   const missing = (people: string[], version = '1.1.0', rollout = 'apps/app') => {
     const judge = new ApprovalJudge();
-    judge.takeGate(NAME, gate(), undefined);
-    for (const [i, person] of people.entries()) judge.takeGate(NAME, gate(...people.slice(0, i + 1)), by(person));
+    judge.take(NAME, gate(), undefined);
+    for (const [i, person] of people.entries()) judge.take(NAME, gate(...people.slice(0, i + 1)), by(person));
     return judge.missing([NAME, 'apps/other'], rollout, version);
   };
 
@@ -45,9 +43,29 @@ describe('a deployment', () => {
     expect(found).toEqual(expected);
   });
 
+  it('counts no approval that another user recorded', () => {
+    const judge = new ApprovalJudge();
+    judge.take(NAME, gate('sre'), by('sre'));
+    judge.take(NAME, gate('sre', 'admin'), by('sre'));
+    expect(judge.missing([NAME], 'apps/app', '1.1.0')).toEqual(['1 of 2 approvals of gate apps/signed']);
+  });
+
+  it('needs those of the RolloutGates of its Rollout', () => {
+    const given = [{ version: '1.1.0', by: 'sre', at: '2026-11-21T12:00:00Z' }];
+    const rolloutGate: any = {
+      metadata: { namespace: 'apps', annotations: { 'rollout.kuberik.com/approvals': JSON.stringify({ given }) } },
+      spec: { rolloutRef: { name: 'app' }, approvals: { required: 1 } },
+    };
+    const judge = new ApprovalJudge();
+    judge.take('qa', rolloutGate, by('sre'));
+    expect([judge.rolloutGatesOf('apps/app'), judge.rolloutGatesOf('apps/b')]).toEqual([['qa'], []]);
+    expect(judge.missing(['qa'], 'apps/app', '1.1.0')).toEqual([]);
+    expect(judge.missing(['qa'], 'apps/app', '1.2.0')).toEqual(['0 of 1 approvals of gate qa']);
+  });
+
   it('asks nothing of a Gate without approvals', () => {
     const judge = new ApprovalJudge();
-    judge.takeGate(NAME, { ...gate(), spec: { default: 'opened' } }, undefined);
+    judge.take(NAME, { ...gate(), spec: { default: 'opened' } }, undefined);
     expect([judge.asks(NAME), judge.missing([NAME], 'apps/app', '1.1.0')]).toEqual([false, []]);
   });
 });

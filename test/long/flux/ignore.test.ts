@@ -10,10 +10,9 @@ import {
   waitFor,
 } from '../../cluster/support/cluster.ts';
 import { isHeld } from '../../cluster/support/gates.ts';
-import { pushArtifact } from './artifact.ts';
-import { fluxWorld } from './world.ts';
+import { realWorld } from './world.ts';
 
-const world = fluxWorld();
+const world = realWorld();
 
 const IGNORE = [
   {
@@ -39,7 +38,7 @@ async function push(tag: string, names: string[]): Promise<void> {
     const { namespace: _, ...metadata } = object.metadata;
     return [`${name}.yaml`, JSON.stringify({ ...object, metadata })];
   });
-  await pushArtifact(world.registry, 'parent', tag, Object.fromEntries(files));
+  await world.push('parent', tag, Object.fromEntries(files));
 }
 
 const child = (name: string) => world.view.admin.get(ref('kustomization', world.ns, name));

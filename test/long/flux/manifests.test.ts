@@ -7,10 +7,9 @@ import { parseAllDocuments } from 'yaml';
 import { writeArtifact } from '../../../dev/image/byDigest.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import { type AnyObject, waitFor } from '../../cluster/support/cluster.ts';
-import { pushArtifact } from './artifact.ts';
-import { fluxWorld } from './world.ts';
+import { realWorld } from './world.ts';
 
-const world = fluxWorld();
+const world = realWorld();
 const folder = mkdtempSync(join(tmpdir(), 'manifests-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -28,7 +27,7 @@ beforeAll(async () => {
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => [path.slice(out.length + 1), readFileSync(path, 'utf8')]);
   const [{ spec }] = objects as [AnyObject];
-  await pushArtifact(world.registry, NAME, spec.ref.tag, Object.fromEntries(files));
+  await world.push(NAME, spec.ref.tag, Object.fromEntries(files));
 }, 60_000);
 
 it('installs rollout-hooks and Metacontroller with the image of the release', async () => {

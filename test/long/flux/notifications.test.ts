@@ -6,10 +6,10 @@ import { exampleObjects } from '../../cluster/support/examples.ts';
 import { ask, gated } from '../../cluster/support/gates.ts';
 import { playNotificationController } from '../../cluster/support/notificationController.ts';
 import { conditionOf } from '../../cluster/support/versions.ts';
-import { fluxWorld } from './world.ts';
+import { realWorld } from './world.ts';
 
 const eventsAddress = `127.0.0.1:${await freePort()}`;
-const world = fluxWorld({ eventsAddress, hookEnv: { EVENTS_ADDR: `http://${eventsAddress}/` } });
+const world = realWorld({ eventsAddress, hookEnv: { EVENTS_ADDR: `http://${eventsAddress}/` } });
 const chat = await playNotificationController();
 afterAll(() => chat.stop());
 

@@ -5,9 +5,9 @@ import { type AnyObject, gate, ref, rollout, rolloutGate, waitFor } from '../../
 import { applyExample } from '../../cluster/support/examples.ts';
 import { ask } from '../../cluster/support/gates.ts';
 import { conditionOf, history, imageTag } from '../../cluster/support/versions.ts';
-import { fluxWorld } from './world.ts';
+import { realWorld } from './world.ts';
 
-const world = fluxWorld({ withOperator: true });
+const world = realWorld({ withOperator: true });
 
 const GATE = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', kind: 'Gate' };
 const ROLLOUT_GATE = { apiVersion: 'kuberik.com/v1alpha1', kind: 'RolloutGate' };

@@ -1,6 +1,6 @@
 /** manifests/examples/promotion/one-cluster.yaml, applied as it is and walked through with shorter times. Flux is played. */
 import { expect, it } from 'vitest';
-import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { type AnyObject, ref, waitFor } from '../../cluster/support/cluster.ts';
 import { applyExample } from '../../cluster/support/examples.ts';
 import { ownCluster } from '../../cluster/support/ownCluster.ts';
@@ -27,8 +27,8 @@ it('a version goes through dev, an hour of staging, two approvals and three wave
     metadata: { namespace: production, name: 'store' },
   };
   const approves = (person: string, version: string) => approve(production, `${prefix}-approvers`, person, version);
-  const standIn = fluxStandIn(view);
-  const flux = [dev, staging, production].map((ns) => standIn.follow(ns));
+  const fake = fakeFlux(view);
+  const flux = [dev, staging, production].map((ns) => fake.follow(ns));
   try {
     await publish(dev, 'store', '1.0.0');
     await headIs(dev, 'store', '1.0.0', 'Succeeded');
@@ -63,7 +63,7 @@ it('a version goes through dev, an hour of staging, two approvals and three wave
     }, 'the budget to hold what has failed in canary');
     for (const name of EU) await hasNot(production, name, '1.1.0');
 
-    flux.push(standIn.follow(production));
+    flux.push(fake.follow(production));
     await spec(production, 'canary', { deployTimeout: '15m' });
     const ask = (annotations: Record<string, string>) => ({ metadata: { annotations } });
     await sre.mergePatch(budget as never, ask({ 'rollout.kuberik.com/continue': '1.1.0' }));

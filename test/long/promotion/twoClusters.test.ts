@@ -3,13 +3,13 @@
  * first but what is in the target repository. Flux is played, image-reflector-controller too.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
+import { type RealRegistry, startRealRegistry } from '../../../dev/local/registry/realRegistry.ts';
 import type { ClusterView } from '../../cluster/support/cluster.ts';
 import { pullSecret, pushTo } from '../../cluster/support/copyingStory.ts';
 import { createStrictly, exampleObjects } from '../../cluster/support/examples.ts';
 import { scanning } from '../../cluster/support/imageReflector.ts';
 import { ownCluster } from '../../cluster/support/ownCluster.ts';
-import { type RealRegistry, startRealRegistry } from '../../server/registry/realRegistry.ts';
 import { promotionIn } from './support.ts';
 
 const [{ view: first }, { view: second }] = [await ownCluster(), await ownCluster()];
@@ -51,8 +51,8 @@ it('production deploys what staging has baked, byte for byte, in waves, and noth
   await pullSecret(first, staging, 'push', target);
   await pullSecret(second, production, 'pull', target);
   const running = [
-    ...[dev, staging].map((namespace) => fluxStandIn(first).follow(namespace)),
-    fluxStandIn(second).follow(production),
+    ...[dev, staging].map((namespace) => fakeFlux(first).follow(namespace)),
+    fakeFlux(second).follow(production),
     ...[dev, staging].map((namespace) => scans(first, source, namespace, repositories.dev)),
     scans(second, target, production, repositories.prod),
   ];

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
+import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { type LocalCluster, startCluster } from '../../../dev/local/cluster.ts';
 import {
   type AnyObject,
@@ -47,7 +47,7 @@ const specsOf = (objects: AnyObject[]) =>
 
 /** Both were bound by the older version; Flux gets them. */
 async function arrives(name: string, tag: string): Promise<void> {
-  const flux = fluxStandIn(view);
+  const flux = fakeFlux(view);
   await tagArrives(view.admin, NS, name, tag);
   await flux.fetch(NS, name);
   await variablesArrive(view.admin, NS, name, { APP_VERSION: tag });

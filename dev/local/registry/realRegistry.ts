@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { provideGoBinary } from '../../../dev/local/binaries/goBinary.ts';
-import { startChild } from '../../../dev/local/process/childProcess.ts';
-import { freePort } from '../../../dev/local/process/ports.ts';
 import { ACCEPT } from '../../../server/registry/releaseMetadata.ts';
+import { provideGoBinary } from '../binaries/goBinary.ts';
+import { startChild } from '../process/childProcess.ts';
+import type { Log } from '../process/log.ts';
+import { freePort } from '../process/ports.ts';
 
 const PACKAGE = 'github.com/distribution/distribution/v3/cmd/registry';
 
@@ -31,8 +32,9 @@ export interface RealRegistry {
   stop(): Promise<void>;
 }
 
-export async function startRealRegistry(): Promise<RealRegistry> {
-  const command = await provideGoBinary('registry', PACKAGE);
+/** Builds it where the cache has none; `log` takes that. */
+export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
+  const command = await provideGoBinary('registry', PACKAGE, { log });
   const dir = mkdtempSync(join(tmpdir(), 'registry-'));
   const host = `127.0.0.1:${await freePort()}`;
   writeFileSync(join(dir, 'htpasswd'), HTPASSWD);

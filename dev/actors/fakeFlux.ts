@@ -1,10 +1,12 @@
 /**
- * Flux in a test: on command it writes the status that source-controller, kustomize-controller and helm-controller would write, from what
- * the objects ask for at that moment. It applies nothing.
+ * A fake Flux: it writes the status that source-controller, kustomize-controller and helm-controller would write, from what the objects ask for at
+ * that moment. It applies nothing, unless it gets artifacts: then Kustomizations are reconciled as fakeKustomize.ts does it.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyObject } from '../client/send.ts';
+import { conditionAt, conditions, echo, now } from './conditions.ts';
+import { type Artifact, fakeKustomize } from './fakeKustomize.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';
 
@@ -20,7 +22,7 @@ export interface ApplyOptions {
   revision?: string;
 }
 
-export interface FluxStandIn {
+export interface FakeFlux {
   /** source-controller fetches the tag in `spec.ref`. Answers the revision; undefined for a suspended object. */
   fetch(namespace: string, name: string): Promise<string | undefined>;
   /** kustomize-controller applies what its OCIRepository of `spec.sourceRef` has fetched, with success. */
@@ -42,9 +44,29 @@ const GIT = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'GitRepository' }
 const BRANCH = `main@sha1:${'0'.repeat(40)}`;
 const FOLLOW_MS = 100;
 
-export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
+/** @param artifacts what a registry has; any tag of any repository, of unknown content, where absent */
+export function fakeFlux(
+  { flux }: { flux: User },
+  artifacts?: (repository: string, tag: string) => Artifact | undefined,
+): FakeFlux {
+  const artifactOf = ({ spec }: AnyObject, tag: string) => artifacts?.(new URL(spec.url).pathname.slice(1), tag);
+  const kustomize = artifacts && fakeKustomize(flux, artifactOf);
+
+  /** Writes once that there is no artifact to fetch or release. */
+  async function notReady(object: AnyObject, reason: string, message: string): Promise<undefined> {
+    const { namespace, name, generation } = object.metadata;
+    const before = object.status?.conditions?.find(({ type }: AnyObject) => type === 'Ready');
+    if (before?.reason === reason && before.observedGeneration === generation) return undefined;
+    const ready = conditionAt(flux, 'Ready', generation, 'False', reason, message);
+    const at = { apiVersion: object.apiVersion, kind: object.kind, metadata: { namespace, name: name! } };
+    await flux.patchStatus(at, { conditions: conditions(object, [ready]) });
+    return undefined;
+  }
+
   async function fetchObject(object: AnyObject): Promise<string | undefined> {
     if (object.spec.suspend) return undefined;
+    if (artifacts && !artifactOf(object, object.spec.ref?.tag))
+      return notReady(object, 'OCIArtifactPullFailed', 'not found');
     const { namespace = '', name = '', generation } = object.metadata;
     const revision = revisionOf(object.spec.ref?.tag ?? 'latest');
     const path = `ocirepository/${namespace}/${name}/${revision.replaceAll(/[@:]/g, '-')}.tar.gz`;
@@ -130,7 +152,8 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
     const { namespace = '', name = '', generation } = object.metadata;
     const source = await flux.find(ref('ociRepository', namespace, object.spec.chartRef?.name ?? ''));
     const revision: string | undefined = source?.status?.artifact?.revision;
-    if (object.spec.suspend || revision === undefined) return undefined;
+    if (object.spec.suspend) return undefined;
+    if (revision === undefined) return notReady(object, 'SourceNotReady', 'source is not ready');
     const [chartVersion = '', ociDigest = ''] = revision.split('@');
     const before: AnyObject[] = object.status?.history ?? [];
     const version = (before[0]?.version ?? 0) + 1;
@@ -139,15 +162,10 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
       0,
       2,
     );
-    const message = `Helm upgrade ${fails ? 'failed for' : 'succeeded for'} release ${namespace}/${name}.v${version}`;
-    const ready = conditionAt(
-      flux,
-      'Ready',
-      generation,
-      fails ? 'False' : 'True',
-      fails ? 'UpgradeFailed' : 'UpgradeSucceeded',
-      message,
-    );
+    const action = before.length === 0 ? 'Install' : 'Upgrade';
+    const [is, outcome] = fails ? ['False', 'Failed'] : ['True', 'Succeeded'];
+    const message = `Helm ${action.toLowerCase()} ${outcome.toLowerCase()} for release ${namespace}/${name}.v${version}`;
+    const ready = conditionAt(flux, 'Ready', generation, is!, `${action}${outcome}`, message);
     // As the real one does it: Ready comes a write before the history.
     await flux.patchStatus(ref('helmRelease', namespace, name), {
       lastAttemptedRevisionDigest: ociDigest,
@@ -181,6 +199,10 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
       if (!has || isBehind(source)) await fetchObject(source);
     }
     for (const object of await list('kustomize.toolkit.fluxcd.io/v1', 'Kustomization')) {
+      if (kustomize && object.spec.sourceRef.kind === 'OCIRepository') {
+        kustomize(object);
+        continue;
+      }
       const has = object.status?.lastAppliedRevision === (await sourceRevision(object));
       if (!has || isBehind(object)) await applyObject(object);
     }
@@ -216,30 +238,4 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
   };
 }
 
-const now = (flux: Pick<User, 'now'>) => `${new Date(flux.now()).toISOString().slice(0, 19)}Z`;
-
-/** Flux echoes the newest request to reconcile that it has seen, also of a suspended object. */
-export function echo({ metadata }: AnyObject): { lastHandledReconcileAt?: string } {
-  const asked = metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
-  return asked === undefined ? {} : { lastHandledReconcileAt: asked };
-}
-
 const isBehind = ({ metadata, status }: AnyObject) => status?.observedGeneration !== metadata.generation;
-
-export function conditionAt(
-  flux: Pick<User, 'now'>,
-  type: string,
-  observedGeneration: number | undefined,
-  status: string,
-  reason: string,
-  message: string,
-) {
-  return { type, status, reason, message, observedGeneration, lastTransitionTime: now(flux) };
-}
-
-/** Flux's own patcher keeps conditions of other types; the list is atomic to everybody else. */
-export function conditions({ status }: AnyObject, own: { type: string }[]): { type: string }[] {
-  const types = new Set(own.map(({ type }) => type));
-  const others = (status?.conditions ?? []).filter(({ type }: { type: string }) => !types.has(type));
-  return [...own, ...others];
-}

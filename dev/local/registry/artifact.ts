@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { PASSWORD, type RealRegistry, USER } from '../../server/registry/realRegistry.ts';
+import { PASSWORD, type RealRegistry, USER } from './realRegistry.ts';
 
 const ARTIFACT = {
   config: 'application/vnd.cncf.flux.config.v1+json',

@@ -1,0 +1,5 @@
+/** The real source-controller and kustomize-controller, from a real registry. */
+import { releaseStories } from '../../cluster/flux/releases.ts';
+import { realWorld } from './world.ts';
+
+releaseStories(realWorld());
