@@ -14,8 +14,7 @@ import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './sm
 
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
-  // Without an annotation of ours: a Gate that selects an object, and has not marked it yet, holds it in the write that creates or changes it.
-  // It has the name of versions before, when only creations were sent: in an upgrade Pods of both versions are called by the newer configuration.
+  // Objects without an annotation of ours: a Gate that selects one holds it in the write that creates or changes it.
   'mutate/flux-created': mutateFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
@@ -84,7 +83,8 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: FLUX_BYTES }),
-    // What fails open is crowded out of nothing that fails closed. It denies what it has not read: an error would let the write through.
+    // This webhook fails open: the API server takes an error for permission, so a write whose review was not read is denied.
+    // Its reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
     ...(name === 'mutate/flux-created' && { apart: true as const, answerUnread: denying(call) }),
   }));
 }

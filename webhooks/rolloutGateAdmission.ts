@@ -36,7 +36,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
     KEYS,
     request,
     call,
-    () => targetOf(sent, request, call),
+    (version) => targetOf(sent, version, request, call),
     (record) => (isOther ? { ...record, given: [] } : record),
   );
   if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
@@ -79,18 +79,17 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
   return allowed();
 };
 
-/** A version that the Rollout, read live, knows. */
+/** The version, if the Rollout, read live, has discovered it. */
 async function targetOf(
   { spec }: RolloutGate,
+  version: string,
   request: AdmissionRequest,
   { cluster }: WebhookCall,
-): Promise<(version: string) => ApprovalTarget> {
+): Promise<ApprovalTarget> {
   const name = spec?.rolloutRef?.name ?? '';
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace: namespaceOf(request), name });
-  return (version) => {
-    if (!rollout) return { problem: `Rollout '${name}' does not exist` };
-    const problem = versionProblem(version, knowsVersion(rollout, version), name);
-    if (problem !== undefined) return { problem };
-    return { version, isRequester: requestersOf(rollout, version).requesters.includes(request.userInfo.username) };
-  };
+  if (!rollout) return { problem: `Rollout '${name}' does not exist` };
+  const problem = versionProblem(version, knowsVersion(rollout, version), name);
+  if (problem !== undefined) return { problem };
+  return { version, isRequester: requestersOf(rollout, version).requesters.includes(request.userInfo.username) };
 }

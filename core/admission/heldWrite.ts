@@ -92,8 +92,6 @@ export interface HeldChange {
 
 export type See = (change: HeldChange) => void;
 
-const SUBSTITUTE_ANNOTATION = /^rollout\.kuberik\.com\/substitute\./;
-
 /** The spec, the annotations that name Gates and Rollouts, and the owner references, where they differ. */
 export function governedChanges(object: FluxObject, oldObject: FluxObject, see: See, writers = NO_WRITERS): void {
   const { metadata: now } = object;
@@ -120,7 +118,7 @@ function writersAt(path: readonly string[], writers: Writers): Writers {
 }
 
 function isGoverned(annotation: string): boolean {
-  return [GATES, ROLLOUT, SUBSTITUTE].includes(annotation) || SUBSTITUTE_ANNOTATION.test(annotation);
+  return [GATES, ROLLOUT, SUBSTITUTE].includes(annotation) || annotation.startsWith(`${SUBSTITUTE}.`);
 }
 
 /**

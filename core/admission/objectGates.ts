@@ -94,7 +94,8 @@ export function objectGates(object: FluxObject, context: GateContext, versions?:
 }
 
 /**
- * The Gates that an object requires by its own annotations alone: only the webhook writes SELECTED_BY, so a Gate in it that exists selects the object.
+ * The Gates that an object requires by its own annotations alone.
+ * The webhook decides what is stored in SELECTED_BY, whoever writes it, so a Gate in it that exists selects the object.
  * @param gates by `namespace/name`: those of `recordedRefs` that exist
  */
 export function recordedGates(

@@ -82,13 +82,17 @@ export function droppedText(
   return [...stale, ...named, ...more, `${keys.record} is written by the webhook: your change of it is ignored`];
 }
 
-/** `before`: the record as it is stored, without what has been revoked. `target` finds out what a value means. */
+/**
+ * The record after the write.
+ * @param before the record as it is stored, without what has been revoked
+ * @param target what the value of `approve` means; undefined if the write approves nothing, or the object requires no approvals
+ */
 export function acceptApproval(
   { approve, unapprove, reason }: ApprovalRequest,
   before: ApprovalRecord,
   rule: ApprovalRule | undefined,
   by: string,
-  target: (value: string) => ApprovalTarget,
+  target: ApprovalTarget | undefined,
   now: EpochMs,
 ): ApprovalAcceptance {
   if (!rule) {
@@ -98,7 +102,7 @@ export function acceptApproval(
   }
   const alive = before.given.filter((approval) => !isExpired(approval, rule, now));
   const kept = { ...before, given: alive };
-  if (approve !== undefined) return approved(kept, rule, by, target(approve), reason, now);
+  if (target) return approved(kept, rule, by, target, reason, now);
   if (unapprove !== undefined) return withdrawn(kept, by, unapprove);
   return { record: kept, warnings: [] };
 }

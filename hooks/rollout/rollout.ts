@@ -60,7 +60,7 @@ export const rolloutHook: CompositeHook = {
   },
 };
 
-/** Commits an irreversible plan only if it was decided from live reads. */
+/** The answer to Metacontroller. The type makes sure that an irreversible plan was decided from live reads. */
 export function answer(
   { status, children }: DecidedPlan,
   requeues: (number | undefined)[],

@@ -41,7 +41,7 @@ export function writeGateApprovals(
     KEYS,
     request,
     { ...call, now },
-    ({ approve }) => targetsOf(gate, approve, request.userInfo.username, call),
+    (approve) => targetOf(gate, approve, request.userInfo.username, call),
     (record) => (closes ? { ...record, given: [] } : old ? standingApprovals(old, call.now) : record),
   );
 }
@@ -97,20 +97,13 @@ const READ_MS = 2500;
  * Live: an approval is rare. A value that names its Rollout costs that one read, and depends on no other Rollout; without a name all
  * of the cluster are read, whoever wrote them.
  */
-async function targetsOf(
-  gate: Gate,
-  value: string | undefined,
-  user: string,
-  { cluster }: WebhookCall,
-): Promise<(value: string) => ApprovalTarget> {
-  if (value === undefined) return () => ({ problem: 'nothing is approved' });
+async function targetOf(gate: Gate, value: string, user: string, { cluster }: WebhookCall): Promise<ApprovalTarget> {
   const { version, rollout: named } = namedIn(value);
   const read =
     named === undefined
       ? await readAll(gate, version, user, cluster)
       : await readNamed(gate, named, version, user, cluster);
-  const target = typeof read === 'string' ? { problem: read } : targetOf(read, version, named);
-  return () => target;
+  return typeof read === 'string' ? { problem: read } : targetAmong(read, version, named);
 }
 
 async function readNamed(
@@ -170,7 +163,7 @@ function candidates(
 }
 
 /** An approval is for one Rollout: an equal tag of another application is another version. */
-function targetOf(meant: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
+function targetAmong(meant: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
   if (named !== undefined && !meant[0]) return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
   const [found, ...others] = meant.filter(({ hasVersion }) => hasVersion);
   const names = firstFew(meant.map(({ rollout }) => rollout));

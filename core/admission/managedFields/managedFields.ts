@@ -1,5 +1,5 @@
 /** The managed fields of a Flux object, and the annotations that bind them to Rollouts. docs/rollouts.md has their table. */
-import { ROLLOUT, ROLLOUT_PREFIX, SUBSTITUTE } from '../../../api/annotations.ts';
+import { ROLLOUT, ROLLOUT_PREFIX, SUBSTITUTE, SUBSTITUTE_FROM } from '../../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../../api/flux.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -20,8 +20,6 @@ interface ManagedFields {
   tooMany?: true;
 }
 
-/** Deliberately wider than the documented key, so that an illegal variable is named as a problem and not passed over. */
-const SUBSTITUTE_KEY = /^rollout\.kuberik\.com\/substitute\.(.*)\.from$/;
 /** Flux: names that envsubst accepts. */
 const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
 const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
@@ -106,7 +104,7 @@ function rolloutClaims(annotations: Record<string, string>): Claim[] {
 function substituteClaims(annotations: Record<string, string>, problems: string[]): Claim[] {
   const claims: Claim[] = [];
   for (const [annotation, rollouts] of Object.entries(annotations)) {
-    const variable = annotation.startsWith(ROLLOUT_PREFIX) ? SUBSTITUTE_KEY.exec(annotation)?.[1] : undefined;
+    const variable = annotation.startsWith(ROLLOUT_PREFIX) ? SUBSTITUTE_FROM.exec(annotation)?.[1] : undefined;
     if (variable !== undefined) claims.push({ annotation, rollouts, variable });
   }
   const rollouts = annotations[ROLLOUT];

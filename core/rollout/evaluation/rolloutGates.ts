@@ -120,7 +120,7 @@ function untilText({ metadata: { annotations } }: RolloutGate): string {
   return until === undefined ? '' : ` until ${formatTime(until)}`;
 }
 
-/** Whether it lets the version through; approvals are evaluated in approvals.ts. */
+/** Whether the gate lets the version through, apart from its approvals: these are in versionApprovals.ts. */
 export function allows(gate: RolloutGate, version: string): boolean {
   return gate.spec?.passing !== false && (gate.spec?.allowedVersions?.includes(version) ?? true);
 }

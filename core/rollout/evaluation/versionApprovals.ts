@@ -126,7 +126,7 @@ export function approvalsText(version: string, { gate, verdict }: RequiredApprov
   return withCommands(`${version} has ${verdictText(verdict)}`, ...how);
 }
 
-/** `RolloutGate 'qa' (1 of 2 approvals (alice))`. */
+/** `RolloutGate 'qa': 1 of 2 approvals (alice)`. */
 export function approvalsNeeded({ gate, verdict }: RequiredApprovals): string {
   return `RolloutGate '${gate.metadata.name}': ${verdictText(verdict)}`;
 }
