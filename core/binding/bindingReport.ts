@@ -1,7 +1,7 @@
 /**
- * The report: what the Rollouts and Gates of one Flux object demand of it. The object's decorator reports them in its FluxBinding where it has all
- * of them, which saves a write and two syncs for each deployment. Metacontroller relates what the annotations named when it last asked
- * (docs/facts.md, M6); where one is missing, the FluxBinding relates them itself. ADR 2.
+ * The report: what the Rollouts and Gates of one Flux object demand of it. It is made by the object's decorator, which stores it in the spec of the
+ * FluxBinding: that saves a write and two syncs for each deployment (ADR 2). Metacontroller relates to a decorator what the annotations named when it
+ * last asked (docs/facts.md, M6). If one of them is missing, the decorator reports nothing, and the FluxBinding's own hook makes the report.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';

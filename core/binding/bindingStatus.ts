@@ -1,4 +1,9 @@
-/** The status of a FluxBinding: which deployment its object should carry, what it has, and why it waits. */
+/**
+ * The status of a FluxBinding: which deployment its object should carry, what it has, and why it waits. Two hooks compute it with one function:
+ *
+ * - the FluxBinding's own hook stores it (`bindingStatus`), from the report in its spec, or else from the Rollouts and Gates that it relates;
+ * - the decorator of the object acts on it a sync earlier (`withReport`), if it has every Rollout and Gate that the object names.
+ */
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
@@ -16,10 +21,22 @@ import { type AtomicUpdate, atomicUpdate } from '../admission/managedFields/sour
 import { type Applied, awaitsOf, awaitsText } from '../admission/suspend/applier.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
+import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { carries, provesApply, TRACKING_KIND, whyNothingComes } from './appliedDeployment.ts';
-import { type GateEntry, headOf, type Report, rolloutsOf } from './bindingReport.ts';
+import {
+  decodeReport,
+  encodeReport,
+  type GateEntry,
+  hasAllInputs,
+  headOf,
+  type Inputs,
+  type Report,
+  reportOf,
+  rolloutsOf,
+} from './bindingReport.ts';
+import { reportDue } from './reportDelay.ts';
 
 export type ManagedFieldState = NonNullable<FluxBindingStatus['pins']>[number];
 
@@ -59,6 +76,49 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
     ...(awaits && { awaits }),
   };
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
+}
+
+interface Reporting {
+  binding: FluxBinding;
+  /** The status that the FluxBinding will have, as far as writes of the object depend on it; its present status if an input is missing. */
+  status: FluxBindingStatus | undefined;
+  /** When a delayed report is due, or the present one ends. */
+  requeueAt?: EpochMs;
+}
+
+/**
+ * The FluxBinding to write, with the report of its object's decorator if that has all inputs, and the status that follows from it.
+ * The decorator writes what the status demands at once: it needn't wait until the FluxBinding's own hook has stored the status.
+ * @param observed the FluxBinding as it is stored
+ */
+export function withReport(
+  wanted: FluxBinding,
+  observed: FluxBinding | undefined,
+  inputs: Inputs,
+  now: EpochMs,
+): Reporting {
+  if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: observed?.status };
+  const { report, until } = reportOf(wanted, inputs, now);
+  const { report: before, ...others } = observed?.spec ?? {};
+  const isOnlyReport = before !== undefined && sameJson(others, wanted.spec);
+  const due = isOnlyReport ? reportDue(decodeReport(before), report, inputs, now) : undefined;
+  const requeues = [due, until].filter((at) => at !== undefined);
+  return {
+    binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? encodeReport(report) : before! } },
+    status: statusWith(wanted, observed?.status, report, now),
+    ...(requeues.length > 0 && { requeueAt: Math.min(...requeues) }),
+  };
+}
+
+/** Source and applier are not among the inputs: what depends on them stays as observed. */
+function statusWith(
+  binding: FluxBinding,
+  observed: FluxBindingStatus | undefined,
+  report: Report,
+  now: EpochMs,
+): FluxBindingStatus {
+  const { source: _, awaits: __, ...status } = bindingStatus({ ...binding, status: observed }, { report }, now);
+  return { ...status, source: observed?.source, awaits: observed?.awaits };
 }
 
 /** The inventory's name for the object of a FluxBinding. */

@@ -1,13 +1,15 @@
 /** References to Gates: `spec.gates` of a Rollout and of a FluxBinding, and the annotation `gate.fluxcd.io/gates: a,ns/b` of a Flux object. */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, Rollout } from '../../api/types.ts';
-import { BEYOND } from '../admission/suspend/stateAnnotation.ts';
 import { splitNames } from '../kube/names.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** Stands for the Gates of an object that requires more than are evaluated. No Gate can have the name; it is always closed. */
+/** The name in place of Gates that are too many to be evaluated or listed. No Gate can have it. */
+export const BEYOND = '(too-many)';
+
+/** Stands for the Gates of an object that requires more than are evaluated. It is always closed. */
 export const TOO_MANY: NamespacedName = { namespace: '', name: BEYOND };
 
 export function isTooMany({ namespace, name }: NamespacedName): boolean {

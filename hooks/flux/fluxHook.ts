@@ -12,7 +12,7 @@ import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { recordedRefs } from '../../core/admission/gateAnnotations.ts';
 import { withGateCondition } from '../../core/admission/gateConditions.ts';
-import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/hold.ts';
+import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/gating.ts';
 import { managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
 import {
   appliedOf,
@@ -27,8 +27,7 @@ import {
 } from '../../core/admission/suspend/applier.ts';
 import { inputsOf } from '../../core/binding/bindingReport.ts';
 import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';
-import { targetOfBinding } from '../../core/binding/bindingStatus.ts';
-import { withReport } from '../../core/binding/delay.ts';
+import { targetOfBinding, withReport } from '../../core/binding/bindingStatus.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';

@@ -4,6 +4,7 @@
  * bypassed and the object runs behind them; `passing: ns/a@<closing>` while it runs behind them for one deployment (bypassGrant.ts).
  */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import { BEYOND } from '../../gate/gateRefs.ts';
 import { refKey } from '../../kube/names.ts';
 import { formatInstant, parseTime } from '../../kube/time.ts';
 
@@ -14,9 +15,6 @@ export type StateAnnotation =
 
 /** Stands in the list of closed gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
-
-/** Stands for gates that are too many to be evaluated or listed. No Gate can have the name. */
-export const BEYOND = '(too-many)';
 
 /** Characters of a list of closed gates: the object's other annotations need room too. */
 export const MAX_LIST = 16_384;
