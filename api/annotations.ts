@@ -15,7 +15,7 @@ export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.(.*)\.from$/;
 /** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` where Git sets the field (`spec.writeBack`). See core/admission/managedFields/deployment.ts. */
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
-/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/admission/managedFields/source.ts. */
+/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/admission/managedFields/atomicUpdate.ts. */
 export const ARTIFACT = 'rollout.kuberik.com/artifact';
 /** Beside it, written by the webhook: the deployment that the source is fetching. The Kustomization is suspended meanwhile. */
 export const AWAITS_ARTIFACT = 'rollout.kuberik.com/awaits-artifact';

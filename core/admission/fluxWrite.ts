@@ -40,7 +40,7 @@ import { settleSuspension } from './suspend/suspension.ts';
 export interface WriteContext extends GateContext {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /** The source of a Kustomization with managed fields, where it may have one too: see core/admission/managedFields/source.ts. */
+  /** The source of a Kustomization with managed fields, where it may have one too: see core/admission/managedFields/atomicUpdate.ts. */
   source?: FluxObject | 'settled' | undefined;
   /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout is not a way around its Gates. */
   closedOnLeaving?: readonly GateResult[];

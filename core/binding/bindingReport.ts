@@ -117,7 +117,7 @@ export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
 const MAX_GATES = 16;
 
 /**
- * Whether the inputs contain every Rollout and Gate that the object names. An atomic update of tag and variable (core/admission/managedFields/source.ts) depends on the
+ * Whether the inputs contain every Rollout and Gate that the object names. An atomic update of tag and variable (core/admission/managedFields/atomicUpdate.ts) depends on the
  * object's source as well, which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {

@@ -17,7 +17,7 @@ import type {
 } from '../../api/types.ts';
 import { approvalText, passedText } from '../admission/gateTexts.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../admission/managedFields/deployment.ts';
-import { type AtomicUpdate, atomicUpdate } from '../admission/managedFields/source.ts';
+import { type AtomicUpdate, atomicUpdate } from '../admission/managedFields/atomicUpdate.ts';
 import { type Applied, awaitsOf, awaitsText } from '../admission/suspend/applier.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';

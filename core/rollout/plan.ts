@@ -48,7 +48,9 @@ import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retained } from './release/retention.ts';
 import { nextConditions, setConditions } from './rolloutConditions.ts';
 import { changeEvents, dated } from './rolloutEvents.ts';
-import { blockerList, fitted, gateSummaries, nextStatus, withBoundedHead } from './rolloutStatus.ts';
+import { blockerList, nextStatus } from './rolloutStatus.ts';
+import { fitted, withBoundedHead } from './statusSize.ts';
+import { gateSummaries } from './gateSummaries.ts';
 import { advanceHead, applyRetry, discoverReleases } from './steps.ts';
 
 interface Planned {

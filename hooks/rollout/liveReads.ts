@@ -4,7 +4,7 @@ import { GATES, KINDS, KINDS_WITH_MANAGED_FIELDS, ROLLOUTS } from '../../api/kin
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
-import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout } from '../../api/types.ts';
 import { isTooMany } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
@@ -15,6 +15,11 @@ import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdi
 import { listBindable, withCurrentGates } from '../../live/gateReads.ts';
 import { objectsOfKinds, type Reads, readUpstream } from '../../live/objectReads.ts';
 import { servedVersion } from './relatedRules.ts';
+import { statusAfter } from '../../core/health/healthStatus.ts';
+import { isAtRest, requeueInterval } from '../../core/health/kustomizationCheck.ts';
+import { cutoffsOf } from '../../core/health/reset.ts';
+import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
+import { inParallel } from '../inParallel.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
 export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {
@@ -108,4 +113,30 @@ export async function upstreamOf(
 /** Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, triggers none. */
 export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
   return problem !== undefined || upstreamRefs(rollout).length > found.length;
+}
+
+/** HealthChecks that are evaluated at once. */
+const AT_ONCE = 8;
+
+/**
+ * The checks, with the present status of those at rest that are Unhealthy now. Their hook evaluates them every ten minutes only; what has failed since
+ * must hold the next version. The hook finds it too: the Rollout's condition wakes it.
+ */
+export function withRestingChecks(
+  rollout: Rollout,
+  healthChecks: readonly HealthCheck[],
+  call: HookCall,
+): Promise<HealthCheck[]> {
+  const cutoff = cutoffsOf([rollout], call.now).reached;
+  return inParallel(healthChecks, AT_ONCE, async (healthCheck) => {
+    const { uid, namespace, name } = healthCheck.metadata;
+    // A HealthCheck of another namespace is evaluated all the time: its hook does not see which Rollouts bake on it.
+    if (namespace !== rollout.metadata.namespace || !isAtRest(healthCheck, false)) return healthCheck;
+    // Many Rollouts may watch one HealthCheck: one evaluation serves all of them, as long as one of a check that isn't at rest.
+    const evaluateNow = () =>
+      evaluateKustomization(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
+    const verdict = await call.recent.within(requeueInterval(healthCheck), `health ${uid} ${namespace}/${name}`, evaluateNow);
+    if (verdict.health !== 'Unhealthy') return healthCheck;
+    return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) };
+  });
 }

@@ -17,7 +17,7 @@ import { openGateCommand } from '../../core/admission/gateTexts.ts';
 import { notedSchedule } from '../../core/approval/pinRecord.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
-import { acceptRequests } from '../../core/gate/gateRequests.ts';
+import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import {
   BEYOND_FORBIDDEN,
   holdersOf,

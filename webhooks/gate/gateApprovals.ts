@@ -8,7 +8,7 @@ import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalTarget, namedIn, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { isServiceAccount } from '../../core/approval/persons.ts';
 import { approveForCommand, closeRequestOf, standingApprovals, takesOpening } from '../../core/gate/approved.ts';
-import type { AcceptedRequests } from '../../core/gate/gateRequests.ts';
+import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
 import { reachesBeyond, requirersOf } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';

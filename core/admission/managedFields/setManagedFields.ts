@@ -26,7 +26,7 @@ import {
   strongerRefs,
   writeManagedFields,
 } from './managedFields.ts';
-import { type AtomicUpdate, artifactBefore, atomicUpdate } from './source.ts';
+import { type AtomicUpdate, artifactBefore, atomicUpdate } from './atomicUpdate.ts';
 
 interface ManagedFieldsWrite {
   /** As the writer wants it. */

@@ -85,7 +85,7 @@ function asWritten(at: SuspensionCase): SuspensionCase {
   return { ...at, object: before(object), sent: before(sent) };
 }
 
-/** Whether the version that the object is to have is still being fetched: see core/admission/managedFields/source.ts. */
+/** Whether the version that the object is to have is still being fetched: see core/admission/managedFields/atomicUpdate.ts. */
 function isAwaiting(object: FluxObject | undefined): boolean {
   return object?.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
 }
