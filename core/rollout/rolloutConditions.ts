@@ -32,7 +32,7 @@ import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
 import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
-import { namesInTheWay, rolloutGatesOf } from './evaluation/rolloutGates.ts';
+import { allowsNothing, namesInTheWay, rolloutGatesOf } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
 import { readyNow } from './ready.ts';
 
@@ -158,7 +158,7 @@ function copied({ copy }: Evaluation): NewCondition | undefined {
 /** GatesPassing has the texts of the Go controller, which name no gate. */
 function waitingForRolloutGates(
   { rollout, rolloutGates }: Observed,
-  { selection, pending, blockers, candidates, rolloutGatesResult: { passing, gated, promoted } }: Evaluation,
+  { selection, pending, blockers, candidates, rolloutGatesResult }: Evaluation,
   isGated: boolean,
 ): NewCondition | undefined {
   if (pending === undefined) return undefined;
@@ -169,7 +169,8 @@ function waitingForRolloutGates(
       ? waits(namesInTheWay(rolloutGatesOf(rollout, rolloutGates), [{ tag: pending }]))
       : undefined;
   }
-  const isHeld = isGated ? !passing || gated.length === 0 : promoted.length === 0;
+  const { promoted } = rolloutGatesResult;
+  const isHeld = isGated ? allowsNothing(rolloutGatesResult) : promoted.length === 0;
   if (!isHeld || !isForward(selection)) return undefined;
   // Where upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
   const names = namesInTheWay(rolloutGatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
@@ -180,7 +181,7 @@ function waitingForRolloutGates(
 /** Which upstream Rollouts are waited for, and why; a broken order is reported even while no version waits. */
 function waitingForRollouts(
   { upstream }: Observed,
-  { selection, pending, rolloutGatesResult, upstream: verdicts }: Evaluation,
+  { pending, blockers, upstream: verdicts }: Evaluation,
 ): NewCondition | undefined {
   if (upstream?.problem) {
     const { reason, message } = upstream.problem;
@@ -190,9 +191,8 @@ function waitingForRollouts(
       `${message}: no version is deployed automatically until it is corrected`,
     );
   }
-  const isHeld = pending !== undefined && !rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
+  if (!blockers.some(({ type, version }) => type === 'Upstream' && version !== undefined)) return undefined;
   const names = verdicts.flatMap(({ waits }) => waits ?? []);
-  if (!isHeld || !isForward(selection) || names.length === 0) return undefined;
   const reason = verdicts.some(({ isMissing }) => isMissing) ? 'RolloutNotFound' : 'NotSucceeded';
   return trueCondition(WAITING_FOR_ROLLOUTS, reason, `Version ${pending} waits for ${names.join(', ')}`);
 }

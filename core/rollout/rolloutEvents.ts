@@ -1,9 +1,7 @@
 /** Events of a Rollout: one for each change, not one for each sync. */
-
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
-  GATE_CLOSED,
   GATES_PASSING,
   READY,
   WAITING_FOR_BUDGET,
@@ -16,10 +14,9 @@ import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { splitCommands } from '../text/commands.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
+import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
-import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
-import { WAITING_FOR_APPROVALS } from './evaluation/versionApprovals.ts';
-import { isTemporary, UNTIL_IT_PASSES } from './ready.ts';
+import { isTemporary } from './ready.ts';
 
 /** Changes since `stored` that are worth an Event. */
 export function changeEvents(
@@ -90,7 +87,7 @@ const CHANGES: readonly [type: string, eventOf: (condition: Condition) => NewEve
   [GATES_PASSING, (gates) => eventOf(gates.status === 'True' ? 'Normal' : 'Warning', gates)],
   [WAITING_FOR_ROLLOUT_GATES, (waits) => waitEvent(waits, true)],
   // Conditions that Ready repeats have their own Events.
-  [READY, (ready) => (isTemporary(ready) && !UNTIL_IT_PASSES.includes(ready.reason) ? readyEvent(ready) : undefined)],
+  [READY, (ready) => (isTemporary(ready) && !READY_REASONS.includes(ready.reason) ? readyEvent(ready) : undefined)],
   [WAITING_FOR_ROLLOUTS, (order) => waitEvent(order, order.reason === 'NotSucceeded', ['NotSucceeded'])],
   // The budget itself reports a version that it holds, once for all waiting Rollouts.
   [WAITING_FOR_BUDGET, (budget) => waitEvent(budget, budget.reason === 'NoSlot', ['NoSlot', 'VersionHeld'])],
@@ -125,12 +122,9 @@ function readyEvent(ready: Condition): NewEvent {
   return { type: 'Normal', reason: 'NoReleases', message: ready.message };
 }
 
-/** Reasons of DeploymentBlocked that need a user's action, or that have an end. */
-const SAID_ONCE: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_APPROVALS];
-
-/** Health gets an Event only where nothing else keeps the next version from coming. */
+/** Health gets an Event only if nothing else blocks the next version. */
 function blockEvents({ selection, blockers, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
-  if (SAID_ONCE.includes(blocked.reason)) return [eventOf('Normal', blocked)];
+  if (BLOCKER_KINDS.some((kind) => kind.hasEvent && kind.readyReason === blocked.reason)) return [eventOf('Normal', blocked)];
   const types = new Set(blockers.map(({ type }) => type));
   const isNext = selection.next !== undefined && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];

@@ -120,6 +120,11 @@ function untilText({ metadata: { annotations } }: RolloutGate): string {
   return until === undefined ? '' : ` until ${formatTime(until)}`;
 }
 
+/** Whether the gates together let no candidate through. */
+export function allowsNothing({ passing, gated }: RolloutGatesResult): boolean {
+  return !passing || gated.length === 0;
+}
+
 /** Whether the gate lets the version through, apart from its approvals: these are in versionApprovals.ts. */
 export function allows(gate: RolloutGate, version: string): boolean {
   return gate.spec?.passing !== false && (gate.spec?.allowedVersions?.includes(version) ?? true);
