@@ -16,8 +16,8 @@ import type {
   Rollout,
 } from '../../api/types.ts';
 import { approvalText, passedText } from '../admission/gateTexts.ts';
-import { deploymentText, formatDeployments, isSameDeployment } from '../admission/managedFields/deployment.ts';
 import { type AtomicUpdate, atomicUpdate } from '../admission/managedFields/atomicUpdate.ts';
+import { deploymentText, formatDeployments, isSameDeployment } from '../admission/managedFields/deployment.ts';
 import { type Applied, awaitsOf, awaitsText } from '../admission/suspend/applier.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';

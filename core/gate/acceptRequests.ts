@@ -6,7 +6,21 @@
 import { ACCEPTED_REQUEST, OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { ACTIONS, annotated, annotatedRequests, CLOCK_TOLERANCE_MS, due, formatAcceptedRequests, type GateAction, type GateRequest, type GateRequests, gateRequestsOf, parseAcceptedRequests, REASON_KEYS, REQUESTED_AT_KEYS } from './gateRequests.ts';
+import {
+  ACTIONS,
+  annotated,
+  annotatedRequests,
+  CLOCK_TOLERANCE_MS,
+  due,
+  formatAcceptedRequests,
+  type GateAction,
+  type GateRequest,
+  type GateRequests,
+  gateRequestsOf,
+  parseAcceptedRequests,
+  REASON_KEYS,
+  REQUESTED_AT_KEYS,
+} from './gateRequests.ts';
 
 export interface AcceptedRequests {
   /** The text of ACCEPTED_REQUEST; undefined before the first request. */

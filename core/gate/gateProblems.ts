@@ -7,9 +7,9 @@ import { formatDuration } from '../kube/duration.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';
 import { formatTime } from '../kube/time.ts';
+import { acceptRequests } from './acceptRequests.ts';
 import { takesOpening } from './approved.ts';
 import {
-  acceptRequests,
   CLOCK_TOLERANCE_MS,
   isOpenFor,
   parseRequestTime,

@@ -5,7 +5,14 @@
  * the users who made them, so it comes first. The status is next: it survives where there is no webhook. The RFC's annotations
  * count alone only when they are newer than both: then they were written while the webhook was down.
  */
-import { ACCEPTED_REQUEST, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_FOR, OPEN_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
+import {
+  ACCEPTED_REQUEST,
+  CLOSE_REASON,
+  CLOSE_REQUESTED_AT,
+  OPEN_FOR,
+  OPEN_REASON,
+  OPEN_REQUESTED_AT,
+} from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { namedIn } from '../approval/acceptApproval.ts';

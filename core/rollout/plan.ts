@@ -44,13 +44,13 @@ import type { Observed } from './evaluation/observedRollout.ts';
 import { MAX_GATES } from './evaluation/requiredGates.ts';
 import { type RolloutConfig, readRolloutConfig } from './evaluation/rolloutConfig.ts';
 import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
+import { gateSummaries } from './gateSummaries.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retained } from './release/retention.ts';
 import { nextConditions, setConditions } from './rolloutConditions.ts';
 import { changeEvents, dated } from './rolloutEvents.ts';
 import { blockerList, nextStatus } from './rolloutStatus.ts';
 import { fitted, withBoundedHead } from './statusSize.ts';
-import { gateSummaries } from './gateSummaries.ts';
 import { advanceHead, applyRetry, discoverReleases } from './steps.ts';
 
 interface Planned {

@@ -124,7 +124,8 @@ function readyEvent(ready: Condition): NewEvent {
 
 /** Health gets an Event only if nothing else blocks the next version. */
 function blockEvents({ selection, blockers, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
-  if (BLOCKER_KINDS.some((kind) => kind.hasEvent && kind.readyReason === blocked.reason)) return [eventOf('Normal', blocked)];
+  if (BLOCKER_KINDS.some((kind) => kind.hasEvent && kind.readyReason === blocked.reason))
+    return [eventOf('Normal', blocked)];
   const types = new Set(blockers.map(({ type }) => type));
   const isNext = selection.next !== undefined && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];

@@ -1,6 +1,5 @@
 /** The steps of a plan that come before the decision: a requested retry, the releases, the progress of the head. */
 import { BAKE_FAILURE_DISABLED, RELEASES_UPDATED } from '../../api/conditions.ts';
-import type { ImagePolicy } from '../../api/flux.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
@@ -17,8 +16,8 @@ import type { Observed } from './evaluation/observedRollout.ts';
 import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
 import type { RequestKey, Requests } from './evaluation/rolloutRequests.ts';
 import { authorsWanted, type ReleaseAuthors } from './evaluation/versionApprovals.ts';
-import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './release/metadata.ts';
 import { discover } from './release/discovery.ts';
+import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './release/metadata.ts';
 
 /** The length of the text that names a release's authors. */
 const MAX_AUTHORS = 256;

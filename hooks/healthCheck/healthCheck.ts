@@ -10,7 +10,15 @@ import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { associatedRollouts, association, needsNamespaceLabels, wakingRules } from '../../core/health/association.ts';
 import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
-import { fluxIsAtWork, isAtRest, KUSTOMIZATION_CLASS, kustomizationRef, nextLookup, requeueInterval, restsAfter } from '../../core/health/kustomizationCheck.ts';
+import {
+  fluxIsAtWork,
+  isAtRest,
+  KUSTOMIZATION_CLASS,
+  kustomizationRef,
+  nextLookup,
+  requeueInterval,
+  restsAfter,
+} from '../../core/health/kustomizationCheck.ts';
 import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';

@@ -3,7 +3,13 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import type { HealthStatus } from '../../core/health/healthStatus.ts';
-import { dueAt, type MetricCheck, statusAfterMeasurement, statusWithoutAnswer, statusWithProblem } from '../../core/health/prometheus/measurement.ts';
+import {
+  dueAt,
+  type MetricCheck,
+  statusAfterMeasurement,
+  statusWithoutAnswer,
+  statusWithProblem,
+} from '../../core/health/prometheus/measurement.ts';
 import { renderQuery } from '../../core/health/prometheus/query.ts';
 
 /** While a query is running or queued. */

@@ -6,6 +6,9 @@ import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout } from '../../api/types.ts';
 import { isTooMany } from '../../core/gate/gateRefs.ts';
+import { statusAfter } from '../../core/health/healthStatus.ts';
+import { isAtRest, requeueInterval } from '../../core/health/kustomizationCheck.ts';
+import { cutoffsOf } from '../../core/health/reset.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
@@ -14,12 +17,9 @@ import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { listBindable, withCurrentGates } from '../../live/gateReads.ts';
 import { objectsOfKinds, type Reads, readUpstream } from '../../live/objectReads.ts';
-import { servedVersion } from './relatedRules.ts';
-import { statusAfter } from '../../core/health/healthStatus.ts';
-import { isAtRest, requeueInterval } from '../../core/health/kustomizationCheck.ts';
-import { cutoffsOf } from '../../core/health/reset.ts';
 import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
 import { inParallel } from '../inParallel.ts';
+import { servedVersion } from './relatedRules.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
 export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {
@@ -135,7 +135,11 @@ export function withRestingChecks(
     // Many Rollouts may watch one HealthCheck: one evaluation serves all of them, as long as one of a check that isn't at rest.
     const evaluateNow = () =>
       evaluateKustomization(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
-    const verdict = await call.recent.within(requeueInterval(healthCheck), `health ${uid} ${namespace}/${name}`, evaluateNow);
+    const verdict = await call.recent.within(
+      requeueInterval(healthCheck),
+      `health ${uid} ${namespace}/${name}`,
+      evaluateNow,
+    );
     if (verdict.health !== 'Unhealthy') return healthCheck;
     return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) };
   });

@@ -10,13 +10,27 @@ import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
 import { type GateSelectors, rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
-import { type IrreversiblePlan, isReversible, type Plan, planRollout, type ReversiblePlan } from '../../core/rollout/plan.ts';
+import {
+  type IrreversiblePlan,
+  isReversible,
+  type Plan,
+  planRollout,
+  type ReversiblePlan,
+} from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
 import { listBindings, readSelectors } from '../../live/gateReads.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { liveBudgets, wakesOnGrant } from './liveBudgets.ts';
-import { carriedDeployments, liveGates, liveRollout, mayChangeUnseen, upstreamOf, withLiveGates, withRestingChecks } from './liveReads.ts';
+import {
+  carriedDeployments,
+  liveGates,
+  liveRollout,
+  mayChangeUnseen,
+  upstreamOf,
+  withLiveGates,
+  withRestingChecks,
+} from './liveReads.ts';
 import { followed, metadataOf, observe } from './observe.ts';
 import { relatedRules } from './relatedRules.ts';
 

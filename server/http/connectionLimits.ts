@@ -19,7 +19,10 @@ interface Connection extends Part {
 }
 
 /** Keeps to the limits: a connection that waits for a request gives way to a new one, of the address that has most of them. */
-export function limitConnections(server: Server | HttpsServer, { maxConnections, maxPerAddress }: ConnectionLimits): void {
+export function limitConnections(
+  server: Server | HttpsServer,
+  { maxConnections, maxPerAddress }: ConnectionLimits,
+): void {
   const share = createFairShare(maxConnections, maxPerAddress);
   // A request has the socket of TLS, and what is counted is the one below it: a peer that never ends its handshake has no other.
   const connections = new Map<string, Connection>();

@@ -6,8 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { SecureContextOptions } from 'node:tls';
 import type { TlsFiles } from '../config.ts';
 import type { FileLog } from '../fileWatch.ts';
-import { SERVER_LIMITS } from './serverLimits.ts';
 import { type ConnectionLimits, limitConnections } from './connectionLimits.ts';
+import { SERVER_LIMITS } from './serverLimits.ts';
 import { watchTls } from './tlsFiles.ts';
 
 /** Above the 90 s for which Go's HTTP clients keep idle connections. The limit of headers does not count between two requests. */

@@ -15,9 +15,9 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { openGateCommand } from '../../core/admission/gateTexts.ts';
 import { notedSchedule } from '../../core/approval/pinRecord.ts';
+import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
-import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import {
   BEYOND_FORBIDDEN,
   holdersOf,

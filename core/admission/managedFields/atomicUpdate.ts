@@ -6,7 +6,7 @@ import { findCondition } from '../../kube/conditions.ts';
 import { writeBackName } from '../../policy/derivedPolicy.ts';
 import { deploymentOf, isSameVersion, parseDeployments } from './deployment.ts';
 import { managedFieldsOf } from './managedFields.ts';
-import { boundedRevision, fetchedRevision, isOfTag, storedRevision } from './source.ts';
+import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
 
 /**
  * An atomic update of tag and variables. Where one Rollout sets variables of a Kustomization and the OCIRepository that it applies, the variables follow

@@ -8,6 +8,7 @@ import { newProblems } from '../../kube/fieldProblem.ts';
 import { sameJson } from '../../kube/json.ts';
 import { writeBackName } from '../../policy/derivedPolicy.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
+import { type AtomicUpdate, artifactBefore, atomicUpdate } from './atomicUpdate.ts';
 import {
   deploymentOf,
   deploymentText,
@@ -26,7 +27,6 @@ import {
   strongerRefs,
   writeManagedFields,
 } from './managedFields.ts';
-import { type AtomicUpdate, artifactBefore, atomicUpdate } from './atomicUpdate.ts';
 
 interface ManagedFieldsWrite {
   /** As the writer wants it. */
