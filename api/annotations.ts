@@ -13,7 +13,7 @@ export const ROLLOUT = 'rollout.kuberik.com/rollout';
 export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 /** On Kustomizations: `rollout.kuberik.com/substitute.<VAR>.from: <rollout>`. Matches illegal variables too: they are named as a problem, not ignored. */
 export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.(.*)\.from$/;
-/** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` where Git sets the field (`spec.writeBack`). See core/admission/managedFields/deployment.ts. */
+/** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` if Git sets the field (`spec.writeBack`). See core/admission/managedFields/deployment.ts. */
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
 /** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/admission/managedFields/atomicUpdate.ts. */
 export const ARTIFACT = 'rollout.kuberik.com/artifact';
@@ -157,7 +157,7 @@ export const HEALTHCHECK_GRACE_PERIOD = 'healthcheck.kuberik.com/grace-period';
 export const GATE_PRETTY_NAME = 'gate.kuberik.com/pretty-name';
 /** On RolloutGates and schedules: a text for dashboards. */
 export const GATE_DESCRIPTION = 'gate.kuberik.com/description';
-/** On the RolloutGate of a schedule: when the schedule next changes it; absent where it never does. */
+/** On the RolloutGate of a schedule: when the schedule next changes it; absent if it never does. */
 export const GATE_UNTIL = 'gate.kuberik.com/until';
 /** Label on Jobs and Pods that copy a release: the Rollout, shortened as a label. */
 export const COPY_LABEL = 'rollout.kuberik.com/copies-for';

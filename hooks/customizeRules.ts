@@ -8,7 +8,7 @@ import { reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts
 import { objectAt } from '../core/kube/objectMap.ts';
 import { namespaceLabels } from '../live/objectReads.ts';
 
-/** A rule for it where there is such a Gate: each event of a related kind is held against every rule of every parent. ADR 2. */
+/** A rule for it if there is such a Gate: each event of a related kind is held against every rule of every parent. ADR 2. */
 export async function homeRules(
   namespace: string,
   label: Parameters<typeof selectingGateLists>[1],
@@ -19,7 +19,7 @@ export async function homeRules(
   return some.includes(true) ? [{ ...NAMESPACES, names: [namespace] }] : [];
 }
 
-/** Read live where a Gate asks that is younger than the parent's rules. */
+/** Read live if a Gate asks that is younger than the parent's rules. */
 export async function homeLabels(
   namespace: string,
   related: ObjectMap,

@@ -38,7 +38,7 @@ export class HookError extends Error {
 /** Metacontroller drops a decorator's write that meets a conflict, silently: the hook is called again until there is nothing to write. */
 export const CONFLICT_RETRY_S = 1;
 
-/** The soonest of some times; absent where there are none. */
+/** The soonest of some times; absent if there are none. */
 export function resyncAfter(seconds: readonly (number | undefined)[]): { resyncAfterSeconds?: number } {
   const times = seconds.filter((each) => each !== undefined);
   return times.length > 0 ? { resyncAfterSeconds: times.reduce((a, b) => Math.min(a, b)) } : {};

@@ -50,7 +50,7 @@ export function watchFiles<T>({ what, read, isSame, onChange, log, pollMs = POLL
   return { current: () => current, stop: () => clearInterval(timer) };
 }
 
-/** The content; undefined where there is no such file. */
+/** The content; undefined if there is no such file. */
 export function readIfThere(file: string): Buffer | undefined {
   try {
     return readFileSync(file);

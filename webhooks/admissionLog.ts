@@ -35,7 +35,7 @@ export function admissionDecisions(route: string, request: AdmissionRequest, dec
     return request.dryRun ? [] : [line('Denied', message, [message], { isCheap: true, againAfterMs: DENIED_AGAIN_MS })];
   }
   const stored = request.oldObject as AnyObject | null | undefined;
-  // Flux asks in a dry run first, at each of its syncs, and leaves it at that. A managed field that stays is normal where Git has a literal.
+  // Flux asks in a dry run first, at each of its syncs, and leaves it at that. A managed field that stays is normal if Git has a literal.
   if (decision.held === 'gate_closed') {
     const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
@@ -43,7 +43,7 @@ export function admissionDecisions(route: string, request: AdmissionRequest, dec
   }
   if (request.dryRun || request.subResource) return [];
   const changes = changesOf(route, request, decision);
-  // The API server calls again, with another uid, where another webhook changed the object after us.
+  // The API server calls again, with another uid, if another webhook changed the object after us.
   const id = textAt(stored, 'metadata', 'uid') ?? textAt(request.object, 'metadata', 'name') ?? request.uid;
   return changes.map(({ reason, message }) => line(reason, message, [id, message], { againAfterMs: CHANGED_AGAIN_MS }));
 }

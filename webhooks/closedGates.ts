@@ -37,7 +37,7 @@ export async function readClosed(
 
 /**
  * The closed Gates that stop deployments of these Rollouts of one namespace: those that they require themselves, and those of all objects
- * bound to them, also where these have no FluxBinding.
+ * bound to them, also if these have no FluxBinding.
  */
 export async function readClosedOfAll(rollouts: readonly Rollout[], call: WebhookCall): Promise<GateResult[]> {
   return (await readRequired(rollouts, call)).closed;
@@ -49,7 +49,7 @@ export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Pr
   return closedToLeave(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
 }
 
-/** The closed Gates that a write of a Rollout no longer requires, but for names that never were a Gate. Nothing is read where it can drop none. */
+/** The closed Gates that a write of a Rollout no longer requires, but for names that never were a Gate. Nothing is read if it can drop none. */
 export async function readClosedThatAreDropped(
   rollout: Rollout,
   before: Rollout,
@@ -111,7 +111,7 @@ export async function reviewBypass(
 }
 
 /**
- * Admits a writer who may bypass the gates, and denies any other with `refusal`. Where the Namespace is deleted with all that is in it, nothing
+ * Admits a writer who may bypass the gates, and denies any other with `refusal`. If the Namespace is deleted with all that is in it, nothing
  * stops a DELETE.
  * @param object as the write stores it; for a DELETE and a write of the status, which can't carry a reason, as it is stored
  */
@@ -133,7 +133,7 @@ export async function bypassOrDeny(
   return deny(refusal(bypass), request, call);
 }
 
-/** Reveals no more of Gates of other namespaces than the writer may read; access is reviewed only where there is something to reveal. */
+/** Reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if there is something to reveal. */
 export async function deny(
   refusal: Refusal,
   request: AdmissionRequest,
@@ -188,7 +188,7 @@ export async function recordBypass(
   return { bypass: message };
 }
 
-/** undefined where the stored object differs already. */
+/** undefined if the stored object differs already. */
 async function factOf(
   regarding: AnyObject,
   { operation, namespace, userInfo }: AdmissionRequest,

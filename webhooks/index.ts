@@ -130,7 +130,7 @@ const REMEDY: Record<UnreadBody['why'], string> = {
   slow: 'try again later, or make the object smaller',
 };
 
-/** Undefined where the body does not begin as a review of an API server. */
+/** Undefined if the body does not begin as a review of an API server. */
 export async function denyUnread({ why, message, beginning }: UnreadBody): Promise<AdmissionReview | undefined> {
   const uid = UID.exec(await beginning)?.[1];
   if (uid === undefined) return undefined;

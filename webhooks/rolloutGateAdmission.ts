@@ -61,7 +61,7 @@ function listed(
   return { [REASON]: undefined, [LISTED]: formatListed(notedLists(spec, old?.spec, before, write)) };
 }
 
-/** A RolloutGate holds nothing: a user who may delete it may do so. Where it required approvals, its Rollout reports the user. */
+/** A RolloutGate holds nothing: a user who may delete it may do so. If it required approvals, its Rollout reports the user. */
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const gate = request.oldObject as RolloutGate | null | undefined;
   if (request.operation !== 'DELETE' || request.subResource || !gate) return allowed();

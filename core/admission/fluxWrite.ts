@@ -12,7 +12,7 @@
  *   bypass record    written                                           -
  *
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have changed since.
- * Where it checks nothing, the other webhooks of the cluster are trusted.
+ * If it checks nothing, the other webhooks of the cluster are trusted.
  */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -40,11 +40,11 @@ import { settleSuspension } from './suspend/suspension.ts';
 export interface WriteContext extends GateContext {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /** The source of a Kustomization with managed fields, where it may have one too: see core/admission/managedFields/atomicUpdate.ts. */
+  /** The source of a Kustomization with managed fields, if it may have one too: see core/admission/managedFields/atomicUpdate.ts. */
   source?: FluxObject | 'settled' | undefined;
   /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout is not a way around its Gates. */
   closedOnLeaving?: readonly GateResult[];
-  /** The Kustomization that applies the object, where it exists and the write `asksToResume`. */
+  /** The Kustomization that applies the object, if it exists and the write `asksToResume`. */
   applier?: FluxObject | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface FluxWrite {
   fieldManager?: string | undefined;
   /** The field manager is one of a controller that applies from Git: what it writes to a held object is held, not refused. */
   isSync?: boolean | undefined;
-  /** Absent where the writer does not ask to bypass a closed gate. */
+  /** Absent if the writer does not ask to bypass a closed gate. */
   bypass?: Bypass | undefined;
   /** Whether a new reason, with no closed gate for this write, lets its author bypass those of a deletion. */
   reasonCounts?: boolean | undefined;
@@ -69,7 +69,7 @@ type WriteOutcome =
   | {
       object: FluxObject;
       warnings: string[];
-      /** Why something of the write is not stored; absent where all of it is. */
+      /** Why something of the write is not stored; absent if all of it is. */
       held?: HoldReason | undefined;
       refusal?: undefined;
     }
@@ -113,7 +113,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
 }
 
 /**
- * Every closed gate that the stored object is behind, or leaves by this write. Where none were listed, those that the write itself names in
+ * Every closed gate that the stored object is behind, or leaves by this write. If none were listed, those that the write itself names in
  * SELECTED_BY count too: a decorator marks an object with a Gate that has just begun to select it.
  */
 export function closedToWrite(

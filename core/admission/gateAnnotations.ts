@@ -16,7 +16,7 @@ export interface RefRules {
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM = 400;
 
-/** The Gates that the annotation names. None where it names too many: they need not be read. */
+/** The Gates that the annotation names. None if it names too many: they need not be read. */
 export function gatesInAnnotation(
   object: FluxObject,
   { ownNamespaceOnly = false }: RefRules = {},
@@ -30,7 +30,7 @@ export function gatesInAnnotation(
   return { refs: tooMany ? [] : refs, problems, tooMany };
 }
 
-/** The Gates that the annotation SELECTED_BY names, which proves nothing: see `selectingGates`. Undefined where it does not name them all. */
+/** The Gates that the annotation SELECTED_BY names, which proves nothing: see `selectingGates`. Undefined if it does not name them all. */
 export function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   const selectedBy = object.metadata.annotations?.[SELECTED_BY];
   if (selectedBy?.includes(TOO_MANY.name)) return undefined;
@@ -66,7 +66,7 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
   return { refs: list ? unique(named) : all, list, namespace: list || selecting.length > 0 };
 }
 
-/** The text of SELECTED_BY; undefined for none. Where it can't name them all, it says so, and the webhook lists the Gates itself. */
+/** The text of SELECTED_BY; undefined for none. If it can't name them all, it says so, and the webhook lists the Gates itself. */
 export function selectedByText(
   { named, selecting }: { named: NamespacedName[]; selecting: NamespacedName[] },
   truncated = false,

@@ -22,7 +22,7 @@ const UNUSUAL = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
 type Status = FluxStatus & Record<string, unknown>;
 
 /**
- * The status with the condition as the gates want it; undefined when it is so already. Where no gate is required, the condition
+ * The status with the condition as the gates want it; undefined when it is so already. If no gate is required, the condition
  * goes. `awaits`: the state of the wait for the object's applier.
  */
 export function withGateCondition(

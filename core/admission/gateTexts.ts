@@ -35,7 +35,7 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
   return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
 
-/** The condition's text about a closed gate; `limit` is the sentence where it is not a Gate, but the limit on how many are evaluated. */
+/** The condition's text about a closed gate; `limit` is the sentence if it is not a Gate, but the limit on how many are evaluated. */
 export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
   if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;

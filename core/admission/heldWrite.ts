@@ -43,7 +43,7 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
   const { object, oldObject, fieldManager, isSync, bySystemDeleter } = write;
   const writers = writersOf(object, oldObject);
   const removes = isSync && (isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject));
-  // Nobody owns a field that is removed, so a removal is the sync's where that applies. What kubectl repeats, no user asks for.
+  // Nobody owns a field that is removed, so a removal is the sync's if that applies. What kubectl repeats, no user asks for.
   const isOfSync = ({ value, writers }: HeldChange) => {
     if (value === undefined) return removes;
     return isSync ? writers.applied(value) : writers.repeated(value);
@@ -92,7 +92,7 @@ export interface HeldChange {
 
 export type See = (change: HeldChange) => void;
 
-/** The spec, the annotations that name Gates and Rollouts, and the owner references, where they differ. */
+/** The spec, the annotations that name Gates and Rollouts, and the owner references, if they differ. */
 export function governedChanges(object: FluxObject, oldObject: FluxObject, see: See, writers = NO_WRITERS): void {
   const { metadata: now } = object;
   const { metadata: before } = oldObject;

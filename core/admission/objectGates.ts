@@ -19,7 +19,7 @@ interface KnownGates extends RefRules {
   gates: ReadonlyMap<string, Gate>;
   /** Labels of the object's own Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
-  /** All Gates that may select the object, where they were listed; otherwise its annotation SELECTED_BY names them. */
+  /** All Gates that may select the object, if they were listed; otherwise its annotation SELECTED_BY names them. */
   candidates?: readonly NamespacedName[];
   /** More candidates exist than one list may bring. */
   truncated?: boolean;

@@ -77,7 +77,7 @@ const RULES = new Map(
   ]),
 );
 
-/** The object with the old spelling wherever the new one says the same. The very same object where there is none. */
+/** The object with the old spelling wherever the new one says the same. The very same object if there is none. */
 export function withStoredForm(object: FluxObject, oldObject: FluxObject): FluxObject {
   let spec: unknown = object.spec;
   for (const { keys, isSame } of RULES.get(object.kind) ?? []) spec = respelled(spec, oldObject.spec, keys, isSame);

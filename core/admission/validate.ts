@@ -115,7 +115,7 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
 // Deletion (docs/reference/writes.md, W19 to W22 and W30).
 
 /**
- * Why the object may not be deleted; undefined where it may. Closed Gates of the Rollouts that it follows are among `closed`: to be deleted and
+ * Why the object may not be deleted; undefined if it may. Closed Gates of the Rollouts that it follows are among `closed`: to be deleted and
  * created again without annotations is a way to leave them. A writer who may bypass the gates is not stopped here.
  */
 export function refuseDeletion(

@@ -29,7 +29,7 @@ export interface ApprovalRequest {
   reason?: string | undefined;
 }
 
-/** Which version of which Rollout an annotation's value means; `problem` where none is meant. */
+/** Which version of which Rollout an annotation's value means; `problem` if none is meant. */
 export type ApprovalTarget =
   | { version: string; rollout?: string; uid?: string | undefined; isRequester: boolean }
   | { problem: string };
@@ -148,7 +148,7 @@ function approved(
   };
 }
 
-/** `value`: a version, or `namespace/name:version` where it is of one Rollout only; it may be gone by now. */
+/** `value`: a version, or `namespace/name:version` if it is of one Rollout only; it may be gone by now. */
 function withdrawn(record: ApprovalRecord, by: string, value: string): ApprovalAcceptance {
   const { version, rollout } = namedIn(value);
   const isMeant = (each: Approval) =>

@@ -10,10 +10,10 @@ import { ruleChangeEvents } from './change.ts';
 type VersionStatus = NonNullable<ApprovalsStatus['versions']>[number];
 type GivenStatus = VersionStatus['given'][number];
 
-/** Who is behind a version; undefined where that is not known to a Gate of many Rollouts. */
+/** Who is behind a version; undefined if that is not known to a Gate of many Rollouts. */
 type BackgroundOf = (version: string) => Background | undefined;
 
-/** undefined where nothing asks for approvals. `pending`: the version that waits. */
+/** undefined if nothing asks for approvals. `pending`: the version that waits. */
 export function approvalsStatus(
   rule: ApprovalRule | undefined,
   record: ApprovalRecord,

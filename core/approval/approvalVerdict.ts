@@ -13,7 +13,7 @@ export interface Background {
   requesters: readonly string[];
   /** The users for whom they claim to have requested it: free text. */
   onBehalfOf?: string | undefined;
-  /** Whom its manifest names; undefined where that is not known. */
+  /** Whom its manifest names; undefined if that is not known. */
   authors: string | undefined;
 }
 

@@ -24,7 +24,7 @@ const RECENT_MS = 60_000;
 const REQUIRED = 'approvals.required';
 
 /**
- * The record after a write. Where approvals are asked for the first time nothing is noted: that is no change of who has to approve.
+ * The record after a write. If approvals are asked for the first time nothing is noted: that is no change of who has to approve.
  * `progress`: how many approvals there were before, as the status has it.
  */
 export function withChange(
@@ -111,7 +111,7 @@ function unseenEvent(from: number | undefined, to: number | undefined): NewEvent
   };
 }
 
-/** `what`: `RolloutGate 'prod'`. `by`: undefined where it is not known for sure. */
+/** `what`: `RolloutGate 'prod'`. `by`: undefined if it is not known for sure. */
 export function deletionEvent(
   what: string,
   uid: string | undefined,

@@ -41,7 +41,7 @@ export function mayMean(text: string, user: string): boolean {
   return parts.length > 0 && parts.every((part) => words.has(part));
 }
 
-/** Each word, what is before its `@`, after its `+` and between its dots; undefined where there are too many. */
+/** Each word, what is before its `@`, after its `+` and between its dots; undefined if there are too many. */
 function wordsOf(text: string): ReadonlySet<string> | undefined {
   const words = text.toLowerCase().split(/[^\p{L}\p{N}._@+:#/-]+/u);
   if (words.length > MAX_WORDS) return undefined;

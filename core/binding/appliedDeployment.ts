@@ -25,7 +25,7 @@ export function carries(deployments: readonly DeploymentRef[] | undefined, deplo
 }
 
 /**
- * A HelmRelease has released what its source has fetched of the deployment; a bound OCIRepository has fetched the tag; a bound Kustomization has applied its source's newest artifact, and where
+ * A HelmRelease has released what its source has fetched of the deployment; a bound OCIRepository has fetched the tag; a bound Kustomization has applied its source's newest artifact, and if
  * the same Rollout manages that source too, this artifact is the deployment's.
  */
 export function provesApply(
@@ -48,7 +48,7 @@ export function provesApply(
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
 }
 
-/** helm-controller reports of `<tag>@<digest>` the digest, and the whole where the tag is no version. */
+/** helm-controller reports of `<tag>@<digest>` the digest, and the whole if the tag is no version. */
 function isArtifactOf(source: FluxObject, applied: string | undefined): boolean {
   const revision = fetchedRevision(source);
   return revision !== undefined && applied !== undefined && [revision, revision.split('@')[1]].includes(applied);

@@ -95,7 +95,7 @@ export function decodeReport({ gates, ...rest }: EncodedReport): Report {
   return { ...rest, ...(gates && { gates: gates.map(({ gate, ...entry }) => ({ ...entry, name: gate })) }) };
 }
 
-/** The newest deployment of the Rollout; undefined where it has deployed nothing, or does not exist. */
+/** The newest deployment of the Rollout; undefined if it has deployed nothing, or does not exist. */
 export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef | undefined {
   const { rollout, id, version, uid } = rollouts.find((each) => each.rollout === name) ?? {};
   return rollout === undefined || id === undefined || version === undefined || uid === undefined

@@ -42,11 +42,11 @@ export type ManagedFieldState = NonNullable<FluxBindingStatus['pins']>[number];
 
 interface RelatedToBinding {
   report: Report;
-  /** Present where variables and source are updated together. */
+  /** Present if variables and source are updated together. */
   atomic?: AtomicUpdate | undefined;
-  /** The source named in the binding's spec, where it exists. */
+  /** The source named in the binding's spec, if it exists. */
   source?: FluxObject | undefined;
-  /** The Kustomization that the binding's spec awaits, where it exists. */
+  /** The Kustomization that the binding's spec awaits, if it exists. */
   applier?: FluxObject | undefined;
 }
 
@@ -127,7 +127,7 @@ export function targetOfBinding({ spec, metadata }: FluxBinding): Applied {
   return { apiVersion, kind, namespace: metadata.namespace ?? '', name };
 }
 
-/** Defined where one of the object's Rollouts manages its source too. */
+/** Defined if one of the object's Rollouts manages its source too. */
 export function atomicUpdateOf(
   { spec, metadata }: FluxBinding,
   rollouts: ReadonlyMap<string, Rollout>,
@@ -209,7 +209,7 @@ type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 const ALL_OPEN: Finding = { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
 
-/** Ready: each managed field is applied, no gate holds the object and no suspension is left over. Approved: only where gates are required. */
+/** Ready: each managed field is applied, no gate holds the object and no suspension is left over. Approved: only if gates are required. */
 function bindingConditions(
   status: FluxBindingStatus,
   spec: FluxBindingSpec,

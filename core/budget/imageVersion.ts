@@ -119,7 +119,7 @@ export function versionKey({ image, tag }: ImageVersion): string {
   return `${image}:${tag}`;
 }
 
-/** A tag that was moved is another version, where both know the digest. */
+/** A tag that was moved is another version, if both know the digest. */
 export function isSameImage(a: ImageVersion, b: ImageVersion): boolean {
   return a.image === b.image && a.tag === b.tag && isSameDigest(a, b);
 }

@@ -18,7 +18,7 @@ export const REVOKED_MS = 60_000;
 export type Sight = Rollout | 'gone' | undefined;
 
 export interface SlotResult {
-  /** As it is from now on; absent where it is free. */
+  /** As it is from now on; absent if it is free. */
   slot?: Slot;
   /** Why it is free. Ended: its deployment has. Declined: it was not used. */
   freed?: 'Ended' | 'Declined' | 'Deleted' | 'Revoked';

@@ -32,7 +32,7 @@ export interface Waiting {
   requeueAt: EpochMs[];
 }
 
-/** The first slot that was granted; undefined where none is, or budgets were not read. */
+/** The first slot that was granted; undefined if none is, or budgets were not read. */
 export function grantedSlot(rollout: Rollout, budgets: Budgets | undefined): Slot | undefined {
   return slotsOf(rollout, budgets).find((slot) => slot?.state === 'Granted');
 }

@@ -12,7 +12,7 @@ type AnyObject = KubeObject<any, any>;
 
 const SERVICE_ACCOUNT = 'system:serviceaccount:';
 
-/** Whether the writer may bypass the closed Gates; where not, why. */
+/** Whether the writer may bypass the closed Gates; if not, why. */
 export type Bypass = { granted: true } | { granted: false; refused: string };
 
 /** The reason that this write gives for the first time; undefined for none. */

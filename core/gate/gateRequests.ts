@@ -2,7 +2,7 @@
  * Requests to open or close a Gate: which of them count now.
  *
  * Requests are in three places. The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and
- * the users who made them, so it comes first. The status is next: it survives where there is no webhook. The RFC's annotations
+ * the users who made them, so it comes first. The status is next: it survives if there is no webhook. The RFC's annotations
  * count alone only when they are newer than both: then they were written while the webhook was down.
  */
 import {
@@ -87,7 +87,7 @@ export function requestTimes(gate: Gate): EpochMs[] {
   return planned ? [...annotatedAt, planned.at] : annotatedAt;
 }
 
-/** Both annotations' requests where they parse, in the order in which they count: the later last, and close after open. */
+/** Both annotations' requests if they parse, in the order in which they count: the later last, and close after open. */
 export function annotatedRequests(gate: Gate): GateRequest[] {
   return inOrder(ACTIONS.map((action) => annotated(gate, action)));
 }

@@ -25,7 +25,7 @@ export function selectingGateRules(namespace: string, label: SelectsLabel): Rela
   ];
 }
 
-/** The lists of Gates that may select an object of the namespace, each one more than the limit where there are more: see isTruncated. */
+/** The lists of Gates that may select an object of the namespace, each one more than the limit if there are more: see isTruncated. */
 export function selectingGateLists(
   namespace: string,
   label: SelectsLabel,

@@ -38,7 +38,7 @@ export interface GateFacts {
   unheld?: GateStatus['notHeldObjects'] | undefined;
   /** The Flux objects that are still suspended although the Gate is open. */
   unresumed?: GateStatus['notResumedObjects'] | undefined;
-  /** What was approved; undefined where nothing asks for approvals. */
+  /** What was approved; undefined if nothing asks for approvals. */
   approvals?: ApprovalsStatus | undefined;
   /** undefined when the Gate takes no calls. */
   receiver?: { path: string } | { problem: string; reason: string } | undefined;

@@ -25,7 +25,7 @@ import { FAILED_KUSTOMIZATION } from './objects/kindHealth.ts';
 import { listLines, type ObservedResource, resourceHealth } from './objects/resources.ts';
 
 interface OwnHealth {
-  /** The verdict, where no object needs to be read. */
+  /** The verdict, if no object needs to be read. */
   settled?: Verdict;
   /** Why the Kustomization itself is not healthy yet. */
   pending: string | undefined;
@@ -65,7 +65,7 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   return { ...base, inventory: notEvaluatedByFlux(kustomization, inventory) };
 }
 
-/** Where Flux waits for objects by `healthCheckExprs`, its Ready condition is their health: what else they say is not what the team has defined. */
+/** If Flux waits for objects by `healthCheckExprs`, its Ready condition is their health: what else they say is not what the team has defined. */
 function notEvaluatedByFlux({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
   const { wait, healthChecks, healthCheckExprs } = (spec ?? {}) as Record<string, unknown>;
   const kindsOf = (list: unknown) =>
@@ -161,11 +161,11 @@ const pendingText = (reason: string) => `Kustomization pending: ${reason}`;
 // current generation shows in the Ready condition's own `observedGeneration`.
 
 interface Revision {
-  /** Why good health would not be the new revision's; undefined where it would. */
+  /** Why good health would not be the new revision's; undefined if it would. */
   waiting?: string;
   /** Flux works on, or has worked on, exactly what should run now. */
   attempted: boolean;
-  /** A failure before this instant is the old revision's; Infinity while Flux has not begun, 0 where nothing ran before. */
+  /** A failure before this instant is the old revision's; Infinity while Flux has not begun, 0 if nothing ran before. */
   failuresCountFrom: EpochMs;
 }
 

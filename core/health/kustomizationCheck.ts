@@ -43,7 +43,7 @@ function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
   return { problem: `invalid kustomization reference format: ${text}` };
 }
 
-/** Milliseconds: 30 s where the annotation is absent or does not parse, at least 5 s. */
+/** Milliseconds: 30 s if the annotation is absent or does not parse, at least 5 s. */
 export function requeueInterval(healthCheck: HealthCheck): number {
   const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_INTERVAL_MS;
   return Math.max(wanted, MIN_MS);
@@ -51,7 +51,7 @@ export function requeueInterval(healthCheck: HealthCheck): number {
 
 const DEFAULT_GRACE_MS = 60_000;
 
-/** Milliseconds: a minute where the annotation is absent or does not parse. */
+/** Milliseconds: a minute if the annotation is absent or does not parse. */
 export function gracePeriod(healthCheck: HealthCheck): number {
   return parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_GRACE_PERIOD]) ?? DEFAULT_GRACE_MS;
 }

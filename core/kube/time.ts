@@ -12,7 +12,7 @@ export function formatTime(at: EpochMs): string {
   return `${isoText(at).slice(0, 19)}Z`;
 }
 
-/** `2021-03-26T10:00:00.123Z`, or as formatTime where there is no fraction: for times that must differ within a second. */
+/** `2021-03-26T10:00:00.123Z`, or as formatTime if there is no fraction: for times that must differ within a second. */
 export function formatInstant(at: EpochMs): string {
   return isoText(at).replace('.000Z', 'Z');
 }

@@ -4,7 +4,7 @@
  */
 import { compare, SemVer } from 'semver';
 
-/** A bigint where it may be too large for a number. The two compare, but are never equal by `===`. */
+/** A bigint if it may be too large for a number. The two compare, but are never equal by `===`. */
 type Numeral = number | bigint;
 
 export interface Version {
@@ -13,7 +13,7 @@ export interface Version {
   prerelease: readonly string[];
   /** Whether an ImagePolicy takes it: three numbers, no leading zeros, at most one leading `v` (fluxcd/pkg/version). */
   strict: boolean;
-  /** npm's form of a version with a prerelease; absent where npm's semver cannot hold its numbers. */
+  /** npm's form of a version with a prerelease; absent if npm's semver cannot hold its numbers. */
   plain?: SemVer;
 }
 

@@ -19,7 +19,7 @@ interface VerifiedCall {
   /** Hashes that identify the call. */
   hashes: string[];
   body: Uint8Array;
-  /** The verified caller, who precedes the reason; undefined where a shared secret is all that is known. */
+  /** The verified caller, who precedes the reason; undefined if a shared secret is all that is known. */
   by?: string;
 }
 

@@ -131,7 +131,7 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
 
 /**
  * Why a Job of the wanted name is not the one that was wanted: whoever may write Jobs can know the name, and make one that ends at once.
- * undefined where it is. What the API server and the policies of a cluster have added to it counts for nothing.
+ * undefined if it is. What the API server and the policies of a cluster have added to it counts for nothing.
  * @param owner the uid of the Rollout
  */
 export function whyForeign(found: CopyJob, wanted: CopyJob, owner: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-/** What a manifest refers to. By its media type where this is known, else by its form; where neither says it, it is not copied. */
+/** What a manifest refers to. By its media type if this is known, else by its form; if neither says it, it is not copied. */
 import type { Descriptor } from '../../api/registry.ts';
 import { isMap } from '../kube/json.ts';
 import { CopyFailure } from './outcome.ts';
@@ -138,7 +138,7 @@ export function cosignTags(digest: string): string[] {
   return COSIGN.map((suffix) => `${tagForm(digest)}.${suffix}`);
 }
 
-/** The tag under which clients keep the list of referrers, where a registry has no API for it: OCI's referrers tag schema. */
+/** The tag under which clients keep the list of referrers, if a registry has no API for it: OCI's referrers tag schema. */
 export function referrersTag(digest: string): string {
   // As the specification has it: at most 64 characters of a digest.
   const [algorithm = '', hex = ''] = digest.split(':');

@@ -48,7 +48,7 @@ export function blobsOf({ parts, looseBlobs }: Release): Blob[] {
           `the release says that ${blob.digest} has ${known.size} and ${blob.size} bytes`,
         );
       }
-      // Where one manifest needs it, it is needed.
+      // If one manifest needs it, it is needed.
       if (!known?.elsewhere && known) continue;
       blobs.set(blob.digest, blob);
       if (blobs.size > COPY_LIMITS.blobs) throw tooMuch(`more than ${COPY_LIMITS.blobs} blobs`);

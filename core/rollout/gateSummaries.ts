@@ -59,7 +59,7 @@ function aboutPending(
     : gate;
 }
 
-/** The closed Gates that hold the waiting version; where none waits, those that would hold any. */
+/** The closed Gates that hold the waiting version; if none waits, those that would hold any. */
 function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
   if (pending !== undefined) return closed;
   const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));

@@ -154,7 +154,7 @@ const UNSEEN_REQUEUE_S = 60;
 const WATCHED_REQUEUE_S = 10;
 const SHORTEST_S = 0.1;
 
-/** Nothing where only a change that triggers a sync can make a difference. */
+/** Nothing if only a change that triggers a sync can make a difference. */
 function resyncAfter(
   requeues: readonly EpochMs[],
   { rollout: { metadata, spec }, healthChecks }: Observed,

@@ -172,7 +172,7 @@ function waitingForRolloutGates(
   const { promoted } = rolloutGatesResult;
   const isHeld = isGated ? allowsNothing(rolloutGatesResult) : promoted.length === 0;
   if (!isHeld || !isForward(selection)) return undefined;
-  // Where upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
+  // If upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
   const names = namesInTheWay(rolloutGatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
   if (names === '' && promoted.length === 0) return undefined;
   return waits(names || 'RolloutGates without a common allowed version');
@@ -241,7 +241,7 @@ function firstDeploymentNotGated(
 /** Beyond that the message only says that there are more: each change of it is a write of the status. */
 const NAMED = 3;
 
-/** undefined where the newest deployment is over. It names stored times only: the same state gives the same message. */
+/** undefined if the newest deployment is over. It names stored times only: the same state gives the same message. */
 function progressing(
   head: HistoryEntry | undefined,
   {

@@ -116,7 +116,7 @@ function waitEvent({ type, reason, message }: Condition, isNormal: boolean, quie
   return { type: isNormal ? 'Normal' : 'Warning', reason: type, message, quiet: quiet.includes(reason) };
 }
 
-/** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */
+/** With nothing to deploy, Ready has the reason of the Go controller, which reads like success. */
 function readyEvent(ready: Condition): NewEvent {
   if (ready.reason !== 'RolloutSucceeded') return eventOf('Warning', ready);
   return { type: 'Normal', reason: 'NoReleases', message: ready.message };

@@ -103,7 +103,7 @@ const FEWEST = 2;
 const fewFor = (length: number) => Math.max(FEWEST, Math.floor(length / 64));
 
 /**
- * Tried in turn. What the requester writes goes first: it must not push out who approved, or which Gates were bypassed. Those are dropped only where
+ * Tried in turn. What the requester writes goes first: it must not push out who approved, or which Gates were bypassed. Those are dropped only if
  * they alone are more than the share: the status could not be stored otherwise.
  */
 const CUTS: readonly Cut[] = [

@@ -128,7 +128,7 @@ function authorsOf(
 
 interface Progress {
   history: History;
-  /** Whatever is bound has applied the head; where nothing is bound, its bake begins, or it has succeeded without one. */
+  /** Whatever is bound has applied the head; if nothing is bound, its bake begins, or it has succeeded without one. */
   endsApply: boolean;
   conditions: NewCondition[];
   events: NewEvent[];

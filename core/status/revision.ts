@@ -37,7 +37,7 @@ function contentOf<Status extends object>({ revision, observedGeneration, ...con
 
 /**
  * Whether a Rollout as a cache has it differs from the stored one in anything that a deployment is decided from: by its labels
- * Gates select it, managed fields decide nothing. `live` is undefined where it is gone.
+ * Gates select it, managed fields decide nothing. `live` is undefined if it is gone.
  */
 export function isStale(cached: Rollout, live: Rollout | undefined): boolean {
   return !live || !sameJson(decisive(cached), decisive(live));

@@ -18,7 +18,7 @@ export const NOW: Expanded = { expanded: '"$(date -u +%Y-%m-%dT%H:%M:%SZ)"' };
 /** A placeholder that the user has to fill in. */
 export const WHY: Expanded = { expanded: '"<why>"' };
 
-/** A word, quoted where a shell would read it otherwise. */
+/** A word, quoted if a shell would read it otherwise. */
 export function quoted(word: string): string {
   return PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

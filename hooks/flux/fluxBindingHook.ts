@@ -17,7 +17,7 @@ export const fluxBindingHook: CompositeHook = {
   async customize({ parent }, call) {
     const { spec, metadata } = parent as FluxBinding;
     const relatedResources: RelatedResourceRule[] = [];
-    // Where the object's decorator reports, related objects would only add syncs of this one.
+    // If the object's decorator reports, related objects would only add syncs of this one.
     if (!spec?.report) {
       const { namespace = '' } = metadata;
       const rollouts = rolloutsOf(spec).map((name) => ({ namespace, name }));

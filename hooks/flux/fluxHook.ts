@@ -109,7 +109,7 @@ const LATER_MS = 10_000;
 
 /** How long one read of a Gate serves all objects, in milliseconds. */
 const SHARED_MS = 1000;
-/** How old a read may be where the object's marks contradict it: a freeze may have marked the object since. */
+/** How old a read may be if the object's marks contradict it: a freeze may have marked the object since. */
 const DOUBTED_MS = 200;
 
 /** The object's Gates, which this decorator doesn't relate, at most a second old. */

@@ -25,7 +25,7 @@ const RETRY_SECONDS = 2;
 /** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/facts.md, M6). */
 const UNRELATED_SECONDS = 2;
 /**
- * The longest until the next sync of an object that a Gate may hold. Metacontroller drops an event where it can't ask which Gates concern the
+ * The longest until the next sync of an object that a Gate may hold. Metacontroller drops an event if it can't ask which Gates concern the
  * object, as while this server restarts.
  */
 const LONGEST_SECONDS = 60;

@@ -137,7 +137,7 @@ const AT_ONCE = 8;
 const MAX_FAILURES = 2 * AT_ONCE;
 const BEYOND = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;
 
-/** Both undefined where there is no such object; the source also where its kind is unknown. Never rejects. */
+/** Both undefined if there is no such object; the source also if its kind is unknown. Never rejects. */
 async function readKustomization(
   cluster: ClusterReader,
   ref: NamespacedName,

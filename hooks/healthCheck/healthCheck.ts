@@ -110,7 +110,7 @@ function isBakedOn(healthCheck: HealthCheck, rollouts: readonly Rollout[], label
   );
 }
 
-/** As Metacontroller has it, where the annotation still names the one that the rule was made for. */
+/** As Metacontroller has it, if the annotation still names the one that the rule was made for. */
 function relatedKustomization(
   healthCheck: HealthCheck,
   { related }: DecoratorRequest,
@@ -122,7 +122,7 @@ function relatedKustomization(
 
 const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
-/** The status where it changes, and when to sync again. */
+/** The status if it changes, and when to sync again. */
 function statusWritten(
   { status: before }: HealthCheck,
   after: HealthStatus | undefined,

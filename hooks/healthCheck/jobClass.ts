@@ -64,7 +64,7 @@ function requeueAfterMs(
   return bindsIn > 0 ? bindsIn : requeueInterval(check);
 }
 
-/** A Rollout says when all of its objects have the version. It says nothing where no object is bound to it. */
+/** A Rollout says when all of its objects have the version. It says nothing if no object is bound to it. */
 async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, now }: HookCall): Promise<boolean> {
   if (head.appliedTime !== undefined) return true;
   if (now < deployCutoff(head) + BINDS_WITHIN_MS) return false;
@@ -73,7 +73,7 @@ async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, n
   return bindings.length === 0;
 }
 
-/** The cause that a Job's Pods show, where they may be read. A Job that has completed needs no cause. */
+/** The cause that a Job's Pods show, if they may be read. A Job that has completed needs no cause. */
 async function causeBehind(job: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
   if (job.status?.succeeded > 0) return undefined;
   return podsOfJob(job, PODS_OF_WORKLOAD, cluster).then(causeOf, () => undefined);

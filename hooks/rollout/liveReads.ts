@@ -29,7 +29,7 @@ export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader):
   return cluster.get<ImagePolicy>({ apiVersion, resource: KINDS.ImagePolicy.resource, ...ref });
 }
 
-/** Undefined where it is gone. */
+/** Undefined if it is gone. */
 export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Promise<Rollout | undefined> {
   const { namespace = '', name = '' } = metadata;
   return cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });

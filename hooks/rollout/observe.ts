@@ -108,7 +108,7 @@ export function metadataOf(
 /** More than a Job starts: a user who may create Pods may label any number of them. */
 const MAX_PODS = 20;
 
-/** undefined where the Rollout has no spec.targetRepository. */
+/** undefined if the Rollout has no spec.targetRepository. */
 async function copyingOf(
   request: CompositeRequest,
   policy: ImagePolicy | undefined,
@@ -234,8 +234,8 @@ function listedNamespaces(
 }
 
 /**
- * The HealthChecks in these namespaces that have the labels. One list for the cluster; where a namespace has so many that it does not
- * end, one for each, so that it takes no other's place. undefined where that would be too many lists.
+ * The HealthChecks in these namespaces that have the labels. One list for the cluster; if a namespace has so many that it does not
+ * end, one for each, so that it takes no other's place. undefined if that would be too many lists.
  */
 async function listedChecks(
   labelSelector: string,

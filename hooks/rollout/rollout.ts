@@ -40,7 +40,7 @@ const POLICY_REQUEUE_S = 30;
 const FOREIGN_REQUEUE_S = 30;
 /** Nothing triggers a sync when the Namespace of an upstream Rollout begins to consent, or a cycle ends elsewhere. */
 const UPSTREAM_REQUEUE_S = 60;
-/** Where live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
+/** If live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
 const LIVE_REQUEUE_S = 15;
 /** Nothing triggers a sync when the budget that holds a version is younger than the Rollout's rules. */
 const UNWATCHED_REQUEUE_S = 5;

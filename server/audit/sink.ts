@@ -22,7 +22,7 @@ const MAX_ANSWER = 64 * 1024;
 /** The sink has read the event and won't have it. All else may be a matter of time, or of the Secret. */
 const REFUSALS = new Set([400, 413, 422]);
 
-/** Takes a changed Secret without a restart. @throws Error with a sentence where the files can't be used. */
+/** Takes a changed Secret without a restart. @throws Error with a sentence if the files can't be used. */
 export function createSink(
   folder: string,
   log: FileLog,

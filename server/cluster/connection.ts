@@ -180,7 +180,7 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** Parsed where it is JSON: `/readyz` answers in plain text. */
+/** Parsed if it is JSON: `/readyz` answers in plain text. */
 function contentOf({ headers }: IncomingMessage, text: string): unknown {
   if (text === '') return undefined;
   return headers['content-type']?.startsWith('text/plain') ? text : JSON.parse(text);

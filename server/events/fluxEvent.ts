@@ -33,7 +33,7 @@ export function itself({ regarding: { kind, metadata } }: EventRecord): ObjectNa
   return kind && namespace && name ? [{ kind, namespace, name }] : [];
 }
 
-/** The event that `object` reports; undefined where its readers may not know. */
+/** The event that `object` reports; undefined if its readers may not know. */
 export function fluxEventOf(record: EventRecord, object: ObjectName, instance: string): FluxEvent | undefined {
   const { regarding, type, reason, key, at, version } = record;
   const { namespace, name = '', uid } = regarding.metadata;

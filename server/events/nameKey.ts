@@ -9,7 +9,7 @@ import { type FileLog, watchFiles } from '../fileWatch.ts';
 
 const LABEL = 'rollout-hooks: names of Events';
 
-/** Follows a rotation. Where neither is configured names can be foretold. @throws Error where the file cannot be read at the start. */
+/** Follows a rotation. If neither is configured names can be foretold. @throws Error if the file cannot be read at the start. */
 export function watchNameKey(
   { tls, hooksToken }: Partial<Pick<Config, 'tls' | 'hooksToken'>>,
   log: FileLog,

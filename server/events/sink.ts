@@ -25,7 +25,7 @@ const MAX_REMEMBERED = 2000;
 export interface EventsOptions {
   /** Creates a core/v1 Event. Rejects with `code` 409 when the name is taken, 0 when there was no answer. */
   create(event: CoreEvent): Promise<unknown>;
-  /** The stored Event of that name; undefined where there is none. Rejects as `create` does. */
+  /** The stored Event of that name; undefined if there is none. Rejects as `create` does. */
   find(name: EventName): Promise<CoreEvent | undefined>;
   /** Makes names unpredictable, and equal in all replicas. */
   nameKey(): Buffer;

@@ -26,7 +26,7 @@ interface AppOptions {
   /** Serves `/metrics` too. */
   showsMetrics?: boolean;
   /**
-   * Answers 429 with Retry-After where a request is too large or fails here: Metacontroller would wait twice as long after each failure, up to
+   * Answers 429 with Retry-After if a request is too large or fails here: Metacontroller would wait twice as long after each failure, up to
    * a quarter of an hour, even if the cause is gone.
    */
   asksAgain?: boolean;
@@ -193,7 +193,7 @@ function unexpected(log: Logger): ErrorRequestHandler {
 
 class BodyError extends Error {
   readonly status: 400 | 408 | 413 | 415 | 429;
-  /** Where the body is not to blame for more than its size or its time. */
+  /** If the body is not to blame for more than its size or its time. */
   readonly unread: UnreadBody | undefined;
   constructor(status: BodyError['status'], message: string, unread?: Omit<UnreadBody, 'message'>) {
     super(message);
@@ -222,7 +222,7 @@ interface Body {
   release(): void;
 }
 
-/** The caller releases the body, except where this rejects with a BodyError. */
+/** The caller releases the body, except if this rejects with a BodyError. */
 function readBody(request: IncomingMessage, { maxBytes, share, completeMs }: BodyLimits): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

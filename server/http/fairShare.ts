@@ -9,7 +9,7 @@ export interface Part {
 }
 
 export interface FairShare {
-  /** False where it does not fit, and no address with as much or more has a part that may be dropped. */
+  /** False if it does not fit, and no address with as much or more has a part that may be dropped. */
   grow(part: Part, size: number): boolean;
   /** From now on it is the youngest: the oldest part of an address is dropped first. */
   renew(part: Part): void;

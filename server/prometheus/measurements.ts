@@ -1,6 +1,6 @@
 /**
  * The port `Measurements`: queries run in the background, a few at a time and fewer of one namespace, and a check's newest answer is kept
- * until a later sync takes it. Where a provider answers at once, the sync that asks has the answer.
+ * until a later sync takes it. If a provider answers at once, the sync that asks has the answer.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';

@@ -100,7 +100,7 @@ const IP = /^[0-9.]+$|^\[/;
 /**
  * The token server's address, or undefined when it may not be asked. A registry can name any address it likes, and we
  * run inside the cluster: so only the registry's own host, its parent domain or a sibling is asked (Docker Hub
- * sends to a sibling, GitLab to the parent), by HTTPS where the registry is.
+ * sends to a sibling, GitLab to the parent), by HTTPS if the registry is.
  */
 export function tokenServer(realm: string, registry: { host: string; insecure: boolean }): URL | undefined {
   const url = URL.parse(realm);

@@ -22,7 +22,7 @@ export interface ManifestTarget {
   trust?: Trust;
   /** On whose behalf it is read: what one may see is not shown to another. */
   reader: string;
-  /** Why there are no credentials, where some were meant to be. */
+  /** Why there are no credentials, if some were meant to be. */
   problem?: string;
 }
 
@@ -88,7 +88,7 @@ async function credentialsOf(
   return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : found;
 }
 
-/** Without them the registry must have a publicly trusted certificate: where it has none, the request fails and names this problem. */
+/** Without them the registry must have a publicly trusted certificate: if it has none, the request fails and names this problem. */
 async function certificatesOf(
   cluster: ClusterReader,
   { certSecretRef, insecure }: ImageRepositorySpec,

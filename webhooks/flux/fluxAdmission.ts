@@ -142,7 +142,7 @@ async function withWait(
 }
 
 /**
- * Whether the sync's source is held as well, and so brings nothing new: at most one warning. Nothing where the source cannot be read: advice must
+ * Whether the sync's source is held as well, and so brings nothing new: at most one warning. Nothing if the source cannot be read: advice must
  * not stop an emergency.
  */
 async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Promise<string[]> {
@@ -251,7 +251,7 @@ function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateContext
   return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }
 
-/** What the object's managed fields follow. `followed`: the Rollouts; `before`: as stored, or `settled` where the source has been read already. */
+/** What the object's managed fields follow. `followed`: the Rollouts; `before`: as stored, or `settled` if the source has been read already. */
 async function readFollowed(
   object: FluxObject | undefined,
   before: FluxObject | 'settled' | undefined,
@@ -271,7 +271,7 @@ async function readFollowed(
 }
 
 /**
- * The closed Gates of the Rollouts that the object leaves in this write, those of their other objects included; `object` is undefined where it is
+ * The closed Gates of the Rollouts that the object leaves in this write, those of their other objects included; `object` is undefined if it is
  * deleted.
  */
 async function readClosedOnLeaving(
@@ -284,7 +284,7 @@ async function readClosedOnLeaving(
   return left.size === 0 ? [] : readClosedOfAll([...left.values()], call);
 }
 
-/** The Gates that either object names, or its annotation SELECTED_BY; the Namespace only where the latter is to be checked. */
+/** The Gates that either object names, or its annotation SELECTED_BY; the Namespace only if the latter is to be checked. */
 async function readGates(
   objects: FluxObject[],
   namespace: string,

@@ -61,7 +61,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
     const { text, commands } = typeof denial === 'string' ? { text: denial } : denial;
     return denied('invalid', { text: `Gate '${refKey(identityOf(gate))}': ${text}`, ...(commands && { commands }) });
   }
-  // A signed call comes with a request, also where the same second has one already: other writes have no calls to record.
+  // A signed call comes with a request, also if the same second has one already: other writes have no calls to record.
   const isRequest = acceptance.accepted.length + acceptance.ignored.length > 0;
   const stored = annotateAll(recordReason(gate, old, username, now, counts), {
     ...written.annotations,

@@ -63,7 +63,7 @@ export function refuseOpening(
   };
 }
 
-/** Where a write opens the Gate for a bare tag: of every Rollout that requires it, and a tag of one is another version of the next. */
+/** If a write opens the Gate for a bare tag: of every Rollout that requires it, and a tag of one is another version of the next. */
 export async function openForWarnings(gate: Gate, old: Gate | undefined, call: WebhookCall): Promise<string[]> {
   const { now, cluster } = call;
   const version = evaluateGate(gate, now).openFor;
@@ -120,7 +120,7 @@ async function readNamed(
   return candidates(gate, [rollout], new Map([[namespace, labels]]), version, user);
 }
 
-/** A sentence where they are too many, or take too long. */
+/** A sentence if they are too many, or take too long. */
 async function readAll(
   gate: Gate,
   version: string,

@@ -91,7 +91,7 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
 
 // What else is applied with a deployment that bypasses closed Gates: a running Kustomization applies all that its source has fetched since.
 
-/** A Warning for each, of the first few. Not where the Rollout manages the source: what that fetches is the deployment itself. */
+/** A Warning for each, of the first few. Not if the Rollout manages the source: what that fetches is the deployment itself. */
 async function newerSources(rollout: Rollout, call: WebhookCall): Promise<string[]> {
   const bindings = await listBindings(rollout, call.cluster);
   const syncs = boundTo(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');

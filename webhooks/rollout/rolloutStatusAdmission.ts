@@ -59,7 +59,7 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
   return (await denyDeployment(rollout, before, request, call)) ?? allowed();
 };
 
-/** What others wrote, as it may be stored: our fields restored where the writer does not know them, the inputs of decisions as they were, the next revision. */
+/** What others wrote, as it may be stored: our fields restored if the writer does not know them, the inputs of decisions as they were, the next revision. */
 export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
   // Whoever sends a revision has read ours and may mean to leave out what is missing.
   const knowsUs = written.revision !== undefined || stored?.revision === undefined;

@@ -9,7 +9,7 @@ import { managedFieldsOf } from './managedFields.ts';
 import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
 
 /**
- * An atomic update of tag and variables. Where one Rollout sets variables of a Kustomization and the OCIRepository that it applies, the variables follow
+ * An atomic update of tag and variables. If one Rollout sets variables of a Kustomization and the OCIRepository that it applies, the variables follow
  * what the OCIRepository has fetched, and not the Rollout: manifests of one version are never applied with the variable of
  * another. Three parts (ADR 26):
  *
@@ -36,7 +36,7 @@ export interface AtomicUpdate {
 }
 
 /**
- * undefined where no Rollout manages both, and where Git sets the fields.
+ * undefined if no Rollout manages both, or Git sets the fields.
  * @param fields the managed fields of the Kustomization
  * @param source what its `spec.sourceRef` names, in the same namespace; at most one Rollout owns its tag
  */
@@ -63,7 +63,7 @@ export function atomicUpdate(
 const MAX_TAG = 128;
 
 /**
- * The tag that an object not seen together with its source may go on with, of `<tag>@<digest>`; empty, which allows no artifact, where nothing is
+ * The tag that an object not seen together with its source may go on with, of `<tag>@<digest>`; empty, which allows no artifact, if nothing is
  * fetched.
  */
 export function artifactBefore(source: FluxObject | undefined): string {
@@ -71,7 +71,7 @@ export function artifactBefore(source: FluxObject | undefined): string {
   return tag.length <= MAX_TAG ? tag : '';
 }
 
-/** Why it may be a long time until the source has the deployment, or for ever; undefined where it is about to fetch it. */
+/** Why it may be a long time until the source has the deployment, or for ever; undefined if it is about to fetch it. */
 function whyStuck(source: FluxObject, head: DeploymentRef): string | undefined {
   const { metadata, spec, status } = source;
   if (metadata.deletionTimestamp) return 'is being deleted';

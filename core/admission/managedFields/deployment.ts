@@ -1,6 +1,6 @@
 /**
  * The annotation `rollout.kuberik.com/deployed`: `<rollout>=<id>/<version>/<uid>`, several joined with `,`, sorted by
- * Rollout. The version is percent-encoded, since a hand-written history may contain anything. `/git` follows where Git sets the field
+ * Rollout. The version is percent-encoded, since a hand-written history may contain anything. `/git` follows if Git sets the field
  * (spec.writeBack), so that it stays free when the Rollout is gone.
  */
 import { FORCE_DEPLOY } from '../../../api/annotations.ts';

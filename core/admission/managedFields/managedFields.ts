@@ -121,7 +121,7 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
   });
 }
 
-/** One Rollout per field, or none. `unnamed`: what is claimed where no variable is. */
+/** One Rollout per field, or none. `unnamed`: what is claimed if no variable is. */
 function settle(claims: Claim[], problems: string[], unnamed: string): ManagedField[] {
   const claimed = new Map<string, Set<string>>();
   for (const { annotation, rollouts, variable = '' } of claims) {

@@ -35,7 +35,7 @@ interface ManagedFieldsWrite {
   oldObject?: FluxObject | undefined;
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /** What a Kustomization's `spec.sourceRef` names, where it exists in the same namespace; `settled` where nothing can have changed: see `isSettled`. */
+  /** What a Kustomization's `spec.sourceRef` names, if it exists in the same namespace; `settled` if nothing can have changed: see `isSettled`. */
   source?: FluxObject | 'settled' | undefined;
 }
 
@@ -105,7 +105,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   return { object, warnings, held: held.length > 0, denials };
 }
 
-/** With our annotations of an atomic update; without them where there is none. */
+/** With our annotations of an atomic update; without them if there is none. */
 function withArtifact(
   object: FluxObject,
   oldObject: FluxObject | undefined,
@@ -123,7 +123,7 @@ function withArtifact(
   return notice === undefined ? next : annotate(next, RECONCILE_REQUESTED_AT, notice);
 }
 
-/** The write that suspends for a version; or that changes what may be applied, where no suspension came first. */
+/** The write that suspends for a version; or that changes what may be applied, if no suspension came first. */
 function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
   const [now, before] = [object.metadata.annotations ?? {}, oldObject.metadata.annotations ?? {}];
   if (now[AWAITS_ARTIFACT] !== undefined) return now[AWAITS_ARTIFACT] !== before[AWAITS_ARTIFACT];
@@ -201,7 +201,7 @@ function decideField(field: ManagedField, at: Case): Decision {
   return target ? follow(field, target, at) : stayUntilFetched(field, live, at);
 }
 
-/** Only which deployment the value is gets noted: none where the object's fields of this Rollout differ. */
+/** Only which deployment the value is gets noted: none if the object's fields of this Rollout differ. */
 function leaveToGit(field: ManagedField, at: Case): Decision {
   const value = readManagedField(at.object, field);
   const own = at.fields.filter(({ rollout }) => rollout === field.rollout);

@@ -28,7 +28,7 @@ type ApplierState = Pick<Awaits, 'state' | 'reason'>;
 /** How long an object waits for a Kustomization that cannot apply it, before it is resumed without it. */
 const PATIENCE_MS = 120_000;
 
-/** Reason of the state Missing where the applier exists. */
+/** Reason of the state Missing if the applier exists. */
 export const NOT_LISTED = 'NotInInventory';
 
 /** Reasons of Ready=False for what Flux does after it has applied everything. */
@@ -78,7 +78,7 @@ export function applierState(
   if (!applier) return { state: 'Missing' };
   if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
   const found = stateOf(applier, since, now);
-  // It will not apply what is not in its inventory; where an apply was requested and is done, that is known at once.
+  // It will not apply what is not in its inventory; if an apply was requested and is done, that is known at once.
   const isComing = found.state === 'Done' || applies(applier, applied) !== false;
   return isComing ? found : { state: 'Missing', reason: NOT_LISTED };
 }
@@ -118,7 +118,7 @@ function hasReconciled(object: FluxObject, since: EpochMs, now: EpochMs): boolea
 
 /**
  * The value for the applier's annotation: the instant of the newest opening, so that two requests are one.
- * undefined when no object waits, or where an apply after that instant was requested already. A request that is not handled
+ * undefined when no object waits, or if an apply after that instant was requested already. A request that is not handled
  * yet ends in another call of this, so many openings cost one request per apply.
  */
 export function reconcileRequest(
@@ -202,7 +202,7 @@ export function awaitsText(awaits: Awaits): string {
 
 /**
  * Whether a Kustomization relates the bindings that wait for it. Not all do: each change of any binding is matched against
- * every one that does. Its inventory says what it applies; without one that has a managed field is a leaf, as a rule. Where this
+ * every one that does. Its inventory says what it applies; without one that has a managed field is a leaf, as a rule. If this
  * answer is wrong (it is cached by generation), the object waits for the applier's next apply without asking for it.
  */
 export function mayApplyFluxObjects(object: FluxObject): boolean {

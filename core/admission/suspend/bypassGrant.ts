@@ -28,7 +28,7 @@ export function formatBypassGrant({ version, id, closings }: BypassGrant): strin
   return `${version} (${id}): ${[...closings].sort().join(',')}`;
 }
 
-/** undefined where there is none, or the text is not ours. */
+/** undefined if there is none, or the text is not ours. */
 export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
   const [, version, id, closings] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
   if (version === undefined || closings === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
  * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for the
- * applier's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` where the gates were
+ * applier's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` if the gates were
  * bypassed and the object runs behind them; `passing: ns/a@<closing>` while it runs behind them for one deployment (bypassGrant.ts).
  */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';

@@ -27,7 +27,7 @@ interface SuspensionCase {
   bypass: boolean;
   /** A deployment of one of its Rollouts bypasses the closed gates: see bypassGrant.ts. */
   bypassing: boolean;
-  /** The Kustomization that applies the object, where it exists; read only where `asksToResume`. */
+  /** The Kustomization that applies the object, if it exists; read only if `asksToResume`. */
   applier?: FluxObject | undefined;
   now: EpochMs;
 }
@@ -112,7 +112,7 @@ function behindClosedGates(
 /** The object runs, and the stored previous value stays: once the deployment is applied, the object is held again. A user who suspends it meanwhile is obeyed. */
 function pass(at: SuspensionCase, memory: Memory, state: StateAnnotation | undefined): FluxObject {
   const isSuspended = at.oldObject?.spec?.suspend !== true && at.object.spec?.suspend === true;
-  // Where we are called twice for one write, the first call has suspended it until its artifact is fetched.
+  // If we are called twice for one write, the first call has suspended it until its artifact is fetched.
   const isOurs = isAwaiting(at.object) && !isAwaiting(at.oldObject) && isAwaiting(at.sent);
   const isStopped = state?.is === 'passing' && isSuspended && !isOurs;
   const own = isStopped ? 'true' : memory;

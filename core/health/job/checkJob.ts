@@ -54,7 +54,7 @@ export function runOf(run: Run): CheckJob {
   };
 }
 
-// What a HealthCheck of class job says of one Rollout: nothing, where its Job was run for another deployment, or another Rollout.
+// What a HealthCheck of class job says of one Rollout: nothing, if its Job was run for another deployment, or another Rollout.
 
 /** The check as it counts for the newest deployment of the Rollout: Pending until its own Job has ended. Checks of other classes stay as they are. */
 export function countedFor(rollout: Rollout, check: HealthCheck): HealthCheck {
@@ -134,7 +134,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 /** The length of the Job controller's message; other writers of the status may write any length. */
 const MAX_MESSAGE = 1024;
 
-/** @param cause why its Pods do not run, or ended as they did; undefined where that is not known */
+/** @param cause why its Pods do not run, or ended as they did; undefined if that is not known */
 export function jobVerdict(job: CheckJob, version: string, cause: string | undefined): Verdict {
   const { namespace = '', name = '' } = job.metadata;
   const what = `Job '${namespace}/${name}'`;

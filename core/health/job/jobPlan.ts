@@ -21,7 +21,7 @@ interface JobContext {
   template: JobTemplate;
   /** The Rollouts of its namespace that select it. */
   watching: readonly Rollout[];
-  /** Its own; undefined where this installation runs none. */
+  /** Its own; undefined if this installation runs none. */
   jobs: readonly CheckJob[] | undefined;
 }
 

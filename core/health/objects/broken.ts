@@ -11,7 +11,7 @@ import { parseTime } from '../../kube/time.ts';
 export interface Since {
   /** When the deployment that the health is for started, or was applied; undefined if there is none. */
   deployed: EpochMs | undefined;
-  /** Until when all was healthy since then; undefined where it was not, or still is. */
+  /** Until when all was healthy since then; undefined if it was not, or still is. */
   healthyUntil?: EpochMs | undefined;
   /** When Flux had applied everything that the inventory lists; undefined while it has not, or does not say. */
   applied?: EpochMs | undefined;
@@ -35,7 +35,7 @@ export function mayBeGone({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 
   return groupOf(apiVersion) === 'batch' && kind === 'Job';
 }
 
-/** When objects of the inventory that do not exist were there last, where the grace period since then is over. */
+/** When objects of the inventory that do not exist were there last, if the grace period since then is over. */
 export function deletedSince(
   { deployed, healthyUntil, applied, gracePeriod }: Since,
   now: EpochMs,

@@ -11,7 +11,7 @@ import { parseTime } from '../../kube/time.ts';
 // not work, the others (DependencyNotReady, ArtifactFailed, PruneFailed and what comes to be) only that it is not applied yet.
 // Source: the reasons in the APIs of kustomize-controller (v1) and helm-controller (v2).
 
-/** Reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs where there are any. */
+/** Reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs if there are any. */
 export const FAILED_KUSTOMIZATION: ReadonlySet<string> = new Set([
   'BuildFailed',
   'ReconciliationFailed',

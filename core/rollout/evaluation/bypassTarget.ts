@@ -1,5 +1,5 @@
 /**
- * Which deployment a bypass of Gates is for: of the version that its write names, and no other. Where it names none, of the version
+ * Which deployment a bypass of Gates is for: of the version that its write names, and no other. If it names none, of the version
  * that automation would deploy: to bypass for a version that another user requested, the user has to name it.
  */
 import { BYPASS_FOR, BYPASS_REASON, FORCE_DEPLOY } from '../../../api/annotations.ts';

@@ -41,7 +41,7 @@ export function boundObjects(
 
 /**
  * One binding for each object, with the Gates that the object requires now, those of a binding that vouches for it unchanged.
- * @param selecting the Gates that may select Flux objects of the namespace; unused where every object is vouched for
+ * @param selecting the Gates that may select Flux objects of the namespace; unused if every object is vouched for
  */
 export function currentBindings(
   rollout: Rollout,
@@ -51,7 +51,7 @@ export function currentBindings(
   rules: RefRules,
 ): FluxBinding[] {
   const known = new Set(bound.map(({ object }) => keyOf(object)));
-  // Where the object is gone or no longer bound, its Gates count until its binding is gone too.
+  // If the object is gone or no longer bound, its Gates count until its binding is gone too.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
   const current = bound.map((each) =>
     each.binding && each.isVouched ? each.binding : withCurrentGates(rollout, each, selecting, rules),

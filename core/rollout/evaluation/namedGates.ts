@@ -11,7 +11,7 @@ import type { Observed } from './observedRollout.ts';
 type NamedGate = NonNullable<RolloutStatus['namedGates']>[number];
 
 /**
- * A name without an entry is new only where the status is of another spec; otherwise it was looked at by a version that kept no record. One that
+ * A name without an entry is new only if the status is of another spec; otherwise it was looked at by a version that kept no record. One that
  * is not looked at, because references to other namespaces are forbidden, gets no entry.
  */
 export function namedGateRecords({ rollout, gateRefs, gates }: Observed): NamedGate[] {

@@ -26,7 +26,7 @@ const MAX_LISTED = 20;
 interface Exclusions {
   rejected?: ReadonlySet<string>;
   rolledBack?: ReadonlySet<string>;
-  /** When a release is old enough to be deployed; undefined where it is. */
+  /** When a release is old enough to be deployed; undefined if it is. */
   youngUntil?: (release: VersionInfo) => EpochMs | undefined;
 }
 
@@ -35,7 +35,7 @@ const NEVER = () => undefined;
 const ROLLED_BACK = 'it failed and was rolled back: to try it again, deploy it manually';
 
 /**
- * `available` is in the order of discovery, which decides where the policy ranks two tags alike or not at all. Without a
+ * `available` is in the order of discovery, which decides if the policy ranks two tags alike or not at all. Without a
  * deployed tag all releases that the policy can select are candidates; with one that cannot be placed, none is.
  */
 export function releasesAfter(
@@ -79,7 +79,7 @@ interface ReleaseOrder {
   isNewer(tag: string, than: string): boolean;
 }
 
-/** Where the policy ranks two tags alike or not at all, the order of `available`, which is that of discovery, decides. */
+/** If the policy ranks two tags alike or not at all, the order of `available`, which is that of discovery, decides. */
 export function releaseOrder(available: readonly VersionInfo[], { rank }: PolicyRules): ReleaseOrder {
   const discovered = new Map<string, number>();
   available.forEach(({ tag }, index) => {
@@ -106,7 +106,7 @@ export const RELEASE_TOO_YOUNG = 'ReleaseTooYoung';
 
 export type YoungRelease = NonNullable<RolloutStatus['youngReleases']>[number];
 
-/** When a release is old enough to be deployed; undefined where it is. `minimumAge` in milliseconds. */
+/** When a release is old enough to be deployed; undefined if it is. `minimumAge` in milliseconds. */
 export function youngUntil(
   { firstSeen }: VersionInfo,
   minimumAge: number | undefined,
@@ -131,7 +131,7 @@ interface SelectionInputs {
   rollback: Rollback | undefined;
   /** Whether RolloutGates hold the first deployment too. */
   gateFirst: boolean;
-  /** Whether the slots that budgets have granted are for this release; absent where none has granted one. */
+  /** Whether the slots that budgets have granted are for this release; absent if none has granted one. */
   isGranted?: ((release: VersionInfo) => boolean) | undefined;
   /** The gate that rejects a tag. */
   rejectedBy: (tag: string) => string | undefined;
@@ -147,7 +147,7 @@ export interface Selection {
   next?: string;
   /** Why what is asked for cannot be done. */
   problem?: string;
-  /** The RolloutGate that rejects it, where one does. */
+  /** The RolloutGate that rejects it, if one does. */
   rejectedBy?: string;
 }
 

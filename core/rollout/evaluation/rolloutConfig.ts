@@ -14,7 +14,7 @@ export interface RolloutConfig {
   bakeTime?: number;
   /** Milliseconds. */
   deployTimeout?: number;
-  /** Milliseconds; undefined where releases of any age may go. */
+  /** Milliseconds; undefined if releases of any age may go. */
   minimumReleaseAge?: number;
   /** Whether RolloutGates hold the first deployment, as they hold every other; by default, but not in the Go controller. */
   gateFirstDeployment: boolean;
@@ -119,7 +119,7 @@ export function foreignRefs({ metadata, spec }: Rollout): string[] {
   ];
 }
 
-/** The Rollout as it is followed where they are forbidden: nothing of another namespace is read for it. */
+/** The Rollout without references to other namespaces, if these are forbidden: nothing there is read for it. */
 export function withoutForeignRefs(rollout: Rollout): Rollout {
   const { metadata, spec } = rollout;
   if (!spec) return rollout;

@@ -97,7 +97,7 @@ export function shownBypass(
 /** Gates that are named in one message. */
 const NAMED = 5;
 
-/** `RolloutGate 'qa' (not passing), …`, with the schedule that made it: those that let none of the candidates through; empty where there is none. */
+/** `RolloutGate 'qa' (not passing), …`, with the schedule that made it: those that let none of the candidates through; empty if there is none. */
 export function namesInTheWay(gates: readonly RolloutGate[], candidates: readonly VersionInfo[]): string {
   const names = gates.flatMap((gate) => {
     const name = `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)}`;

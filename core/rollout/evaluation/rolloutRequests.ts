@@ -141,7 +141,7 @@ function defined<T extends object>(record: { [K in keyof T]: T[K] | undefined })
 const PARTS = ['wantedVersion', 'force-deploy', 'bypass-gates'] as const;
 type Part = (typeof PARTS)[number];
 
-/** For the webhook: the text of the annotation after this write by `user`; undefined where nothing names a version. */
+/** For the webhook: the text of the annotation after this write by `user`; undefined if nothing names a version. */
 export function notedRequesters(rollout: Rollout, before: Rollout | undefined, user: string): string | undefined {
   const [now, old] = [namedBy(rollout), before && namedBy(before)];
   const users = PARTS.flatMap((part) => {
@@ -170,7 +170,7 @@ export function requesterOf(rollout: Rollout, version: string): { by?: string; a
   return { by, ...(by === newest && at && { at }) };
 }
 
-/** A request for a version, and who made it where that is known. */
+/** A request for a version, and who made it if that is known. */
 export interface VersionRequest {
   by?: string;
   /** What names the version. */

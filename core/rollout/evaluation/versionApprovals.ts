@@ -31,7 +31,7 @@ export interface RequiredApprovals {
 export interface ApprovalEvaluator {
   /** The verdict of each RolloutGate that asks for approvals. */
   of(version: string): readonly RequiredApprovals[];
-  /** The verdict of one RolloutGate; undefined where it asks for none. */
+  /** The verdict of one RolloutGate; undefined if it asks for none. */
   on(gate: RolloutGate, version: string): RequiredApprovals | undefined;
   /** Whether a version has all that each asks for. */
   isApproved(version: string): boolean;

@@ -12,7 +12,7 @@ import { withMetadata } from './metadata.ts';
 interface Discovery {
   /** In the order of discovery. */
   available: VersionInfo[];
-  /** Kept only where spec.releaseUpdateInterval is set. */
+  /** Kept only if spec.releaseUpdateInterval is set. */
   lastReleaseUpdate?: string;
   problem?: string;
   /** When the next look is due. */

@@ -46,7 +46,7 @@ export function metadataWanted(
 
 /**
  * When to ask again for metadata that the registry has not returned. A release that is older than a minute has only the resync of every ten
- * minutes: where a registry cannot be read at all, more would cost a sync of every Rollout each time. `awaited`: tags of which something
+ * minutes: if a registry cannot be read at all, more would cost a sync of every Rollout each time. `awaited`: tags of which something
  * is decided by what their metadata says.
  */
 export function metadataRequeueAt(

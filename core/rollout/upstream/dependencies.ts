@@ -40,7 +40,7 @@ export function untrustedMatches({ spec }: Rollout): string[] {
     );
 }
 
-/** How messages of `home` name an upstream Rollout: its namespace only where it is another one. */
+/** How messages of `home` name an upstream Rollout: its namespace only if it is another one. */
 export function upstreamName(ref: NamespacedName, home: string | undefined): string {
   return ref.namespace === home ? ref.name : refKey(ref);
 }
@@ -83,7 +83,7 @@ export function unreadUpstream(rollout: Rollout, read: ReadRollouts): Namespaced
   return [...reached].flatMap(([key, ref]) => (read.has(key) ? [] : [ref]));
 }
 
-/** undefined where the order is sound, as far as it was read. */
+/** undefined if the order is sound, as far as it was read. */
 export function orderProblem(rollout: Rollout, read: ReadRollouts): OrderProblem | undefined {
   const { reached, cycle } = walk(rollout, read);
   if (reached.size > LIMITS.stages) {

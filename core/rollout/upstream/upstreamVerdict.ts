@@ -23,7 +23,7 @@ export interface UpstreamVerdict {
   allowed: string[];
   /** `Rollout 'staging' (…)`: why the newest candidate has to wait. */
   waits?: string;
-  /** `waits` as data, where the upstream Rollout was found. */
+  /** `waits` as data, if the upstream Rollout was found. */
   wait?: { isUnderWay: boolean; since?: EpochMs | undefined; until?: EpochMs | undefined };
   ref: NamespacedName;
   isMissing: boolean;
