@@ -1,4 +1,7 @@
-/** Live reads of the Gates that stop deployments, for hooks before a deployment and for webhooks in a write: both must find the same ones. */
+/**
+ * Live reads of the Gates that stop deployments, for hooks before a deployment and for webhooks in a write: both must
+ * find the same ones.
+ */
 import { SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
 import { BOUND_KINDS, FLUX_BINDINGS } from '../api/kinds.ts';
@@ -45,8 +48,8 @@ export function listBindable(namespace: string, cluster: ClusterReader): Promise
 }
 
 /**
- * For each Rollout of one namespace a binding for each object bound to it, also if it has none or an old one, with the Gates that the object requires
- * now. Gates are listed only if a binding does not vouch for its object's.
+ * For each Rollout of one namespace a binding for each object bound to it, also if it has none or an old one, with the
+ * Gates that the object requires now. Gates are listed only if a binding does not vouch for its object's.
  * @param bindings those of each Rollout, as stored
  * @param objects as `listBindable` has them
  */

@@ -1,4 +1,6 @@
-/** Files that are replaced in place, such as mounted Secrets: read now and polled; the last good content stays in use. */
+/**
+ * Files that are replaced in place, such as mounted Secrets: read now and polled; the last good content stays in use.
+ */
 import { readFileSync } from 'node:fs';
 
 export interface FileLog {

@@ -1,4 +1,7 @@
-/** Approvals in a write of a Gate or RolloutGate: who gives or takes back which. What counts is decided in core/approval. */
+/**
+ * Approvals in a write of a Gate or RolloutGate: who gives or takes back which.
+ * What counts is decided in core/approval.
+ */
 import type { AdmissionRequest } from '../api/admission.ts';
 import type { AnyObject, KubeObject, ObjectName } from '../api/kubernetes.ts';
 import type { ResourceRef, WebhookCall } from '../api/ports.ts';
@@ -36,8 +39,10 @@ export interface ApprovalsWritten {
 }
 
 /**
- * What a write of the object does to its approvals. A ServiceAccount's write is never denied for them: that would stop a Git sync.
- * @param findTarget reads what the value of `keys.approve` means. Not called for a withdrawal, which must not fail with a read.
+ * What a write of the object does to its approvals.
+ * A ServiceAccount's write is never denied for them: that would stop a Git sync.
+ * @param findTarget reads what the value of `keys.approve` means.
+ * Not called for a withdrawal, which must not fail with a read.
  * @param revoke takes from the stored record what no longer counts
  */
 export async function writeApprovals(
@@ -84,8 +89,9 @@ function answer(
 }
 
 /**
- * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may not have seen: Events
- * once it is seen to be gone. Not in a dry run. All values come from the stored object: any client may send a request about any object.
+ * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may
+ * not have seen: Events once it is seen to be gone. Not in a dry run.
+ * All values come from the stored object: any client may send a request about any object.
  * @param about the object of the deletion's Event, and those that report it, by the stored object
  */
 export async function recordDeletion<Stored extends Approvable>(

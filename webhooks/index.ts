@@ -59,8 +59,10 @@ class ReviewError extends Error {
 }
 
 /**
- * Bytes of a review of a Flux object: as stored and as it would become, each as large as manifests/policies/object-sizes.yaml takes it. That policy does
- * not refuse all that is larger here: it sees the object as it is stored, and a review still has the status that the API server drops later.
+ * Bytes of a review of a Flux object: as stored and as it would become, each as large as
+ * manifests/policies/object-sizes.yaml takes it.
+ * That policy does not refuse all that is larger here: it sees the object as it is stored, and a review still has the
+ * status that the API server drops later.
  */
 const FLUX_BYTES = 3 * 1024 * 1024;
 
@@ -83,8 +85,8 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: FLUX_BYTES }),
-    // This webhook fails open: the API server takes an error for permission, so a write whose review was not read is denied.
-    // Its reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
+    // This webhook fails open: the API server takes an error for permission, so a write whose review was not read is
+    // denied. Its reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
     ...(name === 'mutate/flux-created' && { apart: true as const, answerUnread: denying(call) }),
   }));
 }
@@ -119,7 +121,8 @@ async function blaming<T>({ object, oldObject }: AdmissionRequest, answer: () =>
   }
 }
 
-// The denial of a write whose review was not read, for webhooks that fail open: the API server takes an HTTP error for permission.
+// The denial of a write whose review was not read, for webhooks that fail open: the API server takes an HTTP error for
+// permission.
 
 /** As Go writes a review: the uid comes before anything that a user has written. */
 const UID = /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}"request":\{"uid":"([^"\\]+)"/;

@@ -40,7 +40,10 @@ export function allowed(warnings: string[] = []): AdmissionDecision {
   return { allowed: true, warnings };
 }
 
-/** Always 403 if the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object (docs/facts.md, F10). */
+/**
+ * Always 403 if the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object
+ * (docs/facts.md, F10).
+ */
 export function denied(
   reason: DenialReason,
   refusal: string | TextWithCommands,

@@ -1,4 +1,7 @@
-/** RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them; and the record of their approvals. */
+/**
+ * RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them; and the record of
+ * their approvals.
+ */
 import type { AdmissionRequest } from '../api/admission.ts';
 import {
   APPROVALS,
@@ -61,7 +64,10 @@ function listed(
   return { [REASON]: undefined, [LISTED]: formatListed(notedLists(spec, old?.spec, before, write)) };
 }
 
-/** A RolloutGate holds nothing: a user who may delete it may do so. If it required approvals, its Rollout reports the user. */
+/**
+ * A RolloutGate holds nothing: a user who may delete it may do so.
+ * If it required approvals, its Rollout reports the user.
+ */
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const gate = request.oldObject as RolloutGate | null | undefined;
   if (request.operation !== 'DELETE' || request.subResource || !gate) return allowed();

@@ -1,6 +1,7 @@
 /**
- * What the decorator `flux` knows of an object's Gates: for the spec of the FluxBinding, for the conditions of the object, and for the part of its state
- * that depends on a Rollout or an applier. The decorator `hold` (hold.ts) writes the rest of the state.
+ * What the decorator `flux` knows of an object's Gates: for the spec of the FluxBinding, for the conditions of the
+ * object, and for the part of its state that depends on a Rollout or an applier.
+ * The decorator `hold` (hold.ts) writes the rest of the state.
  */
 import { GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

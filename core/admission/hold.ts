@@ -1,6 +1,7 @@
 /**
- * What the decorator `hold` writes on a Flux object, so that the webhook suspends or resumes it. Decided from the object, its Gates and the labels of its
- * Namespace alone: nothing that a tenant can make large or many delays a freeze.
+ * What the decorator `hold` writes on a Flux object, so that the webhook suspends or resumes it.
+ * Decided from the object, its Gates and the labels of its Namespace alone: nothing that a tenant can make large or
+ * many delays a freeze.
  */
 import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -36,12 +37,18 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   return { annotations, isBypassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
 }
 
-/** Behind closed Gates. An object that bypasses them is written too: once its deployment is applied, the webhook suspends it again. */
+/**
+ * Behind closed Gates.
+ * An object that bypasses them is written too: once its deployment is applied, the webhook suspends it again.
+ */
 function heldState({ names }: ObjectGates, isHeld: boolean): string | undefined {
   return isHeld ? undefined : formatState({ is: 'closed', gates: names });
 }
 
-/** With open Gates; null: no gate is required any more. `stateByRollouts` decides for an object that waits for its applier. */
+/**
+ * With open Gates; null: no gate is required any more.
+ * `stateByRollouts` decides for an object that waits for its applier.
+ */
 function releasedState(object: FluxObject, { all }: ObjectGates): string | null | undefined {
   const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
   if (all.length === 0 && suspended === undefined) return text === undefined ? undefined : null;
@@ -49,7 +56,10 @@ function releasedState(object: FluxObject, { all }: ObjectGates): string | null 
   return text === open || awaitedApply(object) ? undefined : open;
 }
 
-/** Whether the object's annotation GATE_STATE is what its Gates want: held by exactly these, bypassing all of these, or not held. */
+/**
+ * Whether the object's annotation GATE_STATE is what its Gates want: held by exactly these, bypassing all of these, or
+ * not held.
+ */
 export function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGates): boolean {
   const text = object.metadata.annotations?.[GATE_STATE];
   const state = parseState(text);
@@ -58,8 +68,8 @@ export function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGa
 }
 
 /**
- * What is written on an object whose Gates are too large or too many to be sent to the hook. It holds nothing by itself: the webhook lists
- * the Gates itself, and counts more than its limit as closed.
+ * What is written on an object whose Gates are too large or too many to be sent to the hook.
+ * It holds nothing by itself: the webhook lists the Gates itself, and counts more than its limit as closed.
  */
 export const UNSEEN: Hold['annotations'] = {
   [SELECTED_BY]: TOO_MANY.name,

@@ -1,4 +1,7 @@
-/** The Gates that a Flux object requires, by name and by selection, and whether they are closed: the one answer of hooks and webhooks. */
+/**
+ * The Gates that a Flux object requires, by name and by selection, and whether they are closed: the one answer of hooks
+ * and webhooks.
+ */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, ROLLOUT_PREFIX, SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
@@ -130,8 +133,9 @@ export function leavesSelection(object: FluxObject, oldObject: FluxObject, conte
 }
 
 /**
- * The stored object that a write is compared with. Beyond a limit nothing may change but what brings the object under it again: the names
- * of Gates, if all that it no longer names are open, and of Rollouts. These count as stored.
+ * The stored object that a write is compared with.
+ * Beyond a limit nothing may change but what brings the object under it again: the names of Gates, if all that it no
+ * longer names are open, and of Rollouts. These count as stored.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
   if (!requiredGates(oldObject, context).tooMany) return oldObject;
@@ -142,7 +146,10 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
   return managedFieldsOf(oldObject).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
 }
 
-/** Which Gates an object that names too many would require is not known: its author could have named fewer before any of them closed. */
+/**
+ * Which Gates an object that names too many would require is not known: its author could have named fewer before any of
+ * them closed.
+ */
 function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
   const kept = new Set(gatesInAnnotation(object, rules).refs.map(refKey));
   const left = gatesInAnnotation(oldObject, rules).refs.filter((ref) => !kept.has(refKey(ref)));

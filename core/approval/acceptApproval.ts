@@ -42,7 +42,10 @@ export interface ApprovalAcceptance {
   warnings: string[];
 }
 
-/** The values that this write sets. A value that was stored before, perhaps while the webhook was down, is not a request. */
+/**
+ * The values that this write sets.
+ * A value that was stored before, perhaps while the webhook was down, is not a request.
+ */
 export function approvalRequestOf(
   annotations: Readonly<Record<string, string>> | undefined,
   before: Readonly<Record<string, string>> | undefined,
@@ -56,8 +59,8 @@ export function approvalRequestOf(
 const NAMED = 3;
 
 /**
- * What a write says in the record itself, or leaves where a request was, and what is dropped of it: sentences. A record that is taken off, as a
- * Git sync does it, comes back without a word.
+ * What a write says in the record itself, or leaves where a request was, and what is dropped of it: sentences.
+ * A record that is taken off, as a Git sync does it, comes back without a word.
  */
 export function droppedText(
   annotations: Readonly<Record<string, string>> | undefined,
@@ -85,7 +88,8 @@ export function droppedText(
 /**
  * The record after the write.
  * @param before the record as it is stored, without what has been revoked
- * @param target what the value of `approve` means; undefined if the write approves nothing, or the object requires no approvals
+ * @param target what the value of `approve` means; undefined if the write approves nothing, or the object requires no
+ * approvals
  */
 export function acceptApproval(
   { approve, unapprove, reason }: ApprovalRequest,

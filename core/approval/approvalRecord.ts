@@ -1,4 +1,7 @@
-/** The approvals given on a Gate or RolloutGate, as the webhook keeps them: the JSON text of an annotation that only it writes. */
+/**
+ * The approvals given on a Gate or RolloutGate, as the webhook keeps them: the JSON text of an annotation that only it
+ * writes.
+ */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';

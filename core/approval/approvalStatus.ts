@@ -1,4 +1,7 @@
-/** `status.approvals` of a Gate or RolloutGate, and the Events of its changes. Whether a version may be deployed is evaluated each time, not read from here. */
+/**
+ * `status.approvals` of a Gate or RolloutGate, and the Events of its changes.
+ * Whether a version may be deployed is evaluated each time, not read from here.
+ */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';

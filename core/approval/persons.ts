@@ -29,8 +29,9 @@ export function isServiceAccount(user: string): boolean {
 }
 
 /**
- * Whether a free text, such as `Alice Miller <alice@example.com>`, may mean this user. In doubt it does: `oidc:Alice.Miller@example.com`
- * is meant by an address with another domain, by `alice.miller`, and by a text with both names.
+ * Whether a free text, such as `Alice Miller <alice@example.com>`, may mean this user.
+ * In doubt it does: `oidc:Alice.Miller@example.com` is meant by an address with another domain, by `alice.miller`, and
+ * by a text with both names.
  */
 export function mayMean(text: string, user: string): boolean {
   const words = text.length > MAX_TEXT ? undefined : known.get(text, () => wordsOf(text));

@@ -1,4 +1,7 @@
-/** Who pinned a Rollout or removed its pin, and who set a Gate's calendar, when and why: JSON in annotations that only the webhook writes. */
+/**
+ * Who pinned a Rollout or removed its pin, and who set a Gate's calendar, when and why: JSON in annotations that only
+ * the webhook writes.
+ */
 import { DEPLOY_MESSAGE, PIN_RECORD, REASON, SCHEDULED_BY } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';

@@ -17,7 +17,10 @@ export type AuditAction =
   | 'Created'
   | 'Deleted';
 
-/** `History`: status.history of a Rollout. `Object`: what the webhook recorded on an object. `Event`: a Kubernetes Event. `AuditLog`: the API server's. */
+/**
+ * `History`: status.history of a Rollout. `Object`: what the webhook recorded on an object.
+ * `Event`: a Kubernetes Event. `AuditLog`: the API server's.
+ */
 export type AuditSource = 'History' | 'Object' | 'Event' | 'AuditLog';
 
 /** What a deployment was to those before it: `Rollback` goes back to an older one, by itself or by a user. */

@@ -1,7 +1,9 @@
 /**
- * The report: what the Rollouts and Gates of one Flux object demand of it. It is made by the object's decorator, which stores it in the spec of the
- * FluxBinding: that saves a write and two syncs for each deployment (ADR 2). Metacontroller relates to a decorator what the annotations named when it
- * last asked (docs/facts.md, M6). If one of them is missing, the decorator reports nothing, and the FluxBinding's own hook makes the report.
+ * The report: what the Rollouts and Gates of one Flux object demand of it.
+ * It is made by the object's decorator, which stores it in the spec of the FluxBinding: that saves a write and two
+ * syncs for each deployment (ADR 2).
+ * Metacontroller relates to a decorator what the annotations named when it last asked (docs/facts.md, M6).
+ * If one of them is missing, the decorator reports nothing, and the FluxBinding's own hook makes the report.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
@@ -117,8 +119,9 @@ export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
 const MAX_GATES = 16;
 
 /**
- * Whether the inputs contain every Rollout and Gate that the object names. An atomic update of tag and variable (core/admission/managedFields/atomicUpdate.ts) depends on the
- * object's source as well, which only the FluxBinding relates.
+ * Whether the inputs contain every Rollout and Gate that the object names.
+ * An atomic update of tag and variable (core/admission/managedFields/atomicUpdate.ts) depends on the object's source as
+ * well, which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
   if (!spec || spec.target.kind === TRACKING_KIND) return false;

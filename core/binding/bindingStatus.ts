@@ -1,8 +1,11 @@
 /**
- * The status of a FluxBinding: which deployment its object should carry, what it has, and why it waits. Two hooks compute it with one function:
+ * The status of a FluxBinding: which deployment its object should carry, what it has, and why it waits.
+ * Two hooks compute it with one function:
  *
- * - the FluxBinding's own hook stores it (`bindingStatus`), from the report in its spec, or else from the Rollouts and Gates that it relates;
- * - the decorator of the object acts on it a sync earlier (`withReport`), if it has every Rollout and Gate that the object names.
+ * - the FluxBinding's own hook stores it (`bindingStatus`), from the report in its spec, or else from the Rollouts and
+ *   Gates that it relates;
+ * - the decorator of the object acts on it a sync earlier (`withReport`), if it has every Rollout and Gate that the
+ *   object names.
  */
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -80,15 +83,20 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
 
 interface Reporting {
   binding: FluxBinding;
-  /** The status that the FluxBinding will have, as far as writes of the object depend on it; its present status if an input is missing. */
+  /**
+   * The status that the FluxBinding will have, as far as writes of the object depend on it; its present status if an
+   * input is missing.
+   */
   status: FluxBindingStatus | undefined;
   /** When a delayed report is due, or the present one ends. */
   requeueAt?: EpochMs;
 }
 
 /**
- * The FluxBinding to write, with the report of its object's decorator if that has all inputs, and the status that follows from it.
- * The decorator writes what the status demands at once: it needn't wait until the FluxBinding's own hook has stored the status.
+ * The FluxBinding to write, with the report of its object's decorator if that has all inputs, and the status that
+ * follows from it.
+ * The decorator writes what the status demands at once: it needn't wait until the FluxBinding's own hook has stored the
+ * status.
  * @param observed the FluxBinding as it is stored
  */
 export function withReport(
@@ -160,7 +168,9 @@ function desiredDeployments(
   });
 }
 
-/** Proven once is proven: a later suspension moves the generation and hides the proof. Older deployments are dropped. */
+/**
+ * Proven once is proven: a later suspension moves the generation and hides the proof. Older deployments are dropped.
+ */
 function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[] {
   const names = rolloutsOf(binding.spec);
   const before = binding.status?.applied ?? [];
@@ -173,7 +183,10 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
   });
 }
 
-/** There is no separate state "written, not applied yet": it would cost one write for each release, and a sync of everything related. */
+/**
+ * There is no separate state "written, not applied yet": it would cost one write for each release, and a sync of
+ * everything related.
+ */
 function fieldState(
   field: ManagedField,
   related: RelatedToBinding,
@@ -209,7 +222,10 @@ type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 const ALL_OPEN: Finding = { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
 
-/** Ready: each managed field is applied, no gate holds the object and no suspension is left over. Approved: only if gates are required. */
+/**
+ * Ready: each managed field is applied, no gate holds the object and no suspension is left over.
+ * Approved: only if gates are required.
+ */
 function bindingConditions(
   status: FluxBindingStatus,
   spec: FluxBindingSpec,

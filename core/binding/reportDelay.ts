@@ -1,5 +1,6 @@
 /**
- * When a changed report is written into a FluxBinding. Each write of a FluxBinding is a sync of everything related (ADR 2), so two changes may wait:
+ * When a changed report is written into a FluxBinding.
+ * Each write of a FluxBinding is a sync of everything related (ADR 2), so two changes may wait:
  *
  * - a deployment that Flux has not applied yet: most are applied before anyone needs to see "Waiting";
  * - a Gate that has just opened or closed: a freeze writes its suspensions first.
@@ -13,7 +14,10 @@ import type { Inputs, Report } from './bindingReport.ts';
 
 /** From a deployment until its report. Longer than a burst of thousands, which reports in its midst would double. */
 const DEPLOYMENT_DELAY_MS = 600_000;
-/** From a first deployment until its report. Shorter: until then the FluxBinding says that its Rollout has deployed nothing. */
+/**
+ * From a first deployment until its report.
+ * Shorter: until then the FluxBinding says that its Rollout has deployed nothing.
+ */
 const FIRST_DEPLOYMENT_DELAY_MS = 60_000;
 /** From the opening or closing of a Gate until its report. Longer than the suspension of a thousand objects takes. */
 const GATE_DELAY_MS = 15_000;

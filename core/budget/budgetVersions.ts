@@ -1,6 +1,6 @@
 /**
- * What a budget stores about versions: the Rollouts in which one has failed, and whether a user continues it in spite of that. Failures are
- * only added, so a stale status removes none; only a user excuses them.
+ * What a budget stores about versions: the Rollouts in which one has failed, and whether a user continues it in spite
+ * of that. Failures are only added, so a stale status removes none; only a user excuses them.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { BudgetVersion, Slot } from '../../api/types.ts';

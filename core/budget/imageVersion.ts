@@ -100,7 +100,8 @@ export function among(versions: readonly ImageVersion[]): (version: ImageVersion
   return (version) => known.first(version) !== undefined;
 }
 
-// Which versions are the same, for budgets: a tag of the same image. Applications that share a budget share neither failures nor waves.
+// Which versions are the same, for budgets: a tag of the same image.
+// Applications that share a budget share neither failures nor waves.
 
 export interface ImageVersion {
   image: string;

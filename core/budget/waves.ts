@@ -69,9 +69,9 @@ function isExcused(member: Member, version: ImageVersion, overdue: ReadonlySet<s
 const NOBODYS = '-';
 
 /**
- * The last wave that a version may come to: the first in which somebody does not have it Succeeded. Of whom it is not known yet
- * which image they follow, it might be this one. Linear in all histories together: those who have a tag without a digest are
- * counted once for all its digests.
+ * The last wave that a version may come to: the first in which somebody does not have it Succeeded.
+ * Of whom it is not known yet which image they follow, it might be this one.
+ * Linear in all histories together: those who have a tag without a digest are counted once for all its digests.
  */
 export function openWaves(
   fleet: readonly Member[],

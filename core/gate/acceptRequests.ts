@@ -1,6 +1,8 @@
 /**
- * How a write of a Gate becomes requests, and the record of them. Only an annotation that this write changes is a request; the one that arrived last
- * counts, whatever the timestamps are. Two things look like requests and are not: Flux putting back Git's value over a user's (its timestamp is older than
+ * How a write of a Gate becomes requests, and the record of them.
+ * Only an annotation that this write changes is a request; the one that arrived last counts, whatever the timestamps
+ * are.
+ * Two things look like requests and are not: Flux putting back Git's value over a user's (its timestamp is older than
  * one already handled), and a user's own text in the record.
  */
 import { ACCEPTED_REQUEST, OPEN_FOR } from '../../api/annotations.ts';

@@ -36,8 +36,8 @@ export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; re
 }
 
 /**
- * The object with the record of its reason's author and time; only the webhook's own record counts. A reason that bypasses nothing
- * (`granted` is false) has none.
+ * The object with the record of its reason's author and time; only the webhook's own record counts.
+ * A reason that bypasses nothing (`granted` is false) has none.
  */
 export function recordReason<T extends AnyObject>(
   object: T,

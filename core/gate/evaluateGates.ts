@@ -141,7 +141,10 @@ export function fullMessage({ message, closedBy, lacks }: GateResult): string {
 /** Keys of the Gates that the reader of a sentence may read. */
 export type Readable = ReadonlySet<string>;
 
-/** The gates as a reader in `namespace` may see them: the users who closed a Gate of another namespace, or approved on it, and why, only if the reader may read it. */
+/**
+ * The gates as a reader in `namespace` may see them: the users who closed a Gate of another namespace, or approved on
+ * it, and why, only if the reader may read it.
+ */
 export function reveal(gates: GateResult[], namespace: string, readable: Readable = new Set()): GateResult[] {
   return gates.map((gate) => {
     if (!isSecret(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
@@ -152,7 +155,10 @@ export function reveal(gates: GateResult[], namespace: string, readable: Readabl
   });
 }
 
-/** The Gates of other namespaces of which `reveal` may hide something: whether the reader may read them has to be reviewed. */
+/**
+ * The Gates of other namespaces of which `reveal` may hide something: whether the reader may read them has to be
+ * reviewed.
+ */
 export function secrets(gates: readonly GateResult[], namespace: string): NamespacedName[] {
   return gates.filter((gate) => isSecret(gate, namespace)).map(({ ref }) => ref);
 }
@@ -162,8 +168,8 @@ function isSecret({ ref, closedBy, lacks }: GateResult, namespace: string): bool
 }
 
 /**
- * When a Gate opened or closed last, by its own status: `now` if that does not show it yet, 0 if it has no such condition. What is less urgent
- * than suspending and resuming waits a while from then on.
+ * When a Gate opened or closed last, by its own status: `now` if that does not show it yet, 0 if it has no such
+ * condition. What is less urgent than suspending and resuming waits a while from then on.
  * @param opened what the Gate is now
  */
 export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {

@@ -1,4 +1,7 @@
-/** References to Gates: `spec.gates` of a Rollout and of a FluxBinding, and the annotation `gate.fluxcd.io/gates: a,ns/b` of a Flux object. */
+/**
+ * References to Gates: `spec.gates` of a Rollout and of a FluxBinding, and the annotation `gate.fluxcd.io/gates:
+ * a,ns/b` of a Flux object.
+ */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, Rollout } from '../../api/types.ts';
 import { splitNames } from '../kube/names.ts';
@@ -29,7 +32,10 @@ export interface RequiredGate extends NamespacedName {
 /** No Gate can have the name, and one that does not exist counts as closed. */
 const UNKNOWN = '(unknown)';
 
-/** The Gates that the object of a FluxBinding requires. Those that an older version wrote are unknown, until the object's decorator writes them again. */
+/**
+ * The Gates that the object of a FluxBinding requires.
+ * Those that an older version wrote are unknown, until the object's decorator writes them again.
+ */
 export function gatesOf(spec: FluxBindingSpec | undefined): RequiredGate[] {
   return (spec?.gates ?? []).map(({ namespace, gate, selected }) => ({
     namespace,
@@ -40,7 +46,8 @@ export function gatesOf(spec: FluxBindingSpec | undefined): RequiredGate[] {
 
 /**
  * The Gates named, each once, in their order; a name without a namespace means the object's own.
- * `problems` has a sentence for each part that names no Gate. Such a part must not open anything: callers treat it as a closed gate.
+ * `problems` has a sentence for each part that names no Gate.
+ * Such a part must not open anything: callers treat it as a closed gate.
  */
 export function parseGateRefs(
   annotation: string | undefined,

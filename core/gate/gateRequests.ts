@@ -1,9 +1,11 @@
 /**
  * Requests to open or close a Gate: which of them count now.
  *
- * Requests are in three places. The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and
- * the users who made them, so it comes first. The status is next: it survives if there is no webhook. The RFC's annotations
- * count alone only when they are newer than both: then they were written while the webhook was down.
+ * Requests are in three places.
+ * The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and the users who made them,
+ * so it comes first. The status is next: it survives if there is no webhook.
+ * The RFC's annotations count alone only when they are newer than both: then they were written while the webhook was
+ * down.
  */
 import {
   ACCEPTED_REQUEST,
@@ -40,7 +42,10 @@ export interface GateRequests {
   planned?: GateRequest;
   /** The timestamp of each action's last request that took effect: what a Git sync puts back is not a new request. */
   handled: RequestTimes;
-  /** What the annotations had at the last write that passed the webhook; a planned request called off may still be there. */
+  /**
+   * What the annotations had at the last write that passed the webhook; a planned request called off may still be
+   * there.
+   */
   seen?: RequestTimes;
   /** Who wrote the reason in each annotation: it does not count for any other user. */
   reasonBy?: Partial<Record<GateAction, string>>;
@@ -72,7 +77,8 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
   // The webhook did not see these arrive: the timestamps alone decide, so that the answer is the same each time.
-  // Of two that were both far ahead at first, the later is the planned one and the other has to wait for its own second.
+  // Of two that were both far ahead at first, the later is the planned one and the other has to wait for its own
+  // second.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
   const ahead = ({ at }: GateRequest) => at > now + tolerance;
   const current = inOrder([known.current, ...fresh.filter((request) => !ahead(request))]).at(-1);
@@ -150,7 +156,9 @@ export function parseRequestTime(text: string | undefined): EpochMs | undefined 
   return dayNumber(text.slice(0, 10)) === undefined || text.slice(11, 13) === '24' ? undefined : wholeSeconds(at);
 }
 
-/** Milliseconds in whole seconds, rounded up because stored times have no fraction. undefined when it does not parse. */
+/**
+ * Milliseconds in whole seconds, rounded up because stored times have no fraction. undefined when it does not parse.
+ */
 export function parseWindow(text: string): number | undefined {
   const window = parseDuration(text);
   return window === undefined ? undefined : Math.ceil(window / 1000) * 1000;

@@ -13,13 +13,15 @@ export type Verdict = {
 } & (
   | { health: 'Healthy'; message: string }
   /**
-   * `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before. `again`: one that it has
-   * applied, which says nothing new at all; each of its reconciliations would be two writes otherwise.
+   * `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before.
+   * `again`: one that it has applied, which says nothing new at all; each of its reconciliations would be two writes
+   * otherwise.
    */
   | { health: 'Pending'; message: string; attempting?: boolean; again?: boolean }
   /**
-   * `failedAt`: when it failed, as far as the failed objects say. `absent`: what the check is about does not exist, which
-   * is not a failure yet if it has not existed since the deployment: a Git sync creates a HealthCheck before its Kustomization.
+   * `failedAt`: when it failed, as far as the failed objects say.
+   * `absent`: what the check is about does not exist, which is not a failure yet if it has not existed since the
+   * deployment: a Git sync creates a HealthCheck before its Kustomization.
    */
   | { health: 'Unhealthy'; message: string; failedAt?: EpochMs | undefined; absent?: true }
   /** What is needed could not be read. That is not a failure: the health stays as it was. */
@@ -100,7 +102,10 @@ export function resetStatus(before: HealthStatus | undefined, now: EpochMs): Hea
   return { status: 'Pending', message: RESET, lastChangeTime: changedAfter(before?.lastChangeTime, now, 1000) };
 }
 
-/** Now, or so many milliseconds after the change before, if that was in this second or our clock was ahead by seconds then. */
+/**
+ * Now, or so many milliseconds after the change before, if that was in this second or our clock was ahead by seconds
+ * then.
+ */
 function changedAfter(before: string | undefined, now: EpochMs, leastMs: number): string {
   const known = parseTime(before);
   const isNear = known !== undefined && known > now - leastMs - 1000 && known < now + NEAR_MS;

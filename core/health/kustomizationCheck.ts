@@ -56,8 +56,10 @@ export function gracePeriod(healthCheck: HealthCheck): number {
   return parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_GRACE_PERIOD]) ?? DEFAULT_GRACE_MS;
 }
 
-// How often a HealthCheck of class kustomization is looked at. Each look reads its Kustomization, the source and what was applied from the API server. What is
-// Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks once more (hooks/rollout/rollout.ts).
+// How often a HealthCheck of class kustomization is looked at.
+// Each look reads its Kustomization, the source and what was applied from the API server.
+// What is Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks
+// once more (hooks/rollout/rollout.ts).
 
 const REST_MS = 600_000;
 
@@ -76,7 +78,10 @@ export function restsAfter(healthCheck: HealthCheck, { health }: Verdict, isWatc
   );
 }
 
-/** Milliseconds. At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart. */
+/**
+ * Milliseconds.
+ * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart.
+ */
 export function nextLookup(healthCheck: HealthCheck, atRest: boolean): number {
   if (!atRest) return requeueInterval(healthCheck);
   const fraction = Number.parseInt(shortHash(healthCheck.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
@@ -84,8 +89,8 @@ export function nextLookup(healthCheck: HealthCheck, atRest: boolean): number {
 }
 
 /**
- * Whether Flux began a moment ago to reconcile: it writes what it is doing several times a second, and at the end how it went. That is the time to look;
- * what takes longer is looked at meanwhile.
+ * Whether Flux began a moment ago to reconcile: it writes what it is doing several times a second, and at the end how
+ * it went. That is the time to look; what takes longer is looked at meanwhile.
  */
 export function fluxIsAtWork(kustomization: Kustomization | undefined, now: EpochMs): boolean {
   if (!kustomization) return false;

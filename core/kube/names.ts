@@ -26,7 +26,10 @@ export function groupOf(apiVersion: string): string {
   return slash < 0 ? '' : apiVersion.slice(0, slash);
 }
 
-/** The parts of a list in an annotation, `a, ns/b`, trimmed; undefined if there are more than the limit. An annotation may have 256 kB. */
+/**
+ * The parts of a list in an annotation, `a, ns/b`, trimmed; undefined if there are more than the limit.
+ * An annotation may have 256 kB.
+ */
 export function splitNames(text: string): string[] | undefined {
   const parts: string[] = [];
   for (let from = 0; from <= text.length; ) {
@@ -58,8 +61,9 @@ export function boundLabel(rollout: string): string {
 }
 
 /**
- * An object name made of parts; a hash replaces the end if it would be too long. Hashed names alone have the full length:
- * else a user could give an object the name that the hash of another name makes.
+ * An object name made of parts; a hash replaces the end if it would be too long.
+ * Hashed names alone have the full length: else a user could give an object the name that the hash of another name
+ * makes.
  */
 export function objectName(...parts: string[]): string {
   const name = parts.join('-').toLowerCase();

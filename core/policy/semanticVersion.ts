@@ -1,6 +1,6 @@
 /**
- * Versions as Flux's library reads and orders them (Masterminds/semver). The comparing is npm's semver's; what stands here
- * turns Flux's forms into its own.
+ * Versions as Flux's library reads and orders them (Masterminds/semver).
+ * The comparing is npm's semver's; what stands here turns Flux's forms into its own.
  */
 import { compare, SemVer } from 'semver';
 
@@ -31,7 +31,10 @@ const WORDS = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*';
 const USUAL = /^v?(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})$/;
 const VERSION = new RegExp(`^v?${NUMBER}(?:\\.${NUMBER})?(?:\\.${NUMBER})?(?:-(${WORDS}))?(?:\\+${WORDS})?$`);
 
-/** undefined when the text is not a version. Missing numbers are 0 and leading zeros do not count, as in the library's NewVersion. */
+/**
+ * undefined when the text is not a version.
+ * Missing numbers are 0 and leading zeros do not count, as in the library's NewVersion.
+ */
 export function parseVersion(text: string): Version | undefined {
   const usual = USUAL.exec(text);
   if (usual) return { numbers: [Number(usual[1]), Number(usual[2]), Number(usual[3])], prerelease: [], strict: true };
@@ -71,7 +74,8 @@ function npmTexts(versions: readonly Version[]): string[] {
 function npmText({ numbers, prerelease }: Version, replace = (number: Numeral) => number): string {
   const words = prerelease.map((word) => {
     if (isNumber(word)) return String(replace(numeral(word)));
-    // Digits beyond 64 bits are a word to the library. With a hyphen, the first of all characters, they are one to npm too.
+    // Digits beyond 64 bits are a word to the library.
+    // With a hyphen, the first of all characters, they are one to npm too.
     return /^\d+$/.test(word) ? `${word}-` : word;
   });
   const core = numbers.map(replace).join('.');

@@ -1,6 +1,6 @@
 /**
- * Ranges of an ImagePolicy's `policy.semver.range`, read as Flux's library does (Masterminds/semver, constraints.go), each
- * comparator turned into plain comparisons. If the two read a form differently the library's reading stands.
+ * Ranges of an ImagePolicy's `policy.semver.range`, read as Flux's library does (Masterminds/semver, constraints.go),
+ * each comparator turned into plain comparisons. If the two read a form differently the library's reading stands.
  */
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 

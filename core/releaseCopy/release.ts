@@ -1,4 +1,7 @@
-/** A release as it was found in the source, and the order in which it is pushed: nothing before what it refers to, the release's tag last. */
+/**
+ * A release as it was found in the source, and the order in which it is pushed: nothing before what it refers to, the
+ * release's tag last.
+ */
 import type { StoredManifest } from '../../api/registry.ts';
 import type { Blob, Contents } from './manifest.ts';
 import { CopyFailure } from './outcome.ts';

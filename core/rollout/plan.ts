@@ -1,6 +1,7 @@
 /**
- * What to do about a Rollout: observed state and a time in, the status to store out. Each step takes values and answers with
- * values. Planning again on the result changes nothing, except that a new deployment then takes its course.
+ * What to do about a Rollout: observed state and a time in, the status to store out.
+ * Each step takes values and answers with values.
+ * Planning again on the result changes nothing, except that a new deployment then takes its course.
  */
 
 import { READY } from '../../api/conditions.ts';
@@ -63,8 +64,8 @@ interface Planned {
   resyncAfterSeconds?: number;
   events: NewEvent[];
   /**
-   * From the history as stored, the ConfigMap of spec.releaseConfigMap and the ImagePolicy of spec.writeBack; the Job of
-   * spec.targetRepository, until the copy is stored in the status.
+   * From the history as stored, the ConfigMap of spec.releaseConfigMap and the ImagePolicy of spec.writeBack; the Job
+   * of spec.targetRepository, until the copy is stored in the status.
    */
   children: AnyObject[];
 }

@@ -11,7 +11,10 @@ import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
 import type { Requests } from './evaluation/rolloutRequests.ts';
 
-/** A problem outweighs the state of the deployment while it lasts; afterwards that state is restored. Undefined: Ready stays. */
+/**
+ * A problem outweighs the state of the deployment while it lasts; afterwards that state is restored.
+ * Undefined: Ready stays.
+ */
 export function readyNow(
   observed: Observed,
   { history, available, conditions }: RolloutState,

@@ -1,4 +1,7 @@
-/** The conditions of a Rollout. Types and reasons are in docs/rollouts.md; a transient condition exists only while it applies. */
+/**
+ * The conditions of a Rollout.
+ * Types and reasons are in docs/rollouts.md; a transient condition exists only while it applies.
+ */
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,

@@ -32,7 +32,10 @@ export function changeEvents(
   ];
 }
 
-/** The events with `about` and order. One that is about no deployment is about the status revision, and comes before its deployments. */
+/**
+ * The events with `about` and order.
+ * One that is about no deployment is about the status revision, and comes before its deployments.
+ */
 export function dated(events: readonly NewEvent[], { revision = 0 }: RolloutStatus): NewEvent[] {
   const order = `c${revision.toString(16).padStart(8, '0')}`;
   return events.map((event) => ({

@@ -1,4 +1,7 @@
-/** The status of a Rollout as it is stored: what a decision leads to, bounded, without anything that the CRD would refuse. */
+/**
+ * The status of a Rollout as it is stored: what a decision leads to, bounded, without anything that the CRD would
+ * refuse.
+ */
 import type { Blocker, HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';
 import { oneLine } from '../text/oneLine.ts';
@@ -74,7 +77,11 @@ function versions(
   return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };
 }
 
-/** Whether a deployment has run. One that Succeeded without proof ran before the Rollout existed, or had nothing to prove. An entry without a bake is of an older version of this software. */
+/**
+ * Whether a deployment has run.
+ * One that Succeeded without proof ran before the Rollout existed, or had nothing to prove.
+ * An entry without a bake is of an older version of this software.
+ */
 function hasRun({ appliedTime, bakeStatus }: HistoryEntry): boolean {
   return appliedTime !== undefined || bakeStatus === undefined || bakeStatus === 'Succeeded';
 }

@@ -1,6 +1,7 @@
 /**
- * The size of a Rollout's status: what is bounded one by one may still be too much together. Then what decides nothing is shortened, the least important
- * first, and a condition says so. A status that cannot be stored would be worse: nothing would ever change again.
+ * The size of a Rollout's status: what is bounded one by one may still be too much together.
+ * Then what decides nothing is shortened, the least important first, and a condition says so.
+ * A status that cannot be stored would be worse: nothing would ever change again.
  */
 import { STATUS_SHORTENED } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -23,7 +24,10 @@ interface Step {
   shorten: (status: RolloutStatus) => RolloutStatus;
 }
 
-/** Applied in this order until the status fits. No decision reads these fields: candidates, rejections and Gates are computed each time. */
+/**
+ * Applied in this order until the status fits.
+ * No decision reads these fields: candidates, rejections and Gates are computed each time.
+ */
 const STEPS: readonly Step[] = [
   {
     what: `candidates are the first ${FEW}, by tag`,
@@ -103,8 +107,8 @@ const FEWEST = 2;
 const fewFor = (length: number) => Math.max(FEWEST, Math.floor(length / 64));
 
 /**
- * Tried in turn. What the requester writes goes first: it must not push out who approved, or which Gates were bypassed. Those are dropped only if
- * they alone are more than the share: the status could not be stored otherwise.
+ * Tried in turn. What the requester writes goes first: it must not push out who approved, or which Gates were bypassed.
+ * Those are dropped only if they alone are more than the share: the status could not be stored otherwise.
  */
 const CUTS: readonly Cut[] = [
   ...LENGTHS.map((words) => ({ words, reasons: Infinity, records: Infinity })),
@@ -113,8 +117,9 @@ const CUTS: readonly Cut[] = [
 ];
 
 /**
- * A history whose newest deployment has no more than its share of the bytes. It is cut while it is the newest: the ones before never change, and of a
- * deployment that is stored only its bake does. `length`: how many the history may have.
+ * A history whose newest deployment has no more than its share of the bytes.
+ * It is cut while it is the newest: the ones before never change, and of a deployment that is stored only its bake
+ * does. `length`: how many the history may have.
  */
 export function withBoundedHead(
   history: readonly HistoryEntry[],

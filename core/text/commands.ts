@@ -1,4 +1,7 @@
-/** Sentences, and the commands that they lead to: each command is complete and stands on a line of its own, safe to copy. */
+/**
+ * Sentences, and the commands that they lead to: each command is complete and stands on a line of its own, safe to
+ * copy.
+ */
 import { oneLine } from './oneLine.ts';
 
 /** `To approve it`, and the line to run. */

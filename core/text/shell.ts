@@ -23,7 +23,10 @@ export function quoted(word: string): string {
   return PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** `shell`kubectl -n ${namespace} annotate gate/${name} ${key}=${value}``: the values are quoted. No quotes belong around them. */
+/**
+ * `shell`kubectl -n ${namespace} annotate gate/${name} ${key}=${value}``: the values are quoted.
+ * No quotes belong around them.
+ */
 export function shell(texts: TemplateStringsArray, ...values: (string | Expanded)[]): string {
   return texts.reduce((line, text, index) => {
     const value = values[index - 1]!;

@@ -1,4 +1,6 @@
-/** Composite of FluxBindings: what the Rollouts and Gates of one Flux object demand now, and whether the object has it. */
+/**
+ * Composite of FluxBindings: what the Rollouts and Gates of one Flux object demand now, and whether the object has it.
+ */
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';

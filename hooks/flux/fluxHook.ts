@@ -1,7 +1,8 @@
 /**
- * Decorator of every governed Flux kind: publishes what the object requires as its FluxBinding, has the webhook set what its Rollouts deploy,
- * and reports on the object what its Gates do. The decorator in holdHook.ts suspends and resumes it: Gates don't wake this one, which has nothing to do in a
- * freeze before the object is written.
+ * Decorator of every governed Flux kind: publishes what the object requires as its FluxBinding, has the webhook set
+ * what its Rollouts deploy, and reports on the object what its Gates do.
+ * The decorator in holdHook.ts suspends and resumes it: Gates don't wake this one, which has nothing to do in a freeze
+ * before the object is written.
  */
 import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -37,7 +38,10 @@ import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { readGates } from './holdHook.ts';
 
 export const fluxHook: DecoratorHook = {
-  /** Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the FluxBinding until then. */
+  /**
+   * Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the
+   * FluxBinding until then.
+   */
   async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;
     const rollouts = [...new Set(managedFieldsOf(parent).fields.map(({ rollout }) => rollout))];
@@ -98,13 +102,21 @@ export const fluxHook: DecoratorHook = {
   },
 };
 
-/** A freeze suspends before it reports: each status that is written costs two writes of Metacontroller, which delay the next suspension. */
+/**
+ * A freeze suspends before it reports: each status that is written costs two writes of Metacontroller, which delay the
+ * next suspension.
+ */
 const FREEZE_MS = 5000;
 
-/** How often the report on a held object is computed again: its Gates wake the decorator that holds it, and not this one. */
+/**
+ * How often the report on a held object is computed again: its Gates wake the decorator that holds it, and not this
+ * one.
+ */
 const HELD_MS = 60_000;
 
-/** Until the next sync of an object that may not request its applier's apply yet, or is not marked as its Gates want. */
+/**
+ * Until the next sync of an object that may not request its applier's apply yet, or is not marked as its Gates want.
+ */
 const LATER_MS = 10_000;
 
 /** How long one read of a Gate serves all objects, in milliseconds. */
@@ -125,7 +137,10 @@ async function readGating(object: FluxObject, call: HookCall): Promise<{ gating:
   return known.gating.isMarked || refs.length === 0 ? known : read(DOUBTED_MS);
 }
 
-/** Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor from a Kustomization that does not apply it, even if its labels name that one. */
+/**
+ * Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor from a Kustomization that
+ * does not apply it, even if its labels name that one.
+ */
 async function mayRequest(
   applier: NamespacedName,
   object: FluxObject,

@@ -159,7 +159,10 @@ async function readSource(cluster: ClusterReader, kustomization: Kustomization):
   return cluster.get<FluxObject>({ apiVersion, resource, namespace, name });
 }
 
-/** The Rollouts that have deployed into the objects, by what is annotated on them, but for those that are `known`. Never rejects. */
+/**
+ * The Rollouts that have deployed into the objects, by what is annotated on them, but for those that are `known`.
+ * Never rejects.
+ */
 async function readDeployers(
   cluster: ClusterReader,
   objects: readonly FluxObject[],
@@ -184,13 +187,18 @@ async function readDeployers(
 interface InventoryReader {
   cluster: ClusterReader;
   access: AccessReviewer;
-  /** Objects that it may not read are not read: any writer of a status can write an inventory. undefined: it may read all. */
+  /**
+   * Objects that it may not read are not read: any writer of a status can write an inventory. undefined: it may read
+   * all.
+   */
   account: UserInfo | undefined;
   /** A label selector that finds most of them. */
   labelSelector: string | undefined;
 }
 
-/** Every resource but Secrets, which are always healthy and which we should not need the right to read. Never rejects. */
+/**
+ * Every resource but Secrets, which are always healthy and which we should not need the right to read. Never rejects.
+ */
 async function readResources(
   resources: readonly InventoryResource[],
   { cluster, access, account, labelSelector }: InventoryReader,

@@ -9,7 +9,9 @@ import { isRelated } from '../../core/kube/objectMap.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 
-/** A rule for budgets if there are any: each event of a related kind is held against every rule of every Rollout. ADR 2. */
+/**
+ * A rule for budgets if there are any: each event of a related kind is held against every rule of every Rollout. ADR 2.
+ */
 export async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
   const rules = slotRules(rollout);
   const some = await Promise.all(

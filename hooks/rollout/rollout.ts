@@ -110,7 +110,8 @@ async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { clus
 }
 
 /**
- * The only function that may add a head to the history, or start the copy of a release: all possible blockers are read live.
+ * The only function that may add a head to the history, or start the copy of a release: all possible blockers are read
+ * live.
  * The bound objects come last: for a Rollout that is held anyway, each of its syncs would list those of its namespace.
  */
 async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
@@ -133,7 +134,10 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
   return wakesOnGrant(related) ? { plan } : { plan, requeueAfterSeconds: UNWATCHED_REQUEUE_S };
 }
 
-/** The rest of `decideLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is stored. */
+/**
+ * The rest of `decideLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is
+ * stored.
+ */
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const bindings = await withLiveGates(rollout, observed.bindings, call);

@@ -1,4 +1,7 @@
-/** The HTTP endpoint that takes events: where it is and how to sign in, from the files of a mounted Secret, and one POST to it. */
+/**
+ * The HTTP endpoint that takes events: where it is and how to sign in, from the files of a mounted Secret, and one POST
+ * to it.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';

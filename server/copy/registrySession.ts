@@ -1,4 +1,7 @@
-/** Requests to one repository of a registry, logged in as it asks. Credentials go to its own host and token server, and nowhere else. */
+/**
+ * Requests to one repository of a registry, logged in as it asks.
+ * Credentials go to its own host and token server, and nowhere else.
+ */
 import { type Dispatcher, request } from 'undici';
 import { authorize } from '../registry/authorize.ts';
 import type { Credentials } from '../registry/dockerConfig.ts';

@@ -18,13 +18,17 @@ interface Connection extends Part {
   requestedAt: number;
 }
 
-/** Keeps to the limits: a connection that waits for a request gives way to a new one, of the address that has most of them. */
+/**
+ * Keeps to the limits: a connection that waits for a request gives way to a new one, of the address that has most of
+ * them.
+ */
 export function limitConnections(
   server: Server | HttpsServer,
   { maxConnections, maxPerAddress }: ConnectionLimits,
 ): void {
   const share = createFairShare(maxConnections, maxPerAddress);
-  // A request has the socket of TLS, and what is counted is the one below it: a peer that never ends its handshake has no other.
+  // A request has the socket of TLS, and what is counted is the one below it: a peer that never ends its handshake has
+  // no other.
   const connections = new Map<string, Connection>();
 
   server.on('connection', (socket: Socket) => {

@@ -1,4 +1,7 @@
-/** A limit that several remote addresses share: the address that uses most loses its parts first, so that none can keep the others out. */
+/**
+ * A limit that several remote addresses share: the address that uses most loses its parts first, so that none can keep
+ * the others out.
+ */
 
 export interface Part {
   address: string;
@@ -34,7 +37,10 @@ export function createFairShare(limit: number, perAddress = limit): FairShare {
     sizes.delete(part);
   }
 
-  /** The oldest part that may be dropped, of the address with most. That address must have as much as `part` and its address would have. */
+  /**
+   * The oldest part that may be dropped, of the address with most.
+   * That address must have as much as `part` and its address would have.
+   */
   function nextToGo(part: Part, most: number, onlyOwn: boolean): Part | undefined {
     let next: Part | undefined;
     let least = most;

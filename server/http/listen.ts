@@ -10,7 +10,10 @@ import { type ConnectionLimits, limitConnections } from './connectionLimits.ts';
 import { SERVER_LIMITS } from './serverLimits.ts';
 import { watchTls } from './tlsFiles.ts';
 
-/** Above the 90 s for which Go's HTTP clients keep idle connections. The limit of headers does not count between two requests. */
+/**
+ * Above the 90 s for which Go's HTTP clients keep idle connections.
+ * The limit of headers does not count between two requests.
+ */
 const KEEP_ALIVE_MS = 95_000;
 const REQUEST_MS = 30_000;
 const HEADERS_MS = SERVER_LIMITS.headersSeconds * 1000;
@@ -107,8 +110,8 @@ function listen(
 
 /**
  * A shutdown that no client notices, if its load balancer probes /readyz or follows the Endpoints.
- * Keeps answering for `delaySeconds`, each answer the last one on its connection; then accepts nothing more and finishes
- * what has begun. Resolves when all is done, or after a time limit.
+ * Keeps answering for `delaySeconds`, each answer the last one on its connection; then accepts nothing more and
+ * finishes what has begun. Resolves when all is done, or after a time limit.
  */
 export async function shutDown(listeners: readonly Listener[], delaySeconds: number): Promise<void> {
   for (const listener of listeners) listener.drain();

@@ -46,7 +46,10 @@ export function writeGateApprovals(
   );
 }
 
-/** Why a request to open is refused: with approvals one person's word opens nothing. A ServiceAccount's, perhaps a sync's, is only ignored. */
+/**
+ * Why a request to open is refused: with approvals one person's word opens nothing.
+ * A ServiceAccount's, perhaps a sync's, is only ignored.
+ */
 export function refuseOpening(
   gate: Gate,
   old: Gate | undefined,
@@ -63,7 +66,10 @@ export function refuseOpening(
   };
 }
 
-/** If a write opens the Gate for a bare tag: of every Rollout that requires it, and a tag of one is another version of the next. */
+/**
+ * If a write opens the Gate for a bare tag: of every Rollout that requires it, and a tag of one is another version of
+ * the next.
+ */
 export async function openForWarnings(gate: Gate, old: Gate | undefined, call: WebhookCall): Promise<string[]> {
   const { now, cluster } = call;
   const version = evaluateGate(gate, now).openFor;
@@ -94,8 +100,9 @@ interface Candidate {
 const READ_MS = 2500;
 
 /**
- * Live: an approval is rare. A value that names its Rollout costs that one read, and depends on no other Rollout; without a name all
- * of the cluster are read, whoever wrote them.
+ * Live: an approval is rare.
+ * A value that names its Rollout costs that one read, and depends on no other Rollout; without a name all of the
+ * cluster are read, whoever wrote them.
  */
 async function targetOf(gate: Gate, value: string, user: string, { cluster }: WebhookCall): Promise<ApprovalTarget> {
   const { version, rollout: named } = namedIn(value);

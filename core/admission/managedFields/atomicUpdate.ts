@@ -9,16 +9,18 @@ import { managedFieldsOf } from './managedFields.ts';
 import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
 
 /**
- * An atomic update of tag and variables. If one Rollout sets variables of a Kustomization and the OCIRepository that it applies, the variables follow
- * what the OCIRepository has fetched, and not the Rollout: manifests of one version are never applied with the variable of
+ * An atomic update of tag and variables.
+ * If one Rollout sets variables of a Kustomization and the OCIRepository that it applies, the variables follow what the
+ * OCIRepository has fetched, and not the Rollout: manifests of one version are never applied with the variable of
  * another. Three parts (ADR 26):
  *
  * - the variables change when the source has fetched the deployment, in one write (setManagedFields.ts);
- * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables (core/admission/suspend/suspension.ts),
- *   unless the source cannot fetch: then the Kustomization continues with its current artifact;
- * - the API server's policy refuses an attempt at any other artifact than the annotation ARTIFACT allows, whatever the order in
- *   which caches learn of it (manifests/policies/whole-versions.yaml), and any attempt by a controller that has not seen the suspension yet: with
- *   that comes a request to reconcile, which it echoes (setManagedFields.ts).
+ * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables
+ *   (core/admission/suspend/suspension.ts), unless the source cannot fetch: then the Kustomization continues with its
+ *   current artifact;
+ * - the API server's policy refuses an attempt at any other artifact than the annotation ARTIFACT allows, whatever the
+ *   order in which caches learn of it (manifests/policies/whole-versions.yaml), and any attempt by a controller that
+ *   has not seen the suspension yet: with that comes a request to reconcile, which it echoes (setManagedFields.ts).
  */
 export interface AtomicUpdate {
   /** The Rollout that manages both. */
@@ -29,7 +31,9 @@ export interface AtomicUpdate {
   fetched?: DeploymentRef;
   /** What the source is fetching: the Kustomization is suspended until it has it. */
   awaits?: DeploymentRef;
-  /** Why the source does not fetch what the Rollout has deployed: the Kustomization continues with its current artifact. */
+  /**
+   * Why the source does not fetch what the Rollout has deployed: the Kustomization continues with its current artifact.
+   */
   stuck?: string;
   /** The tag whose artifact may be applied; undefined while the variables stay as they are: so does the tag. */
   artifact?: string;
@@ -63,8 +67,8 @@ export function atomicUpdate(
 const MAX_TAG = 128;
 
 /**
- * The tag that an object not seen together with its source may go on with, of `<tag>@<digest>`; empty, which allows no artifact, if nothing is
- * fetched.
+ * The tag that an object not seen together with its source may go on with, of `<tag>@<digest>`; empty, which allows no
+ * artifact, if nothing is fetched.
  */
 export function artifactBefore(source: FluxObject | undefined): string {
   const tag = (source && storedRevision(source))?.split('@', 1)[0] ?? '';

@@ -1,4 +1,7 @@
-/** The source whose artifact a Kustomization applies, or whose chart a HelmRelease releases; and what it has fetched, by its own status (docs/facts.md, F8). */
+/**
+ * The source whose artifact a Kustomization applies, or whose chart a HelmRelease releases; and what it has fetched, by
+ * its own status (docs/facts.md, F8).
+ */
 import type { Artifact, FluxObject, SourceRef } from '../../../api/flux.ts';
 import { ARTIFACT_KINDS, apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { FluxBindingSpec } from '../../../api/types.ts';

@@ -20,7 +20,9 @@ interface SuspensionCase {
   oldObject: FluxObject | undefined;
   /** The stored object was behind a closed gate already: its spec is what counts. */
   held: boolean;
-  /** `all` Gates that `object` requires; what keeps it from running, without and with the closings (see `closingKey`). */
+  /**
+   * `all` Gates that `object` requires; what keeps it from running, without and with the closings (see `closingKey`).
+   */
   gates: { all: readonly unknown[]; names: string[]; closings: string[] };
   fieldManager: string | undefined;
   /** The writer bypasses the closed gates. */
@@ -55,7 +57,10 @@ export function settleSuspension(write: SuspensionCase): FluxObject {
   return finish(setSuspend(at.object, suspend), undefined, open);
 }
 
-/** Suspended until the artifact is fetched. A value that a user sets meanwhile is what suspend will be. After a closed gate the applier's apply has to come as well. */
+/**
+ * Suspended until the artifact is fetched. A value that a user sets meanwhile is what suspend will be.
+ * After a closed gate the applier's apply has to come as well.
+ */
 function untilFetched(
   at: SuspensionCase,
   memory: Memory | undefined,
@@ -70,8 +75,9 @@ function untilFetched(
 }
 
 /**
- * The write without the suspension of an earlier call. Several of our webhooks may be called for one write, and Gates open or close between two of
- * the calls. What an earlier call has suspended is not the writer's suspension, and not stored yet.
+ * The write without the suspension of an earlier call.
+ * Several of our webhooks may be called for one write, and Gates open or close between two of the calls.
+ * What an earlier call has suspended is not the writer's suspension, and not stored yet.
  */
 function asWritten(at: SuspensionCase): SuspensionCase {
   const { object, sent, oldObject } = at;
@@ -85,7 +91,10 @@ function asWritten(at: SuspensionCase): SuspensionCase {
   return { ...at, object: before(object), sent: before(sent) };
 }
 
-/** Whether the version that the object is to have is still being fetched: see core/admission/managedFields/atomicUpdate.ts. */
+/**
+ * Whether the version that the object is to have is still being fetched: see
+ * core/admission/managedFields/atomicUpdate.ts.
+ */
 function isAwaiting(object: FluxObject | undefined): boolean {
   return object?.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
 }
@@ -109,7 +118,10 @@ function behindClosedGates(
   return finish(setSuspend(at.object, true), memory ?? remember(at), { is: 'closed', gates: at.gates.names });
 }
 
-/** The object runs, and the stored previous value stays: once the deployment is applied, the object is held again. A user who suspends it meanwhile is obeyed. */
+/**
+ * The object runs, and the stored previous value stays: once the deployment is applied, the object is held again.
+ * A user who suspends it meanwhile is obeyed.
+ */
 function pass(at: SuspensionCase, memory: Memory, state: StateAnnotation | undefined): FluxObject {
   const isSuspended = at.oldObject?.spec?.suspend !== true && at.object.spec?.suspend === true;
   // If we are called twice for one write, the first call has suspended it until its artifact is fetched.

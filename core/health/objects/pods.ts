@@ -1,6 +1,7 @@
 /**
- * Why the Pods of a workload do not run, in a few words. Nothing that a container has written is among them (its termination message may hold a secret),
- * and nothing that changes with each restart.
+ * Why the Pods of a workload do not run, in a few words.
+ * Nothing that a container has written is among them (its termination message may hold a secret), and nothing that
+ * changes with each restart.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';

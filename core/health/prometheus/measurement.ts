@@ -65,7 +65,10 @@ export function statusAfterMeasurement(
 /** Healthy says nothing any more once so much time has passed without an answer. */
 const OVERDUE_MS = 30_000;
 
-/** Without an answer the status stays, and is unknown after two intervals. A Healthy that was never measured was written by another client. */
+/**
+ * Without an answer the status stays, and is unknown after two intervals.
+ * A Healthy that was never measured was written by another client.
+ */
 export function statusWithoutAnswer(
   before: HealthStatus | undefined,
   { intervalMs }: MetricCheck,

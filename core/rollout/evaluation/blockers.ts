@@ -1,6 +1,7 @@
 /**
- * Everything that blocks the version that waits, as typed data: `status.blockers`. Whether the version may be deployed, the conditions, Ready and the
- * Events follow from this list. A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
+ * Everything that blocks the version that waits, as typed data: `status.blockers`.
+ * Whether the version may be deployed, the conditions, Ready and the Events follow from this list.
+ * A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
  */
 import { GATE_UNTIL, LISTED } from '../../../api/annotations.ts';
 import {
@@ -75,7 +76,10 @@ interface BlockerKind {
   find?(inputs: BlockerInputs): Blocker[];
   /** The sentence in DeploymentBlocked. Absent if the wait has its own condition. */
   sentence?(inputs: SentenceInputs): string | TextWithCommands;
-  /** The reason of Ready before the first deployment: that of DeploymentBlocked, or the type of the wait's own condition. */
+  /**
+   * The reason of Ready before the first deployment: that of DeploymentBlocked, or the type of the wait's own
+   * condition.
+   */
   readyReason?: string;
   /** DeploymentBlocked is reported as an Event: a user has to act, or the end is known. */
   hasEvent?: true;
@@ -243,7 +247,10 @@ function rolloutGates(inputs: BlockerInputs): Blocker[] {
     });
 }
 
-/** Whether RolloutGates hold the version that ran before, as every first version. A manual request comes after it, and nothing holds it then. */
+/**
+ * Whether RolloutGates hold the version that ran before, as every first version.
+ * A manual request comes after it, and nothing holds it then.
+ */
 function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: BlockerInputs): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;
   return config.gateFirstDeployment && next !== undefined && !isManual && requests.bypassGates !== next;

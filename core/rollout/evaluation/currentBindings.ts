@@ -1,6 +1,7 @@
 /**
- * The FluxBindings of the objects bound to a Rollout, with the Gates that these objects require now. A FluxBinding is written by a decorator,
- * which may lag or fail indefinitely: its list of Gates counts only while it is the list of the object as it is now.
+ * The FluxBindings of the objects bound to a Rollout, with the Gates that these objects require now.
+ * A FluxBinding is written by a decorator, which may lag or fail indefinitely: its list of Gates counts only while it
+ * is the list of the object as it is now.
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
@@ -40,7 +41,8 @@ export function boundObjects(
 }
 
 /**
- * One binding for each object, with the Gates that the object requires now, those of a binding that vouches for it unchanged.
+ * One binding for each object, with the Gates that the object requires now, those of a binding that vouches for it
+ * unchanged.
  * @param selecting the Gates that may select Flux objects of the namespace; unused if every object is vouched for
  */
 export function currentBindings(

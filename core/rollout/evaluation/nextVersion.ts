@@ -14,7 +14,10 @@ export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number]
 interface Releases {
   /** Newest first. */
   candidates: VersionInfo[];
-  /** Releases that are no candidates only because they were rolled back or the policy cannot select them. The latest first. */
+  /**
+   * Releases that are no candidates only because they were rolled back or the policy cannot select them.
+   * The latest first.
+   */
   withdrawn: Withdrawal[];
   /** Releases that become candidates once they are old enough, newest first. */
   young: YoungRelease[];
@@ -98,8 +101,9 @@ export function releaseOrder(available: readonly VersionInfo[], { rank }: Policy
   };
 }
 
-// How long a release has to be known here before it may be deployed. Our own clock counts: the date in an image is its publisher's to
-// choose. A clock that is set back makes a release wait longer, never shorter.
+// How long a release has to be known here before it may be deployed.
+// Our own clock counts: the date in an image is its publisher's to choose.
+// A clock that is set back makes a release wait longer, never shorter.
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
 export const RELEASE_TOO_YOUNG = 'ReleaseTooYoung';
@@ -151,7 +155,10 @@ export interface Selection {
   rejectedBy?: string;
 }
 
-/** A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
+/**
+ * A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest
+ * candidate that the gates allow.
+ */
 export function select(choice: SelectionInputs): Selection {
   const { initialVersion, wantedVersion, forceDeploy, head, rollback } = choice;
   if (head === undefined && initialVersion) {
@@ -199,7 +206,10 @@ function problemWith(
   return { problem: `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`, rejectedBy: gate };
 }
 
-/** RolloutGates, upstream Rollouts, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback to what has passed them; of these only RolloutGates hold what runs already. */
+/**
+ * RolloutGates, upstream Rollouts, health, a running bake and a missing ImagePolicy hold neither a person's choice nor
+ * a rollback to what has passed them; of these only RolloutGates hold what runs already.
+ */
 export function isForward({ manual, rollback, initial }: Selection): boolean {
   return !manual && rollback === undefined && !initial;
 }

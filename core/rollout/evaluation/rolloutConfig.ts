@@ -1,4 +1,7 @@
-/** A Rollout's settings, read once. The CRD's patterns stop most of what does not parse; older objects may still hold it. */
+/**
+ * A Rollout's settings, read once.
+ * The CRD's patterns stop most of what does not parse; older objects may still hold it.
+ */
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { healthCheckLabels } from '../../health/association.ts';
 import { durationProblem, parseDuration } from '../../kube/duration.ts';
@@ -16,7 +19,9 @@ export interface RolloutConfig {
   deployTimeout?: number;
   /** Milliseconds; undefined if releases of any age may go. */
   minimumReleaseAge?: number;
-  /** Whether RolloutGates hold the first deployment, as they hold every other; by default, but not in the Go controller. */
+  /**
+   * Whether RolloutGates hold the first deployment, as they hold every other; by default, but not in the Go controller.
+   */
   gateFirstDeployment: boolean;
   /** Whether deployments bake at all. */
   bakes: boolean;
@@ -62,8 +67,8 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
 }
 
 /**
- * No stage, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs already: that can only be
- * set when the Rollout is created. Set later, it would bypass them.
+ * No stage, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs
+ * already: that can only be set when the Rollout is created. Set later, it would bypass them.
  */
 export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {
   const { initialVersion } = rollout.spec ?? {};

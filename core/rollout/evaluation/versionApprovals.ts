@@ -1,4 +1,7 @@
-/** The approvals that RolloutGates ask for, per version of their Rollout. They hold manual deployments too, but no rollback. */
+/**
+ * The approvals that RolloutGates ask for, per version of their Rollout.
+ * They hold manual deployments too, but no rollback.
+ */
 import { APPROVALS, APPROVE, GATE_APPROVALS } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../../api/types.ts';
@@ -106,8 +109,8 @@ export function backgroundOf(rollout: Rollout, authors: readonly ReleaseAuthors[
 }
 
 /**
- * The same for the status of a RolloutGate, which tells also of versions that wait no longer: a request ends with its deployment, and
- * what that had counted stays as it was.
+ * The same for the status of a RolloutGate, which tells also of versions that wait no longer: a request ends with its
+ * deployment, and what that had counted stays as it was.
  */
 export function backgroundInStatus(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
   const waiting = backgroundOf(rollout, authors, version);
@@ -161,7 +164,10 @@ function versionsOf(record: string | undefined): string[] {
   return parseApprovals(record).given.map(({ version }) => version);
 }
 
-/** Whether the version was discovered. A requested version may not exist yet: its approvals would count for an image published later. */
+/**
+ * Whether the version was discovered.
+ * A requested version may not exist yet: its approvals would count for an image published later.
+ */
 export function knowsVersion({ status }: Rollout, version: string): boolean {
   return (status?.availableReleases ?? []).some(({ tag }) => tag === version);
 }

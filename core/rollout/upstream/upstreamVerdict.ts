@@ -1,4 +1,7 @@
-/** What the upstream Rollouts of a Rollout, `spec.after`, let through: of its candidates those that each of them has Succeeded, for long enough. */
+/**
+ * What the upstream Rollouts of a Rollout, `spec.after`, let through: of its candidates those that each of them has
+ * Succeeded, for long enough.
+ */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
 import { howToAllow } from '../../health/consent.ts';
