@@ -79,8 +79,8 @@ function changedAfterwards(object: FluxObject, paths: string): string {
 // Managed fields: nothing changed one after our mutating webhook had set it (docs/reference/writes.md, W8).
 
 /**
- * Both webhooks of one request answer within this time.
- * A head younger than it may have come between them: then the value is that of the head before or of the stored object.
+ * The mutating and the validating webhook answer one request within this time. A version that was deployed since may
+ * be unknown to the first of them: the field may still have the value of the deployment before, or of the stored object.
  */
 const BETWEEN_CALLS_MS = 10_000;
 

@@ -45,7 +45,7 @@ export function revoking(slot: Slot, now: EpochMs): Slot {
   return { ...slot, state: 'Revoking', revokedTime: formatTime(Math.ceil(now / 1000) * 1000) };
 }
 
-/** Whether the slot takes room. */
+/** Whether the slot counts against the limit. */
 export function counts({ state }: Slot): boolean {
   return state !== 'Overdue';
 }

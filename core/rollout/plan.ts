@@ -210,7 +210,7 @@ function decideDeployment(
   const requests = requestsAfter([]);
   const evaluation = evaluate(observed, before, config, requests, now);
   const { selection, rolloutGatesResult } = evaluation;
-  // Stored beyond the deployment: see shownBypass.
+  // The bypass stays visible after its version is deployed: see shownBypass.
   const shown = rolloutGatesResult.condition.reason === 'GatesBypassed' ? [rolloutGatesResult.condition] : [];
   const state = { ...before, conditions: setConditions(before.conditions, shown, now) };
   const used = usedInVain(evaluation, requests);

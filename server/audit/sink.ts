@@ -75,7 +75,8 @@ function sinkOf(content: Content): Sink {
     throw new Error('the Secret of the sink needs url, an http or https URL');
   const token = text('token');
   // A line break would become a header of its own.
-  if (!/^[\x21-\x7e]*$/.test(token)) throw new Error('token in the Secret of the sink is not a bearer token');
+  if (!/^[\x21-\x7e]*$/.test(token))
+    throw new Error('token in the Secret of the sink is not a bearer token: write it in one line, without spaces');
   if (token && url.protocol === 'http:') throw new Error('the sink has a token, and its url is not https');
   const certificates = Object.fromEntries(
     (['ca.crt', 'tls.crt', 'tls.key'] as const).flatMap((name) =>

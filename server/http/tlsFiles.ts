@@ -24,7 +24,8 @@ function readTls({ cert, key, clientCa }: TlsFiles): Read {
   };
   const certificate = parsed(cert, options.cert as string);
   // Without a key TLS takes the certificate too, and refuses every connection.
-  if (!/-----BEGIN .*PRIVATE KEY-----/.test(options.key as string)) throw new Error(`${key} has no PEM key`);
+  if (!/-----BEGIN .*PRIVATE KEY-----/.test(options.key as string))
+    throw new Error(`${key} has no PEM key: write the private key as PEM`);
   try {
     createSecureContext(options);
   } catch (error) {
@@ -46,7 +47,7 @@ function parsed(file: string, text: string): X509Certificate {
   try {
     return new X509Certificate(text);
   } catch {
-    throw new Error(`${file} has no PEM certificate`);
+    throw new Error(`${file} has no PEM certificate: write the certificate as PEM`);
   }
 }
 
@@ -65,7 +66,7 @@ export function watchTls(
     read(before) {
       const read = readTls(files);
       if (before && read.text !== before.text && isValid(before) && !isValid(read)) {
-        throw new Error(`${files.cert} is not valid now`);
+        throw new Error(`${files.cert} is not valid now: renew it, or correct the clock of this machine`);
       }
       return read;
     },
@@ -73,6 +74,10 @@ export function watchTls(
     onChange: ({ options }) => apply(options),
     log,
   });
-  if (!isValid(current())) log.error({ file: files.cert }, 'the certificate is not valid now: no client will trust it');
+  if (!isValid(current()))
+    log.error(
+      { file: files.cert },
+      'the certificate is not valid now, so no client will trust it: renew it, or correct the clock',
+    );
   return { options: current().options, stop };
 }

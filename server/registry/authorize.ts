@@ -22,14 +22,19 @@ interface Login {
 export async function authorize(login: Login, challenge: string | null, connections: Connections): Promise<string> {
   const { image, insecure, credentials } = login;
   const requested = parseChallenge(challenge);
-  if (!requested) throw new RegistryError(`${image.host} asks for an unknown kind of authentication`, 'Denied');
+  if (!requested) {
+    const known = 'only Basic and Bearer are supported';
+    throw new RegistryError(`${image.host} asks for an unknown kind of authentication: ${known}`, 'Denied');
+  }
   if (requested.scheme === 'basic') {
     if (credentials?.kind === 'basic') return basic(credentials);
-    throw new RegistryError(`${image.host} asks for username and password`, 'Denied');
+    const needed = 'the Secret with its credentials needs an entry with both';
+    throw new RegistryError(`${image.host} asks for username and password: ${needed}`, 'Denied');
   }
   const realm = tokenServer(requested.realm, { host: image.host, insecure });
   if (!realm) {
-    throw new RegistryError(`${image.host} names a token server that is not its own, so it is not asked`, 'Denied');
+    const instead = 'sign in with username and password, or use a registry with a token server in its own domain';
+    throw new RegistryError(`${image.host} names a token server that is not its own: ${instead}`, 'Denied');
   }
   const answer = await fetchToken(realm, requested, login, connections);
   if (answer.status !== 200) {

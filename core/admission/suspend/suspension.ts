@@ -153,7 +153,7 @@ function memoryOf({ object, oldObject }: SuspensionCase): Memory | undefined {
   return oldObject ? parseMemory(oldObject) : ownMemory(object);
 }
 
-/** The first suspension. */
+/** The value of spec.suspend to store, at the first suspension. */
 function remember({ object, oldObject, held }: SuspensionCase): Memory {
   return memoryFrom(held ? oldObject : object);
 }

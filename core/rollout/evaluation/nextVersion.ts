@@ -38,7 +38,7 @@ const NEVER = () => undefined;
 const ROLLED_BACK = 'it failed and was rolled back: to try it again, deploy it manually';
 
 /**
- * `available` is in the order of discovery, which decides if the policy ranks two tags alike or not at all. Without a
+ * `available` is in the order of discovery, which decides between two tags that the policy does not rank. Without a
  * deployed tag all releases that the policy can select are candidates; with one that cannot be placed, none is.
  */
 export function releasesAfter(
@@ -207,8 +207,9 @@ function problemWith(
 }
 
 /**
- * RolloutGates, upstream Rollouts, health, a running bake and a missing ImagePolicy hold neither a person's choice nor
- * a rollback to what has passed them; of these only RolloutGates hold what runs already.
+ * Whether automation selects a newer version. Only then can upstream Rollouts, health, a running bake or a missing
+ * ImagePolicy hold the version: a user's choice ignores them, and a rollback goes to a version that has passed them.
+ * RolloutGates hold `initialVersion` too, if they hold first deployments.
  */
 export function isForward({ manual, rollback, initial }: Selection): boolean {
   return !manual && rollback === undefined && !initial;

@@ -75,10 +75,14 @@ describe('distribution v3 with htpasswd', () => {
   it('refuses a wrong password and none, and nothing of it is told', async () => {
     const wrong = cacheOn(withPassword('guess'));
     expect(await wrong.settled('1.1.0')).toBeUndefined();
-    expect(wrong.warnings).toEqual([`${registry.host} refuses to show ${registry.host}/acme/web (401)`]);
+    expect(wrong.warnings).toEqual([
+      `${registry.host} refuses to show ${registry.host}/acme/web (401): its credentials need the right to pull from it`,
+    ]);
     const none = cacheOn(world(registry.host));
     expect(await none.settled('1.1.0')).toBeUndefined();
-    expect(none.warnings).toEqual([`${registry.host} asks for username and password`]);
+    expect(none.warnings).toEqual([
+      `${registry.host} asks for username and password: the Secret with its credentials needs an entry with both`,
+    ]);
   });
 
   it('has no such tag', async () => {
