@@ -11,11 +11,11 @@ export const GATE_PREFIX = 'gate.fluxcd.io/';
 export const ROLLOUT = 'rollout.kuberik.com/rollout';
 /** On Kustomizations: second half of the older pair, the variable's name. */
 export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
-/** On Kustomizations: `rollout.kuberik.com/substitute.<VAR>.from: <rollout>`. */
-export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([^.]+)\.from$/;
-/** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` where Git sets the field (`spec.writeBack`). See core/admission/managedFields/deployment.ts. */
+/** On Kustomizations: `rollout.kuberik.com/substitute.<VAR>.from: <rollout>`. Matches illegal variables too: they are named as a problem, not ignored. */
+export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.(.*)\.from$/;
+/** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` if Git sets the field (`spec.writeBack`). See core/admission/managedFields/deployment.ts. */
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
-/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/admission/managedFields/source.ts. */
+/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/admission/managedFields/atomicUpdate.ts. */
 export const ARTIFACT = 'rollout.kuberik.com/artifact';
 /** Beside it, written by the webhook: the deployment that the source is fetching. The Kustomization is suspended meanwhile. */
 export const AWAITS_ARTIFACT = 'rollout.kuberik.com/awaits-artifact';
@@ -74,7 +74,7 @@ export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
 
 /** On Flux objects: the Gates that the object requires, `a,ns/b`. */
 export const GATES = 'gate.fluxcd.io/gates';
-/** On Flux objects, written by the hooks: the Gates that select the object, `ns/a,ns/b`, or `(too-many)` where it requires more than 200. */
+/** On Flux objects: the Gates that select the object, `ns/a,ns/b`, or `(too-many)` if it requires more than 200. Hooks write it too, but the webhook decides what is stored. */
 export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 /** On Flux objects, written by the webhook: `open`; `closed: ns/a,ns/b`; `opening: <time>` while it waits for its applier; `bypassed: ns/a@<closing>` after a bypass, for this closing; `passing: ns/a@<closing>` while one deployment bypasses it. */
 export const GATE_STATE = 'gate.fluxcd.io/state';
@@ -157,7 +157,7 @@ export const HEALTHCHECK_GRACE_PERIOD = 'healthcheck.kuberik.com/grace-period';
 export const GATE_PRETTY_NAME = 'gate.kuberik.com/pretty-name';
 /** On RolloutGates and schedules: a text for dashboards. */
 export const GATE_DESCRIPTION = 'gate.kuberik.com/description';
-/** On the RolloutGate of a schedule: when the schedule next changes it; absent where it never does. */
+/** On the RolloutGate of a schedule: when the schedule next changes it; absent if it never does. */
 export const GATE_UNTIL = 'gate.kuberik.com/until';
 /** Label on Jobs and Pods that copy a release: the Rollout, shortened as a label. */
 export const COPY_LABEL = 'rollout.kuberik.com/copies-for';

@@ -29,7 +29,7 @@ export const FIRST_DEPLOYMENT_NOT_GATED = 'FirstDeploymentNotGated';
 /** There only while the status leaves something out so that it can be stored: what. */
 export const STATUS_SHORTENED = 'StatusShortened';
 
-/** There only where spec.targetRepository is set and has, or is to have, a release. */
+/** There only if spec.targetRepository is set and has, or is to have, a release. */
 export const COPIED = 'Copied';
 
 /** On Gates. */

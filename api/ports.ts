@@ -60,7 +60,7 @@ export interface EventRecord {
   at: EpochMs;
   /** Stored times have whole seconds: within one, Events are shown in this order. Lower-case letters, digits and dots; the same key has the same. */
   order?: string;
-  /** The version it is about, where it is about one deployment. */
+  /** The version it is about, if it is about one deployment. */
   version?: string;
   /** Recorded as an Event only: no notification is sent. */
   quiet?: boolean;
@@ -103,7 +103,7 @@ export interface Decision extends Subject {
   user?: string;
   /** Which decision this is: what is decided again, because a sync or a request is repeated, is not logged again. */
   key: string;
-  /** After this time it is another decision; absent where it never is. */
+  /** After this time it is another decision; absent if it never is. */
   againAfterMs?: number;
   /** A user should read it. */
   warning?: boolean;
@@ -281,7 +281,7 @@ export interface Route {
   path: string;
   /** @throws an error with `status` (and perhaps `retryAfterSeconds`) when the request is to blame; anything else is a 500. */
   answer(body: unknown): Promise<unknown>;
-  /** The answer to a body that was not read; it is refused where this is absent or resolves to undefined. */
+  /** The answer to a body that was not read; it is refused if this is absent or resolves to undefined. */
   answerUnread?(body: UnreadBody): unknown;
   /** Bytes of a body; the limit of all routes when absent. */
   maxBytes?: number;

@@ -21,9 +21,9 @@ export interface StoredManifest {
 export interface SourceRepository {
   /** `host/path`, for messages. */
   name: string;
-  /** @param reference tag or digest. undefined where the registry has none of it. @throws where the bytes are not of that digest. */
+  /** @param reference tag or digest. undefined if the registry has none of it. @throws if the bytes are not of that digest. */
   manifest(reference: string): Promise<StoredManifest | undefined>;
-  /** The lists (OCI indexes) of what refers to a manifest, a list per page. undefined where the registry has no referrers API. */
+  /** The lists (OCI indexes) of what refers to a manifest, a list per page. undefined if the registry has no referrers API. */
   referrers(digest: string): Promise<Uint8Array[] | undefined>;
 }
 

@@ -27,7 +27,7 @@ export const WATCHED: readonly Watched[] = [
 ];
 
 export type Change =
-  /** All objects of the kind: at the start, and where a watch could not go on. */
+  /** All objects of the kind: at the start, and when a watch could not continue. */
   { type: 'all'; items: readonly WatchedObject[] } | { type: 'set' | 'gone'; object: WatchedObject };
 
 interface AuditStreamOptions {

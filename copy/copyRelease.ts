@@ -1,4 +1,7 @@
-/** Copies a release: blobs, then manifests by digest, then tags, the release's own tag last. What the target has is skipped. */
+/**
+ * Copies a release: blobs, then manifests by digest, then tags, the release's own tag last.
+ * What the target has is skipped.
+ */
 import type { Descriptor, Repositories, SourceRepository, StoredManifest, TargetRepository } from '../api/registry.ts';
 import {
   type Blob,

@@ -56,8 +56,8 @@ export const LIMITS = {
   /** Levels of maps and lists that a write may add to the spec of a marked object. */
   nesting: 100,
   /**
-   * Characters of `filterTags.pattern` and `filterTags.extract` of an ImagePolicy: beyond it, `patternSize` or `patternWork`,
-   * it selects nothing.
+   * Characters of `filterTags.pattern` and `filterTags.extract` of an ImagePolicy: beyond it, `patternSize` or
+   * `patternWork`, it selects nothing.
    */
   pattern: 256,
   /** Instructions of such a pattern, with repetitions expanded. */

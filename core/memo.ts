@@ -8,7 +8,9 @@ export function once<In, Out>(evaluate: (value: In) => Out, keyOf: (value: In) =
   };
 }
 
-/** Remembers results of a pure function, those asked for last. It changes how long an answer takes, never the answer. */
+/**
+ * Remembers results of a pure function, those asked for last. It changes how long an answer takes, never the answer.
+ */
 export class Memo<Value> {
   readonly #size: number;
   /** The one asked for last comes last. */

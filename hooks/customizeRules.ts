@@ -8,7 +8,10 @@ import { reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts
 import { objectAt } from '../core/kube/objectMap.ts';
 import { namespaceLabels } from '../live/objectReads.ts';
 
-/** A rule for it where there is such a Gate: each event of a related kind is held against every rule of every parent. ADR 2. */
+/**
+ * A rule for it if there is such a Gate: each event of a related kind is held against every rule of every parent.
+ * ADR 2.
+ */
 export async function homeRules(
   namespace: string,
   label: Parameters<typeof selectingGateLists>[1],
@@ -19,7 +22,7 @@ export async function homeRules(
   return some.includes(true) ? [{ ...NAMESPACES, names: [namespace] }] : [];
 }
 
-/** Read live where a Gate asks that is younger than the parent's rules. */
+/** Read live if a Gate asks that is younger than the parent's rules. */
 export async function homeLabels(
   namespace: string,
   related: ObjectMap,
@@ -33,7 +36,10 @@ export async function homeLabels(
 
 // Rules for related objects that are known by name.
 
-/** One for each namespace: names without a namespace would match in all of them. None for no names, which would match everything (fact M11). */
+/**
+ * One for each namespace: names without a namespace would match in all of them.
+ * None for no names, which would match everything (fact M11).
+ */
 export function namedRules(
   { apiVersion, resource }: Pick<ResourceRef, 'apiVersion' | 'resource'>,
   refs: readonly NamespacedName[],

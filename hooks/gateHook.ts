@@ -52,8 +52,8 @@ export const gateHook: CompositeHook = {
 const unknown = () => undefined;
 
 /**
- * Listed once for all Gates: as related objects they would trigger a sync of every Gate at every change of any binding. undefined when the cluster does
- * not answer: a Gate is evaluated anyway.
+ * Listed once for all Gates: as related objects they would trigger a sync of every Gate at every change of any binding.
+ * undefined when the cluster does not answer: a Gate is evaluated anyway.
  */
 function readRequiring(gate: Gate, { cluster, recent, now }: HookCall): Promise<RequiringObjects | undefined> {
   const maxAgeMs = isSettling(gate, now) ? NEW_COUNT_MS : COUNT_MS;

@@ -23,7 +23,10 @@ export interface DecoratorHook {
   maxBytes?: number;
 }
 
-/** A hook in doubt throws: nothing is applied and Metacontroller asks again later. The message is for the reader of its event. */
+/**
+ * A hook in doubt throws: nothing is applied and Metacontroller asks again later.
+ * The message is for the reader of its event.
+ */
 export class HookError extends Error {
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
@@ -35,10 +38,13 @@ export class HookError extends Error {
   }
 }
 
-/** Metacontroller drops a decorator's write that meets a conflict, silently: the hook is called again until there is nothing to write. */
+/**
+ * Metacontroller drops a decorator's write that meets a conflict, silently: the hook is called again until there is
+ * nothing to write.
+ */
 export const CONFLICT_RETRY_S = 1;
 
-/** The soonest of some times; absent where there are none. */
+/** The soonest of some times; absent if there are none. */
 export function resyncAfter(seconds: readonly (number | undefined)[]): { resyncAfterSeconds?: number } {
   const times = seconds.filter((each) => each !== undefined);
   return times.length > 0 ? { resyncAfterSeconds: times.reduce((a, b) => Math.min(a, b)) } : {};
@@ -48,8 +54,8 @@ export function resyncAfter(seconds: readonly (number | undefined)[]): { resyncA
 const SOONEST_SECONDS = 0.1;
 
 /**
- * Metacontroller turns the seconds into nanoseconds in 64 bits, and what does not fit becomes negative: it would ask again
- * at once, forever. A time far ahead is reached in several steps.
+ * Metacontroller turns the seconds into nanoseconds in 64 bits, and what does not fit becomes negative: it would ask
+ * again at once, forever. A time far ahead is reached in several steps.
  */
 export function boundedResync<T extends { resyncAfterSeconds?: number }>(answer: T): T {
   const { resyncAfterSeconds: wanted } = answer;

@@ -1,6 +1,7 @@
 /**
- * DecoratorController `gate-labels`: repairs the labels by which others find a Gate. The webhook sets them in every write; an
- * object stored while the webhook was down, say from a backup, would silently not be found.
+ * DecoratorController `gate-labels`: repairs the labels by which others find a Gate.
+ * The webhook sets them in every write; an object stored while the webhook was down, say from a backup, would silently
+ * not be found.
  */
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { DecoratorResponse } from '../api/metacontroller.ts';

@@ -1,6 +1,6 @@
 /**
- * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: slots for the Rollouts they select, in their own status.
- * DecoratorController `rolloutbudget-slots`: the labels by which a grant wakes its Rollout.
+ * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: slots for the Rollouts they select, in their own
+ * status. DecoratorController `rolloutbudget-slots`: the labels by which a grant wakes its Rollout.
  */
 import { CONTINUE, SLOT_LABEL_SUFFIX } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';
@@ -72,7 +72,10 @@ function rolloutRule(budget: Budget): RelatedResourceRule {
   return namespaceSelector ? { ...rule, namespaceSelector } : rule;
 }
 
-/** The related Rollouts that the budget selects now: the customize answer may be older. @throws SelectorError, so that nothing is granted. */
+/**
+ * The related Rollouts that the budget selects now: the customize answer may be older. @throws SelectorError, so that
+ * nothing is granted.
+ */
 function selected(budget: Budget, rollouts: readonly Rollout[]): Rollout[] {
   const matches = compileSelector(budget.spec.selector);
   return rollouts.filter(({ metadata }) => matches(metadata.labels));

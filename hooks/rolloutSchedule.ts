@@ -40,8 +40,8 @@ export const scheduleHook: CompositeHook = {
 };
 
 /**
- * Listed and not related: related Rollouts are sent in full, and whoever may write some of them could make the request too large
- * for the schedule of everybody.
+ * Listed and not related: related Rollouts are sent in full, and whoever may write some of them could make the request
+ * too large for the schedule of everybody.
  */
 async function matchingRollouts(schedule: Schedule, { cluster, recent }: HookCall): Promise<MatchingRollouts> {
   const { namespace } = schedule.metadata;

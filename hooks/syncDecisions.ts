@@ -21,7 +21,10 @@ export interface Sync {
 
 const subjectOf = (object: AnyObject): Subject => ({ kind: object.kind, ...identityOf(object) });
 
-/** Nothing for a sync that changes nothing. What Rollouts, Gates, budgets and approvals come to has Events, which are logged as such. */
+/**
+ * Nothing for a sync that changes nothing.
+ * What Rollouts, Gates, budgets and approvals come to has Events, which are logged as such.
+ */
 export function syncDecisions(sync: Sync): Decision[] {
   const changes = SYNC_DECISIONS[sync.hook]?.(sync) ?? [];
   const { uid = '', resourceVersion = '' } = sync.subject.metadata;

@@ -1,4 +1,7 @@
-/** Live reads of the Gates that stop deployments, for hooks before a deployment and for webhooks in a write: both must find the same ones. */
+/**
+ * Live reads of the Gates that stop deployments, for hooks before a deployment and for webhooks in a write: both must
+ * find the same ones.
+ */
 import { SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
 import { BOUND_KINDS, FLUX_BINDINGS } from '../api/kinds.ts';
@@ -17,7 +20,7 @@ export function listSelecting(namespace: string, label: SelectsLabel, cluster: C
   return Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
 }
 
-/** The same, with the labels of the Namespace where they matter. */
+/** The same, with the labels of the Namespace if they matter. */
 export async function readSelectors(
   namespace: string,
   label: SelectsLabel,
@@ -45,8 +48,8 @@ export function listBindable(namespace: string, cluster: ClusterReader): Promise
 }
 
 /**
- * For each Rollout of one namespace a binding for each object bound to it, also where it has none or an old one, with the Gates that the object requires
- * now. Gates are listed only where a binding does not vouch for its object's.
+ * For each Rollout of one namespace a binding for each object bound to it, also if it has none or an old one, with the
+ * Gates that the object requires now. Gates are listed only if a binding does not vouch for its object's.
  * @param bindings those of each Rollout, as stored
  * @param objects as `listBindable` has them
  */

@@ -32,7 +32,9 @@ export async function objectsOfKinds(
   return lists.flat();
 }
 
-/** The part of each object's metadata that `keep` returns, for `most` objects: users can create as many as they like. */
+/**
+ * The part of each object's metadata that `keep` returns, for `most` objects: users can create as many as they like.
+ */
 export async function listAtMost<Kept>(
   ref: Parameters<ClusterReader['pages']>[0],
   most: number,

@@ -57,7 +57,10 @@ export const refOf = ({ metadata }: Gate): NamespacedName => ({ namespace: metad
 
 // How often a caller is answered.
 
-/** False once a key has exceeded its calls per minute. Only keys of which there are few are counted, so the map stays small. */
+/**
+ * False once a key has exceeded its calls per minute.
+ * Only keys of which there are few are counted, so the map stays small.
+ */
 export function createCallLimit(now: () => EpochMs, perMinute: number): (key: string) => boolean {
   let minute = 0;
   let counts = new Map<string, number>();

@@ -1,8 +1,8 @@
 /**
- * What others call: `POST /hook/<digest>` (signed) and `POST /hook/<namespace>/<name>` (with an ID token) open or close a Gate,
- * `POST /flagger/confirm` and `/flagger/rollback` ask one.
- * Statuses and empty bodies as Flux's notification-controller: 413, 404, 503, 400, in this order, and 429. Only a path
- * that cannot belong to a Gate gets its 404 before the body is read.
+ * What others call: `POST /hook/<digest>` (signed) and `POST /hook/<namespace>/<name>` (with an ID token) open or close
+ * a Gate, `POST /flagger/confirm` and `/flagger/rollback` ask one.
+ * Statuses and empty bodies as Flux's notification-controller: 413, 404, 503, 400, in this order, and 429.
+ * Only a path that cannot belong to a Gate gets its 404 before the body is read.
  */
 import express, {
   type ErrorRequestHandler,

@@ -1,7 +1,8 @@
 /**
- * `GET /inputs/<namespace>/<rollout>`: what a Rollout has deployed, for a ResourceSetInputProvider of type ExternalService.
- * Flux Operator keeps the inputs that it has while the answer is an error, and deletes what it applied when a list is empty:
- * so no answer has an empty list.
+ * `GET /inputs/<namespace>/<rollout>`: what a Rollout has deployed, for a ResourceSetInputProvider of type
+ * ExternalService.
+ * Flux Operator keeps the inputs that it has while the answer is an error, and deletes what it applied when a list is
+ * empty: so no answer has an empty list.
  */
 
 import express, { type Express } from 'express';
@@ -17,7 +18,10 @@ import { shell } from '../core/text/shell.ts';
 import { createCallLimit } from './answerCall.ts';
 import { countRequests, failure, RECEIVER_LIMITS } from './index.ts';
 
-/** The audience of the tokens that are accepted: a token for the API server isn't, and the API server doesn't accept these. */
+/**
+ * The audience of the tokens that are accepted: a token for the API server isn't, and the API server doesn't accept
+ * these.
+ */
 const INPUTS_AUDIENCE = 'rollout-hooks';
 
 const PATH = '/inputs/:namespace/:rollout';

@@ -1,4 +1,6 @@
-/** Files that are replaced in place, such as mounted Secrets: read now and polled; the last good content stays in use. */
+/**
+ * Files that are replaced in place, such as mounted Secrets: read now and polled; the last good content stays in use.
+ */
 import { readFileSync } from 'node:fs';
 
 export interface FileLog {
@@ -50,7 +52,7 @@ export function watchFiles<T>({ what, read, isSame, onChange, log, pollMs = POLL
   return { current: () => current, stop: () => clearInterval(timer) };
 }
 
-/** The content; undefined where there is no such file. */
+/** The content; undefined if there is no such file. */
 export function readIfThere(file: string): Buffer | undefined {
   try {
     return readFileSync(file);

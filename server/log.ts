@@ -1,7 +1,7 @@
 /**
- * One line of JSON per message, on standard error, with the keys of Kubernetes' structured logging: `level`, `ts`, `kind`, `namespace`,
- * `name`, `reason`, `msg`. No request bodies: they can carry what Git or a Secret put there. What others wrote is cut to a length, and
- * JSON escapes its line breaks.
+ * One line of JSON per message, on standard error, with the keys of Kubernetes' structured logging: `level`, `ts`,
+ * `kind`, `namespace`, `name`, `reason`, `msg`. No request bodies: they can carry what Git or a Secret put there.
+ * What others wrote is cut to a length, and JSON escapes its line breaks.
  */
 
 import { type Logger, pino } from 'pino';
@@ -54,8 +54,8 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-// The level of the log, from a file that may change, appear and go at any time, such as a mounted ConfigMap. Without the file, or with
-// an empty one, it is the level of the start.
+// The level of the log, from a file that may change, appear and go at any time, such as a mounted ConfigMap.
+// Without the file, or with an empty one, it is the level of the start.
 
 interface LevelOptions {
   level: LogLevel;

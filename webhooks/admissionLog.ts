@@ -1,6 +1,7 @@
 /**
- * The log of admission requests. A dry run changes nothing, and isn't logged as a change. A line reports what was admitted, which
- * may still fail to be stored: another webhook may refuse it, or the API server report a conflict.
+ * The log of admission requests. A dry run changes nothing, and isn't logged as a change.
+ * A line reports what was admitted, which may still fail to be stored: another webhook may refuse it, or the API server
+ * report a conflict.
  */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, DEPLOYED, GATE_STATE, ONE_SHOT } from '../api/annotations.ts';
@@ -35,7 +36,8 @@ export function admissionDecisions(route: string, request: AdmissionRequest, dec
     return request.dryRun ? [] : [line('Denied', message, [message], { isCheap: true, againAfterMs: DENIED_AGAIN_MS })];
   }
   const stored = request.oldObject as AnyObject | null | undefined;
-  // Flux asks in a dry run first, at each of its syncs, and leaves it at that. A managed field that stays is normal where Git has a literal.
+  // Flux asks in a dry run first, at each of its syncs, and leaves it at that.
+  // A managed field that stays is normal if Git has a literal.
   if (decision.held === 'gate_closed') {
     const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
@@ -43,7 +45,7 @@ export function admissionDecisions(route: string, request: AdmissionRequest, dec
   }
   if (request.dryRun || request.subResource) return [];
   const changes = changesOf(route, request, decision);
-  // The API server calls again, with another uid, where another webhook changed the object after us.
+  // The API server calls again, with another uid, if another webhook changed the object after us.
   const id = textAt(stored, 'metadata', 'uid') ?? textAt(request.object, 'metadata', 'name') ?? request.uid;
   return changes.map(({ reason, message }) => line(reason, message, [id, message], { againAfterMs: CHANGED_AGAIN_MS }));
 }
@@ -53,7 +55,10 @@ interface Change {
   message: string;
 }
 
-/** Changes of a Flux object are logged by the mutating webhook: the validating one isn't called for each write (manifests/webhooks/README.md). */
+/**
+ * Changes of a Flux object are logged by the mutating webhook: the validating one isn't called for each write
+ * (manifests/webhooks/README.md).
+ */
 function changesOf(route: string, { object, oldObject }: AdmissionRequest, decision: AdmissionDecision): Change[] {
   const stored = oldObject as AnyObject | null | undefined;
   const decided = decision.allowed ? (decision.object as AnyObject | undefined) : undefined;

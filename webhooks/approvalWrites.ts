@@ -1,11 +1,13 @@
-/** Approvals in a write of a Gate or RolloutGate: who gives or takes back which. What counts is decided in core/approval. */
+/**
+ * Approvals in a write of a Gate or RolloutGate: who gives or takes back which.
+ * What counts is decided in core/approval.
+ */
 import type { AdmissionRequest } from '../api/admission.ts';
 import type { AnyObject, KubeObject, ObjectName } from '../api/kubernetes.ts';
 import type { ResourceRef, WebhookCall } from '../api/ports.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../api/types.ts';
 import {
   type ApprovalAcceptance,
-  type ApprovalRequest,
   type ApprovalTarget,
   acceptApproval,
   approvalRequestOf,
@@ -37,8 +39,11 @@ export interface ApprovalsWritten {
 }
 
 /**
- * `revoked`: the stored record without what no longer counts. `targets` reads what a value may mean; called only where a user
- * approves. A ServiceAccount's write is never denied for it: that would stop a Git sync.
+ * What a write of the object does to its approvals.
+ * A ServiceAccount's write is never denied for them: that would stop a Git sync.
+ * @param findTarget reads what the value of `keys.approve` means.
+ * Not called for a withdrawal, which must not fail with a read.
+ * @param revoke takes from the stored record what no longer counts
  */
 export async function writeApprovals(
   object: Approvable,
@@ -46,15 +51,14 @@ export async function writeApprovals(
   keys: ApprovalKeys,
   { userInfo }: AdmissionRequest,
   { now }: WebhookCall,
-  targets: (request: ApprovalRequest) => Promise<(value: string) => ApprovalTarget>,
+  findTarget: (approve: string) => Promise<ApprovalTarget>,
   revoke: (record: ApprovalRecord) => ApprovalRecord = (record) => record,
 ): Promise<ApprovalsWritten> {
   const { username } = userInfo;
   const request = approvalRequestOf(object.metadata.annotations, old?.metadata.annotations, keys);
-  const asks = request.approve !== undefined || request.unapprove !== undefined;
   const [rule, before] = [object.spec?.approvals, old?.spec?.approvals];
   const stored = revoke(parseApprovals(old?.metadata.annotations?.[keys.record]));
-  const target = asks && rule ? await targets(request) : nothing;
+  const target = request.approve !== undefined && rule ? await findTarget(request.approve) : undefined;
   const progress = old?.status?.approvals?.progress;
   const noted = old ? withChange(stored, object.spec, old.spec, { by: username, progress, now }) : stored;
   const accepted = acceptApproval(request, noted, rule, username, target, now);
@@ -68,8 +72,6 @@ export async function writeApprovals(
   const answered = answer(accepted, rule, before, username);
   return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };
 }
-
-const nothing = (): ApprovalTarget => ({ problem: 'nothing is requested' });
 
 function answer(
   { problem, warnings }: ApprovalAcceptance,
@@ -87,8 +89,9 @@ function answer(
 }
 
 /**
- * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may not have seen: Events
- * once it is seen to be gone. Not in a dry run. All values come from the stored object: any client may send a request about any object.
+ * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may
+ * not have seen: Events once it is seen to be gone. Not in a dry run.
+ * All values come from the stored object: any client may send a request about any object.
  * @param about the object of the deletion's Event, and those that report it, by the stored object
  */
 export async function recordDeletion<Stored extends Approvable>(

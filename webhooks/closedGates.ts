@@ -1,4 +1,6 @@
-/** The closed Gates that stop a write: read live, bypassed with the verb `bypass` and a reason, or named in a denial. */
+/**
+ * The closed Gates that stop a write: read live, bypassed with the verb `bypass` and a reason, or named in a denial.
+ */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, BYPASSED_BY, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
 import { GATES, GOVERNED_KINDS, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
@@ -23,7 +25,10 @@ import {
 import { listBindable, listBindings, readSelectors, withCurrentGates } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
-/** The closed Gates among these, live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */
+/**
+ * The closed Gates among these, live: a cache may not know yet that a Gate has closed.
+ * More than the limit are closed and not read.
+ */
 export async function readClosed(
   refs: readonly NamespacedName[],
   { cluster, now }: WebhookCall,
@@ -36,20 +41,26 @@ export async function readClosed(
 }
 
 /**
- * The closed Gates that stop deployments of these Rollouts of one namespace: those that they require themselves, and those of all objects
- * bound to them, also where these have no FluxBinding.
+ * The closed Gates that stop deployments of these Rollouts of one namespace: those that they require themselves, and
+ * those of all objects bound to them, also if these have no FluxBinding.
  */
 export async function readClosedOfAll(rollouts: readonly Rollout[], call: WebhookCall): Promise<GateResult[]> {
   return (await readRequired(rollouts, call)).closed;
 }
 
-/** The closed Gates that stop a write that ends the Rollout: those of `readClosedOfAll` but the names in `spec.gates` that never were a Gate. */
+/**
+ * The closed Gates that stop a write that ends the Rollout: those of `readClosedOfAll` but the names in `spec.gates`
+ * that never were a Gate.
+ */
 export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
   const { closed, bindings } = await readRequired([rollout], call);
   return closedToLeave(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
 }
 
-/** The closed Gates that a write of a Rollout no longer requires, but for names that never were a Gate. Nothing is read where it can drop none. */
+/**
+ * The closed Gates that a write of a Rollout no longer requires, but for names that never were a Gate.
+ * Nothing is read if it can drop none.
+ */
 export async function readClosedThatAreDropped(
   rollout: Rollout,
   before: Rollout,
@@ -64,7 +75,8 @@ async function readRequired(
   rollouts: readonly Rollout[],
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
-  // Read before anything is awaited: a throw between two reads leaves the first one's rejection unhandled, which ends the process.
+  // Read before anything is awaited: a throw between two reads leaves the first one's rejection unhandled, which ends
+  // the process.
   const namespace = rollouts[0]?.metadata.namespace ?? '';
   const [objects, selectors, ...stored] = await Promise.all([
     listBindable(namespace, call.cluster),
@@ -111,9 +123,10 @@ export async function reviewBypass(
 }
 
 /**
- * Admits a writer who may bypass the gates, and denies any other with `refusal`. Where the Namespace is deleted with all that is in it, nothing
- * stops a DELETE.
- * @param object as the write stores it; for a DELETE and a write of the status, which can't carry a reason, as it is stored
+ * Admits a writer who may bypass the gates, and denies any other with `refusal`.
+ * If the Namespace is deleted with all that is in it, nothing stops a DELETE.
+ * @param object as the write stores it; for a DELETE and a write of the status, which can't carry a reason, as it is
+ * stored
  */
 export async function bypassOrDeny(
   object: AnyObject,
@@ -133,7 +146,10 @@ export async function bypassOrDeny(
   return deny(refusal(bypass), request, call);
 }
 
-/** Reveals no more of Gates of other namespaces than the writer may read; access is reviewed only where there is something to reveal. */
+/**
+ * Reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if there is something
+ * to reveal.
+ */
 export async function deny(
   refusal: Refusal,
   request: AdmissionRequest,
@@ -158,7 +174,8 @@ async function isTerminating(name: string, { cluster }: WebhookCall): Promise<bo
 }
 
 /**
- * Gives the audit annotation, and records the bypass when the object is seen to be stored so, or to be gone. Not in a dry run.
+ * Gives the audit annotation, and records the bypass when the object is seen to be stored so, or to be gone.
+ * Not in a dry run.
  * @param regarding as the write stores it; as it is stored, for a DELETE
  */
 export async function recordBypass(
@@ -188,7 +205,7 @@ export async function recordBypass(
   return { bypass: message };
 }
 
-/** undefined where the stored object differs already. */
+/** undefined if the stored object differs already. */
 async function factOf(
   regarding: AnyObject,
   { operation, namespace, userInfo }: AdmissionRequest,

@@ -14,8 +14,7 @@ import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './sm
 
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
-  // Without an annotation of ours: a Gate that selects an object, and has not marked it yet, holds it in the write that creates or changes it.
-  // It has the name of versions before, when only creations were sent: in an upgrade Pods of both versions are called by the newer configuration.
+  // Objects without an annotation of ours: a Gate that selects one holds it in the write that creates or changes it.
   'mutate/flux-created': mutateFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
@@ -60,8 +59,10 @@ class ReviewError extends Error {
 }
 
 /**
- * Bytes of a review of a Flux object: as stored and as it would become, each as large as manifests/policies/object-sizes.yaml takes it. That policy does
- * not refuse all that is larger here: it sees the object as it is stored, and a review still has the status that the API server drops later.
+ * Bytes of a review of a Flux object: as stored and as it would become, each as large as
+ * manifests/policies/object-sizes.yaml takes it.
+ * That policy does not refuse all that is larger here: it sees the object as it is stored, and a review still has the
+ * status that the API server drops later.
  */
 const FLUX_BYTES = 3 * 1024 * 1024;
 
@@ -84,7 +85,8 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: FLUX_BYTES }),
-    // What fails open is crowded out of nothing that fails closed. It denies what it has not read: an error would let the write through.
+    // This webhook fails open: the API server takes an error for permission, so a write whose review was not read is
+    // denied. Its reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
     ...(name === 'mutate/flux-created' && { apart: true as const, answerUnread: denying(call) }),
   }));
 }
@@ -119,7 +121,8 @@ async function blaming<T>({ object, oldObject }: AdmissionRequest, answer: () =>
   }
 }
 
-// The denial of a write whose review was not read, for webhooks that fail open: the API server takes an HTTP error for permission.
+// The denial of a write whose review was not read, for webhooks that fail open: the API server takes an HTTP error for
+// permission.
 
 /** As Go writes a review: the uid comes before anything that a user has written. */
 const UID = /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}"request":\{"uid":"([^"\\]+)"/;
@@ -130,7 +133,7 @@ const REMEDY: Record<UnreadBody['why'], string> = {
   slow: 'try again later, or make the object smaller',
 };
 
-/** Undefined where the body does not begin as a review of an API server. */
+/** Undefined if the body does not begin as a review of an API server. */
 export async function denyUnread({ why, message, beginning }: UnreadBody): Promise<AdmissionReview | undefined> {
   const uid = UID.exec(await beginning)?.[1];
   if (uid === undefined) return undefined;

@@ -14,7 +14,7 @@ export type AdmissionDecision =
       object?: AnyObject;
       warnings?: string[];
       audit?: Record<string, string>;
-      /** Why something of the write is not stored; absent where all of it is. */
+      /** Why something of the write is not stored; absent if all of it is. */
       held?: HoldReason | undefined;
     }
   | {
@@ -40,7 +40,10 @@ export function allowed(warnings: string[] = []): AdmissionDecision {
   return { allowed: true, warnings };
 }
 
-/** Always 403 where the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object (docs/facts.md, F10). */
+/**
+ * Always 403 if the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object
+ * (docs/facts.md, F10).
+ */
 export function denied(
   reason: DenialReason,
   refusal: string | TextWithCommands,

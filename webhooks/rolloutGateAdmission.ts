@@ -1,4 +1,7 @@
-/** RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them; and the record of their approvals. */
+/**
+ * RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them; and the record of
+ * their approvals.
+ */
 import type { AdmissionRequest } from '../api/admission.ts';
 import {
   APPROVALS,
@@ -36,7 +39,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
     KEYS,
     request,
     call,
-    () => targetOf(sent, request, call),
+    (version) => targetOf(sent, version, request, call),
     (record) => (isOther ? { ...record, given: [] } : record),
   );
   if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
@@ -61,7 +64,10 @@ function listed(
   return { [REASON]: undefined, [LISTED]: formatListed(notedLists(spec, old?.spec, before, write)) };
 }
 
-/** A RolloutGate holds nothing: a user who may delete it may do so. Where it required approvals, its Rollout reports the user. */
+/**
+ * A RolloutGate holds nothing: a user who may delete it may do so.
+ * If it required approvals, its Rollout reports the user.
+ */
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const gate = request.oldObject as RolloutGate | null | undefined;
   if (request.operation !== 'DELETE' || request.subResource || !gate) return allowed();
@@ -79,18 +85,17 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
   return allowed();
 };
 
-/** A version that the Rollout, read live, knows. */
+/** The version, if the Rollout, read live, has discovered it. */
 async function targetOf(
   { spec }: RolloutGate,
+  version: string,
   request: AdmissionRequest,
   { cluster }: WebhookCall,
-): Promise<(version: string) => ApprovalTarget> {
+): Promise<ApprovalTarget> {
   const name = spec?.rolloutRef?.name ?? '';
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace: namespaceOf(request), name });
-  return (version) => {
-    if (!rollout) return { problem: `Rollout '${name}' does not exist` };
-    const problem = versionProblem(version, knowsVersion(rollout, version), name);
-    if (problem !== undefined) return { problem };
-    return { version, isRequester: requestersOf(rollout, version).requesters.includes(request.userInfo.username) };
-  };
+  if (!rollout) return { problem: `Rollout '${name}' does not exist` };
+  const problem = versionProblem(version, knowsVersion(rollout, version), name);
+  if (problem !== undefined) return { problem };
+  return { version, isRequester: requestersOf(rollout, version).requesters.includes(request.userInfo.username) };
 }

@@ -37,7 +37,7 @@ function problemsOf(schedule: NonNullable<AdmissionRequest['object']>): string[]
   return scheduleProblems(schedule as unknown as Schedule).map(problemText);
 }
 
-/** A HealthCheck about a Kustomization of another namespace is refused where the installation forbids such references. */
+/** A HealthCheck about a Kustomization of another namespace is refused if the installation forbids such references. */
 export const validateHealthCheck: AdmissionHandler = async (request, { settings }) => {
   const healthCheck = request.object as HealthCheck | null | undefined;
   if (!healthCheck || !settings.noCrossNamespaceRefs || healthCheck.spec?.class !== KUSTOMIZATION_CLASS)

@@ -1,18 +1,17 @@
 /**
- * One admission decision about a Flux object; docs/reference/writes.md, W1 to W31, says how each write is handled. These are
- * the rules, in the order in which they apply, and what each webhook does about them:
+ * One admission decision about a Flux object; docs/reference/writes.md, W1 to W31, says how each write is handled.
+ * These are the rules, in the order in which they apply, and what each webhook does about them:
  *
- *   rule             the mutating one, below                           the validating one, validate.ts
- *   ---------------  ------------------------------------------------  ---------------------------------------------------
- *   nesting          refuses a spec that is too deep to be compared    -
- *   hold             behind a closed gate: holds, refuses or allows    nothing that gates govern has changed since
- *   managed fields   gates open: sets what the Rollouts deploy         managed fields still have what the Rollouts deploy
- *   selected-by      written                                           -
- *   suspension       suspends and resumes                              what is marked closed is still suspended
- *   bypass record    written                                           -
+ * rule             the mutating one, below                           the validating one, validate.ts ---------------
+ * ------------------------------------------------  --------------------------------------------------- nesting
+ * refuses a spec that is too deep to be compared    - hold             behind a closed gate: holds, refuses or allows
+ * nothing that gates govern has changed since managed fields   gates open: sets what the Rollouts deploy
+ * managed fields still have what the Rollouts deploy selected-by      written
+ * - suspension       suspends and resumes                              what is marked closed is still suspended bypass
+ * record    written                                           -
  *
- * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have changed since.
- * Where it checks nothing, the other webhooks of the cluster are trusted.
+ * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have
+ * changed since. If it checks nothing, the other webhooks of the cluster are trusted.
  */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -40,11 +39,16 @@ import { settleSuspension } from './suspend/suspension.ts';
 export interface WriteContext extends GateContext {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /** The source of a Kustomization with managed fields, where it may have one too: see core/admission/managedFields/source.ts. */
+  /**
+   * The source of a Kustomization with managed fields, if it may have one too: see
+   * core/admission/managedFields/atomicUpdate.ts.
+   */
   source?: FluxObject | 'settled' | undefined;
-  /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout is not a way around its Gates. */
+  /**
+   * Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout is not a way around its Gates.
+   */
   closedOnLeaving?: readonly GateResult[];
-  /** The Kustomization that applies the object, where it exists and the write `asksToResume`. */
+  /** The Kustomization that applies the object, if it exists and the write `asksToResume`. */
   applier?: FluxObject | undefined;
 }
 
@@ -57,9 +61,12 @@ export interface FluxWrite {
   user: string;
   /** From the request's options. */
   fieldManager?: string | undefined;
-  /** The field manager is one of a controller that applies from Git: what it writes to a held object is held, not refused. */
+  /**
+   * The field manager is one of a controller that applies from Git: what it writes to a held object is held, not
+   * refused.
+   */
   isSync?: boolean | undefined;
-  /** Absent where the writer does not ask to bypass a closed gate. */
+  /** Absent if the writer does not ask to bypass a closed gate. */
   bypass?: Bypass | undefined;
   /** Whether a new reason, with no closed gate for this write, lets its author bypass those of a deletion. */
   reasonCounts?: boolean | undefined;
@@ -69,7 +76,7 @@ type WriteOutcome =
   | {
       object: FluxObject;
       warnings: string[];
-      /** Why something of the write is not stored; absent where all of it is. */
+      /** Why something of the write is not stored; absent if all of it is. */
       held?: HoldReason | undefined;
       refusal?: undefined;
     }
@@ -113,8 +120,9 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
 }
 
 /**
- * Every closed gate that the stored object is behind, or leaves by this write. Where none were listed, those that the write itself names in
- * SELECTED_BY count too: a decorator marks an object with a Gate that has just begun to select it.
+ * Every closed gate that the stored object is behind, or leaves by this write.
+ * If none were listed, those that the write itself names in SELECTED_BY count too: a decorator marks an object with a
+ * Gate that has just begun to select it.
  */
 export function closedToWrite(
   oldObject: FluxObject,
@@ -160,7 +168,10 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
   return { object: stored, warnings: [heldWarning(closed)], held: 'gate_closed' };
 }
 
-/** The held object, with the managed fields of a deployment that bypasses the gates set, if the write leaves their annotations and source alone. */
+/**
+ * The held object, with the managed fields of a deployment that bypasses the gates set, if the write leaves their
+ * annotations and source alone.
+ */
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
   const { object, oldObject, context } = write;
   // A Gate that begins to select the object in this very write counts too.
@@ -196,8 +207,8 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
 }
 
 /**
- * The sentence that refuses a spec too deep to be compared field by field. A stored spec that is too deep blocks no write that
- * leaves it alone: otherwise the object could not be suspended.
+ * The sentence that refuses a spec too deep to be compared field by field.
+ * A stored spec that is too deep blocks no write that leaves it alone: otherwise the object could not be suspended.
  */
 function refuseNesting(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
@@ -263,7 +274,8 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
   );
   const isSuspendedByUs = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
   if (isSuspendedByUs) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
-  // Many of these in a second would each make the write of a decorator conflict that is about to suspend the object: so they suspend it themselves.
+  // Many of these in a second would each make the write of a decorator conflict that is about to suspend the object: so
+  // they suspend it themselves.
   return !beside || object.metadata.deletionTimestamp !== undefined;
 }
 
@@ -271,9 +283,9 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
 const RESOURCE_VERSION = /^[1-9]\d*$/;
 
 /**
- * Whether the API server will refuse the write with a 409, since its resourceVersion is not the stored one. It calls the
- * webhooks first, so a decorator that writes what it has in its cache would look like a user undoing the last change: a
- * denial would count as a failure, the conflict is retried.
+ * Whether the API server will refuse the write with a 409, since its resourceVersion is not the stored one.
+ * It calls the webhooks first, so a decorator that writes what it has in its cache would look like a user undoing the
+ * last change: a denial would count as a failure, the conflict is retried.
  */
 export function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
   const version = object.metadata.resourceVersion ?? '';

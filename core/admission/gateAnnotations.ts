@@ -1,4 +1,7 @@
-/** The Gates that the annotations of a Flux object name, and the writes refused because their annotations name too much or too far. */
+/**
+ * The Gates that the annotations of a Flux object name, and the writes refused because their annotations name too much
+ * or too far.
+ */
 import { GATES, SELECTED_BY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
@@ -8,7 +11,9 @@ import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from './managedFields/managedFields.ts';
 import { MAX_LIST } from './suspend/stateAnnotation.ts';
 
-/** The setting NO_CROSS_NAMESPACE_REFS: a Gate of another namespace is not followed, which counts as a name of no Gate. */
+/**
+ * The setting NO_CROSS_NAMESPACE_REFS: a Gate of another namespace is not followed, which counts as a name of no Gate.
+ */
 export interface RefRules {
   ownNamespaceOnly?: boolean;
 }
@@ -16,7 +21,7 @@ export interface RefRules {
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM = 400;
 
-/** The Gates that the annotation names. None where it names too many: they need not be read. */
+/** The Gates that the annotation names. None if it names too many: they need not be read. */
 export function gatesInAnnotation(
   object: FluxObject,
   { ownNamespaceOnly = false }: RefRules = {},
@@ -30,7 +35,10 @@ export function gatesInAnnotation(
   return { refs: tooMany ? [] : refs, problems, tooMany };
 }
 
-/** The Gates that the annotation SELECTED_BY names, which proves nothing: see `selectingGates`. Undefined where it does not name them all. */
+/**
+ * The Gates that the annotation SELECTED_BY names, which proves nothing: see `selectingGates`.
+ * Undefined if it does not name them all.
+ */
 export function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   const selectedBy = object.metadata.annotations?.[SELECTED_BY];
   if (selectedBy?.includes(TOO_MANY.name)) return undefined;
@@ -56,7 +64,10 @@ interface GateReads {
   namespace: boolean;
 }
 
-/** The reads for these objects: the one as stored and the one as it would become. `mustList`: SELECTED_BY may not name them all yet. */
+/**
+ * The reads for these objects: the one as stored and the one as it would become.
+ * `mustList`: SELECTED_BY may not name them all yet.
+ */
 export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mustList = false): GateReads {
   const named = objects.flatMap((object) => gatesInAnnotation(object, rules).refs);
   const selectedBy = objects.map(gatesInSelectedBy);
@@ -66,7 +77,10 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
   return { refs: list ? unique(named) : all, list, namespace: list || selecting.length > 0 };
 }
 
-/** The text of SELECTED_BY; undefined for none. Where it can't name them all, it says so, and the webhook lists the Gates itself. */
+/**
+ * The text of SELECTED_BY; undefined for none.
+ * If it can't name them all, it says so, and the webhook lists the Gates itself.
+ */
 export function selectedByText(
   { named, selecting }: { named: NamespacedName[]; selecting: NamespacedName[] },
   truncated = false,
@@ -84,7 +98,10 @@ export function unique(refs: readonly NamespacedName[]): NamespacedName[] {
   return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
 }
 
-/** The sentence that refuses a write that names too much to be evaluated; undefined otherwise. Checked before anything is read. */
+/**
+ * The sentence that refuses a write that names too much to be evaluated; undefined otherwise.
+ * Checked before anything is read.
+ */
 export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata.annotations ?? {}).length);
   if (count! > LIMITS.annotations && count! > before!) {

@@ -22,8 +22,8 @@ const UNUSUAL = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
 type Status = FluxStatus & Record<string, unknown>;
 
 /**
- * The status with the condition as the gates want it; undefined when it is so already. Where no gate is required, the condition
- * goes. `awaits`: the state of the wait for the object's applier.
+ * The status with the condition as the gates want it; undefined when it is so already.
+ * If no gate is required, the condition goes. `awaits`: the state of the wait for the object's applier.
  */
 export function withGateCondition(
   object: FluxObject,
@@ -38,8 +38,8 @@ export function withGateCondition(
 }
 
 /**
- * Whether a parent with `wait: true` would wait for what only our suspension causes, until it times out: the object was created
- * suspended and has never been observed, or it was ready when our suspension moved its generation on by one.
+ * Whether a parent with `wait: true` would wait for what only our suspension causes, until it times out: the object was
+ * created suspended and has never been observed, or it was ready when our suspension moved its generation on by one.
  */
 function isSettledButForUs({ metadata, spec, status }: FluxObject): boolean {
   const { generation = 0, annotations } = metadata;

@@ -14,7 +14,10 @@ import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
 import { forceDeployCommand } from './managedFields/deployment.ts';
 import { fieldPath } from './managedFields/managedFields.ts';
 
-/** The closed gates, each with why and until when it is closed, and the commands that open them; of many the first, and how many more. */
+/**
+ * The closed gates, each with why and until when it is closed, and the commands that open them; of many the first, and
+ * how many more.
+ */
 export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
   const closed = all.slice(0, MAX_LISTED);
   const more = all.length > closed.length ? `; and ${all.length - closed.length} more gates are closed` : '';
@@ -35,7 +38,10 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
   return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
 
-/** The condition's text about a closed gate; `limit` is the sentence where it is not a Gate, but the limit on how many are evaluated. */
+/**
+ * The condition's text about a closed gate; `limit` is the sentence if it is not a Gate, but the limit on how many are
+ * evaluated.
+ */
 export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
   if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
@@ -85,7 +91,10 @@ export const HOTFIX_HINT: TextWithCommands = {
   text: ` With the verb bypass on each of them, you can bypass them for this version only, with a reason in ${BYPASS_REASON} in the same write.`,
 };
 
-/** How to change a managed field behind a closed gate: neither an open gate nor a bypass of the object lets the edit through. */
+/**
+ * How to change a managed field behind a closed gate: neither an open gate nor a bypass of the object lets the edit
+ * through.
+ */
 export function managedFieldHint(
   { metadata: { namespace } }: FluxObject,
   field: ManagedField,

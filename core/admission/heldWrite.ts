@@ -1,4 +1,7 @@
-/** What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md, W10 to W17). */
+/**
+ * What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md,
+ * W10 to W17).
+ */
 import { GATES, ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/fieldOwners.ts';
@@ -29,8 +32,8 @@ type HeldOutcome =
   | { is: 'refused'; paths: FewPaths };
 
 /**
- * A write that would be refused is decided again with its equivalent values in their stored form (storedForm.ts). It is stored so too:
- * behind a closed gate no spec changes and no generation moves.
+ * A write that would be refused is decided again with its equivalent values in their stored form (storedForm.ts).
+ * It is stored so too: behind a closed gate no spec changes and no generation moves.
  */
 export function decideHeld(write: HeldWrite): HeldOutcome {
   const outcome = decideAsWritten(write);
@@ -43,7 +46,8 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
   const { object, oldObject, fieldManager, isSync, bySystemDeleter } = write;
   const writers = writersOf(object, oldObject);
   const removes = isSync && (isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject));
-  // Nobody owns a field that is removed, so a removal is the sync's where that applies. What kubectl repeats, no user asks for.
+  // Nobody owns a field that is removed, so a removal is the sync's if that applies.
+  // What kubectl repeats, no user asks for.
   const isOfSync = ({ value, writers }: HeldChange) => {
     if (value === undefined) return removes;
     return isSync ? writers.applied(value) : writers.repeated(value);
@@ -70,8 +74,8 @@ function suspends({ path, value }: HeldChange): boolean {
 }
 
 /**
- * The old object for all that an apply writes. managedFields too: an apply that drops a field gives up its ownership, and
- * a removal that was held would be forgotten forever (docs/facts.md, F3).
+ * The old object for all that an apply writes. managedFields too: an apply that drops a field gives up its ownership,
+ * and a removal that was held would be forgotten forever (docs/facts.md, F3).
  */
 function held(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
   const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;
@@ -92,9 +96,7 @@ export interface HeldChange {
 
 export type See = (change: HeldChange) => void;
 
-const SUBSTITUTE_ANNOTATION = /^rollout\.kuberik\.com\/substitute\./;
-
-/** The spec, the annotations that name Gates and Rollouts, and the owner references, where they differ. */
+/** The spec, the annotations that name Gates and Rollouts, and the owner references, if they differ. */
 export function governedChanges(object: FluxObject, oldObject: FluxObject, see: See, writers = NO_WRITERS): void {
   const { metadata: now } = object;
   const { metadata: before } = oldObject;
@@ -120,13 +122,13 @@ function writersAt(path: readonly string[], writers: Writers): Writers {
 }
 
 function isGoverned(annotation: string): boolean {
-  return [GATES, ROLLOUT, SUBSTITUTE].includes(annotation) || SUBSTITUTE_ANNOTATION.test(annotation);
+  return [GATES, ROLLOUT, SUBSTITUTE].includes(annotation) || annotation.startsWith(`${SUBSTITUTE}.`);
 }
 
 /**
- * The deepest map keys that differ; a list counts as one value, as it does for its owners (Flux's lists are atomic), and
- * so does what is nested deeper than the limit. A whole map that appears or disappears is compared leaf by leaf: it is
- * the leaves that have owners.
+ * The deepest map keys that differ; a list counts as one value, as it does for its owners (Flux's lists are atomic),
+ * and so does what is nested deeper than the limit.
+ * A whole map that appears or disappears is compared leaf by leaf: it is the leaves that have owners.
  */
 function walk(a: unknown, b: unknown, path: string[], writers: Writers, see: See): void {
   if (path.length > LIMITS.nesting || !(hasFieldsBeside(a, b) || hasFieldsBeside(b, a))) {

@@ -1,20 +1,17 @@
 /**
- * When a Flux object must be written so that the webhook suspends it, or resumes it. Decided from the object, its Gates and the labels of its Namespace
- * alone: nothing that a tenant can make large or many stands between a Gate that closes and what it holds.
+ * What the decorator `hold` writes on a Flux object, so that the webhook suspends or resumes it.
+ * Decided from the object, its Gates and the labels of its Namespace alone: nothing that a tenant can make large or
+ * many delays a freeze.
  */
 import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { FluxBindingStatus, Gate } from '../../api/types.ts';
-import { changedAt, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
-import { type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
+import { TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
-import { LIMITS } from '../limits.ts';
-import { type RefRules, selectedByText } from './gateAnnotations.ts';
-import { type GateContext, type ObjectGates, objectGates, recordedGates } from './objectGates.ts';
-import { awaitedApply, currentAwaits, resumedAloneAt } from './suspend/applier.ts';
-import { isSeenBypassing } from './suspend/bypassGrant.ts';
-import { formatState, isBypassed, parseState, runsBehind } from './suspend/stateAnnotation.ts';
+import { selectedByText } from './gateAnnotations.ts';
+import { type GateContext, type ObjectGates, objectGates } from './objectGates.ts';
+import { awaitedApply } from './suspend/applier.ts';
+import { formatState, parseState, runsBehind } from './suspend/stateAnnotation.ts';
 
 export interface Hold {
   /** To be written. Each only triggers the webhook, which works out from live Gates what is stored. */
@@ -40,12 +37,18 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   return { annotations, isBypassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
 }
 
-/** Behind closed Gates. An object that bypasses them is written too: once its deployment is applied, the webhook suspends it again. */
+/**
+ * Behind closed Gates.
+ * An object that bypasses them is written too: once its deployment is applied, the webhook suspends it again.
+ */
 function heldState({ names }: ObjectGates, isHeld: boolean): string | undefined {
   return isHeld ? undefined : formatState({ is: 'closed', gates: names });
 }
 
-/** With open Gates; null: no gate is required any more. An object that waits for its applier is left to `stateByRollouts`. */
+/**
+ * With open Gates; null: no gate is required any more.
+ * `stateByRollouts` decides for an object that waits for its applier.
+ */
 function releasedState(object: FluxObject, { all }: ObjectGates): string | null | undefined {
   const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
   if (all.length === 0 && suspended === undefined) return text === undefined ? undefined : null;
@@ -53,8 +56,11 @@ function releasedState(object: FluxObject, { all }: ObjectGates): string | null 
   return text === open || awaitedApply(object) ? undefined : open;
 }
 
-/** Whether the object's annotation GATE_STATE is what its Gates want: held by exactly these, bypassing all of these, or not held. */
-function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGates): boolean {
+/**
+ * Whether the object's annotation GATE_STATE is what its Gates want: held by exactly these, bypassing all of these, or
+ * not held.
+ */
+export function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGates): boolean {
   const text = object.metadata.annotations?.[GATE_STATE];
   const state = parseState(text);
   if (names.length > 0) return text === formatState({ is: 'closed', gates: names }) || runsBehind(state, closings);
@@ -62,70 +68,10 @@ function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGates): b
 }
 
 /**
- * What is written on an object whose Gates are too large or too many to be sent to the hook. It holds nothing by itself: the webhook lists
- * the Gates itself, and counts more than its limit as closed.
+ * What is written on an object whose Gates are too large or too many to be sent to the hook.
+ * It holds nothing by itself: the webhook lists the Gates itself, and counts more than its limit as closed.
  */
 export const UNSEEN: Hold['annotations'] = {
   [SELECTED_BY]: TOO_MANY.name,
   [GATE_STATE]: formatState({ is: 'closed', gates: [refKey(TOO_MANY)] }),
 };
-
-/** The Gates of an object as the decorator that reports on it reads them. */
-export interface Gating extends ObjectGates {
-  /** For the spec of the FluxBinding. */
-  binding: { gates: RequiredGate[]; problems: string[] };
-  /** When the newest Gate opened or closed. */
-  changedAt: EpochMs;
-  /** Whether the object is marked as these Gates want it. If not, one of the two is about to change. */
-  isMarked: boolean;
-}
-
-/** @param byName by `namespace/name`: the Gates of `recordedRefs` that exist */
-export function gatingOf(
-  object: FluxObject,
-  byName: ReadonlyMap<string, Gate>,
-  now: EpochMs,
-  rules: RefRules = {},
-): Gating {
-  const gates = recordedGates(object, byName, rules, now);
-  const { named, selecting, problems, tooMany } = gates;
-  const selected = new Set(selecting.map(refKey));
-  const all = [
-    ...(tooMany ? [TOO_MANY] : []),
-    ...named.filter((ref) => !selected.has(refKey(ref))),
-    ...selecting.map((ref) => ({ ...ref, selected: true })),
-  ];
-  const changes = gates.all.map(({ ref, open }) => changedAt(byName.get(refKey(ref)), open, now));
-  return {
-    ...gates,
-    binding: {
-      gates: all.slice(0, LIMITS.requiredGates),
-      problems: tooMany ? [...problems, TOO_MANY_TEXT] : problems,
-    },
-    changedAt: Math.max(0, ...changes),
-    isMarked: isMarkedAsHeld(object, gates),
-  };
-}
-
-/**
- * The annotation GATE_STATE to write where it depends on a Rollout or on the applier, which the decorator `hold` doesn't have; undefined: leave
- * it. It only triggers the webhook, which works out what is stored.
- */
-export function stateByRollouts(
-  object: FluxObject,
-  { names, closings }: ObjectGates,
-  observed: FluxBindingStatus | undefined,
-  now: EpochMs,
-): string | undefined {
-  const text = object.metadata.annotations?.[GATE_STATE];
-  const state = parseState(text);
-  if (names.length === 0) {
-    const end = resumedAloneAt(currentAwaits(object, observed));
-    return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
-  }
-  if (isBypassed(state, closings)) return undefined;
-  if (!isSeenBypassing(object, observed, closings))
-    return state?.is === 'passing' ? formatState({ is: 'closed', gates: names }) : undefined;
-  const wanted = formatState({ is: 'passing', gates: closings });
-  return text === wanted ? undefined : wanted;
-}

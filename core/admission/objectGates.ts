@@ -1,4 +1,7 @@
-/** The Gates that a Flux object requires, by name and by selection, and whether they are closed: the one answer of hooks and webhooks. */
+/**
+ * The Gates that a Flux object requires, by name and by selection, and whether they are closed: the one answer of hooks
+ * and webhooks.
+ */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, ROLLOUT_PREFIX, SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
@@ -19,7 +22,7 @@ interface KnownGates extends RefRules {
   gates: ReadonlyMap<string, Gate>;
   /** Labels of the object's own Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
-  /** All Gates that may select the object, where they were listed; otherwise its annotation SELECTED_BY names them. */
+  /** All Gates that may select the object, if they were listed; otherwise its annotation SELECTED_BY names them. */
   candidates?: readonly NamespacedName[];
   /** More candidates exist than one list may bring. */
   truncated?: boolean;
@@ -94,7 +97,8 @@ export function objectGates(object: FluxObject, context: GateContext, versions?:
 }
 
 /**
- * The Gates that an object requires by its own annotations alone: only the webhook writes SELECTED_BY, so a Gate in it that exists selects the object.
+ * The Gates that an object requires by its own annotations alone.
+ * The webhook decides what is stored in SELECTED_BY, whoever writes it, so a Gate in it that exists selects the object.
  * @param gates by `namespace/name`: those of `recordedRefs` that exist
  */
 export function recordedGates(
@@ -129,8 +133,9 @@ export function leavesSelection(object: FluxObject, oldObject: FluxObject, conte
 }
 
 /**
- * The stored object that a write is compared with. Beyond a limit nothing may change but what brings the object under it again: the names
- * of Gates, if all that it no longer names are open, and of Rollouts. These count as stored.
+ * The stored object that a write is compared with.
+ * Beyond a limit nothing may change but what brings the object under it again: the names of Gates, if all that it no
+ * longer names are open, and of Rollouts. These count as stored.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
   if (!requiredGates(oldObject, context).tooMany) return oldObject;
@@ -141,7 +146,10 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
   return managedFieldsOf(oldObject).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
 }
 
-/** Which Gates an object that names too many would require is not known: its author could have named fewer before any of them closed. */
+/**
+ * Which Gates an object that names too many would require is not known: its author could have named fewer before any of
+ * them closed.
+ */
 function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
   const kept = new Set(gatesInAnnotation(object, rules).refs.map(refKey));
   const left = gatesInAnnotation(oldObject, rules).refs.filter((ref) => !kept.has(refKey(ref)));

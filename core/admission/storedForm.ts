@@ -1,10 +1,10 @@
 /**
- * What a round trip through Flux's Go types respells: a client that reads a Kustomization, adds an annotation and sends it
- * back says `10m0s` for `10m`, and leaves out what `omitempty` leaves out.
+ * What a round trip through Flux's Go types respells: a client that reads a Kustomization, adds an annotation and sends
+ * it back says `10m0s` for `10m`, and leaves out what `omitempty` leaves out.
  *
- * A fixed list, taken from the types themselves: only a field that is not a pointer reads the same to Flux whether it is
- * empty or absent. `maxHistory: 0` is a pointer and does not mean the same as no maxHistory. A field that is missing here is
- * compared as it is written.
+ * A fixed list, taken from the types themselves: only a field that is not a pointer reads the same to Flux whether it
+ * is empty or absent. `maxHistory: 0` is a pointer and does not mean the same as no maxHistory.
+ * A field that is missing here is compared as it is written.
  */
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, type GovernedKind } from '../../api/kinds.ts';
@@ -24,7 +24,10 @@ export const DURATION_FIELDS: Record<GovernedKind, string> = {
   Bucket: 'interval timeout',
 };
 
-/** Strings, numbers, booleans, lists and maps with `omitempty` that are not pointers; never `suspend`. `[]` stands for each item of a list. */
+/**
+ * Strings, numbers, booleans, lists and maps with `omitempty` that are not pointers; never `suspend`.
+ * `[]` stands for each item of a list.
+ */
 const OMITTED: Record<GovernedKind, string> = {
   Kustomization:
     'dependsOn dependsOn[].namespace path postBuild.substitute postBuild.substituteFrom postBuild.substituteFrom[].optional ' +
@@ -77,7 +80,7 @@ const RULES = new Map(
   ]),
 );
 
-/** The object with the old spelling wherever the new one says the same. The very same object where there is none. */
+/** The object with the old spelling wherever the new one says the same. The very same object if there is none. */
 export function withStoredForm(object: FluxObject, oldObject: FluxObject): FluxObject {
   let spec: unknown = object.spec;
   for (const { keys, isSame } of RULES.get(object.kind) ?? []) spec = respelled(spec, oldObject.spec, keys, isSame);

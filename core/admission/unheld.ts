@@ -1,6 +1,7 @@
 /**
- * The objects that a Gate has not reached: those that run although it is closed, and those that are suspended although it is open. The object's own annotations show it: the
- * webhook alone writes them, in the write that suspends. Any other report on the object may be late, or may have failed for the same reason.
+ * The objects that a Gate has not reached: those that run although it is closed, and those that are suspended although
+ * it is open. The object's own annotations show it: the webhook alone writes them, in the write that suspends.
+ * Any other report on the object may be late, or may have failed for the same reason.
  */
 import { GATE_STATE, GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

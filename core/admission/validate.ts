@@ -1,4 +1,7 @@
-/** The validating half of the rules in fluxWrite.ts: nothing has changed what our mutating webhook had settled. And when an object may be deleted. */
+/**
+ * The validating half of the rules in fluxWrite.ts: nothing has changed what our mutating webhook had settled.
+ * And when an object may be deleted.
+ */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -26,7 +29,8 @@ export function verifyWrite(write: FluxWrite): Refusal | undefined {
   const bypassing = bypassingRollouts(oldObject, closings, context);
   const held = verifySuspended(object) ?? verifyHeld(write, closed, bypassing);
   if (held) return held;
-  // Behind a closed gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment that bypasses the gate.
+  // Behind a closed gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment
+  // that bypasses the gate.
   const problems = verifyManagedFields(
     object,
     oldObject,
@@ -74,7 +78,10 @@ function changedAfterwards(object: FluxObject, paths: string): string {
 
 // Managed fields: nothing changed one after our mutating webhook had set it (docs/reference/writes.md, W8).
 
-/** Both webhooks of one request answer within this time. A head younger than it may have come between them: then the value is that of the head before or of the stored object. */
+/**
+ * The mutating and the validating webhook answer one request within this time. A version that was deployed since may
+ * be unknown to the first of them: the field may still have the value of the deployment before, or of the stored object.
+ */
 const BETWEEN_CALLS_MS = 10_000;
 
 /** A sentence for each managed field that is not what its Rollout has deployed; empty when all is well. */
@@ -85,7 +92,8 @@ function verifyManagedFields(
   now: EpochMs,
 ): string[] {
   const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  // The variables of an atomic update are those of what the source has, which may be any deployment before, or none yet.
+  // The variables of an atomic update are those of what the source has, which may be any deployment before, or none
+  // yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
   return managedFieldsOf(object).fields.flatMap((field) => {
     const rollout = rollouts.get(field.rollout);
@@ -115,8 +123,9 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
 // Deletion (docs/reference/writes.md, W19 to W22 and W30).
 
 /**
- * Why the object may not be deleted; undefined where it may. Closed Gates of the Rollouts that it follows are among `closed`: to be deleted and
- * created again without annotations is a way to leave them. A writer who may bypass the gates is not stopped here.
+ * Why the object may not be deleted; undefined if it may.
+ * Closed Gates of the Rollouts that it follows are among `closed`: to be deleted and created again without annotations
+ * is a way to leave them. A writer who may bypass the gates is not stopped here.
  */
 export function refuseDeletion(
   oldObject: FluxObject,

@@ -29,7 +29,7 @@ export interface ApprovalRequest {
   reason?: string | undefined;
 }
 
-/** Which version of which Rollout an annotation's value means; `problem` where none is meant. */
+/** Which version of which Rollout an annotation's value means; `problem` if none is meant. */
 export type ApprovalTarget =
   | { version: string; rollout?: string; uid?: string | undefined; isRequester: boolean }
   | { problem: string };
@@ -42,7 +42,10 @@ export interface ApprovalAcceptance {
   warnings: string[];
 }
 
-/** The values that this write sets. A value that was stored before, perhaps while the webhook was down, is not a request. */
+/**
+ * The values that this write sets.
+ * A value that was stored before, perhaps while the webhook was down, is not a request.
+ */
 export function approvalRequestOf(
   annotations: Readonly<Record<string, string>> | undefined,
   before: Readonly<Record<string, string>> | undefined,
@@ -56,8 +59,8 @@ export function approvalRequestOf(
 const NAMED = 3;
 
 /**
- * What a write says in the record itself, or leaves where a request was, and what is dropped of it: sentences. A record that is taken off, as a
- * Git sync does it, comes back without a word.
+ * What a write says in the record itself, or leaves where a request was, and what is dropped of it: sentences.
+ * A record that is taken off, as a Git sync does it, comes back without a word.
  */
 export function droppedText(
   annotations: Readonly<Record<string, string>> | undefined,
@@ -82,13 +85,18 @@ export function droppedText(
   return [...stale, ...named, ...more, `${keys.record} is written by the webhook: your change of it is ignored`];
 }
 
-/** `before`: the record as it is stored, without what has been revoked. `target` finds out what a value means. */
+/**
+ * The record after the write.
+ * @param before the record as it is stored, without what has been revoked
+ * @param target what the value of `approve` means; undefined if the write approves nothing, or the object requires no
+ * approvals
+ */
 export function acceptApproval(
   { approve, unapprove, reason }: ApprovalRequest,
   before: ApprovalRecord,
   rule: ApprovalRule | undefined,
   by: string,
-  target: (value: string) => ApprovalTarget,
+  target: ApprovalTarget | undefined,
   now: EpochMs,
 ): ApprovalAcceptance {
   if (!rule) {
@@ -98,7 +106,7 @@ export function acceptApproval(
   }
   const alive = before.given.filter((approval) => !isExpired(approval, rule, now));
   const kept = { ...before, given: alive };
-  if (approve !== undefined) return approved(kept, rule, by, target(approve), reason, now);
+  if (target) return approved(kept, rule, by, target, reason, now);
   if (unapprove !== undefined) return withdrawn(kept, by, unapprove);
   return { record: kept, warnings: [] };
 }
@@ -144,7 +152,7 @@ function approved(
   };
 }
 
-/** `value`: a version, or `namespace/name:version` where it is of one Rollout only; it may be gone by now. */
+/** `value`: a version, or `namespace/name:version` if it is of one Rollout only; it may be gone by now. */
 function withdrawn(record: ApprovalRecord, by: string, value: string): ApprovalAcceptance {
   const { version, rollout } = namedIn(value);
   const isMeant = (each: Approval) =>

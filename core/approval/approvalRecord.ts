@@ -1,4 +1,7 @@
-/** The approvals given on a Gate or RolloutGate, as the webhook keeps them: the JSON text of an annotation that only it writes. */
+/**
+ * The approvals given on a Gate or RolloutGate, as the webhook keeps them: the JSON text of an annotation that only it
+ * writes.
+ */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
@@ -12,7 +15,7 @@ export interface Approval extends Signature {
   uid?: string;
 }
 
-/** A field of the spec that was changed, and its values as text; none where it is absent or empty. */
+/** A field of the spec that was changed, and its values as text; none if it is absent or empty. */
 export interface FieldChange {
   /** From the spec: `approvals.required`. */
   path: string;
@@ -42,7 +45,7 @@ export interface ApprovalRecord {
 /** Longer than any record of ours: 64 approvals with the longest names and reasons in the widest script. */
 const MAX_LENGTH = 196_608;
 
-/** The text of a record, equal for equal records; undefined where there is nothing to keep. */
+/** The text of a record, equal for equal records; undefined if there is nothing to keep. */
 export function formatApprovals({ given, changes }: ApprovalRecord): string | undefined {
   if (given.length === 0 && changes.length === 0) return undefined;
   return JSON.stringify({

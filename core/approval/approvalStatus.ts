@@ -1,4 +1,7 @@
-/** `status.approvals` of a Gate or RolloutGate, and the Events of its changes. Whether a version may be deployed is evaluated each time, not read from here. */
+/**
+ * `status.approvals` of a Gate or RolloutGate, and the Events of its changes.
+ * Whether a version may be deployed is evaluated each time, not read from here.
+ */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
@@ -10,10 +13,10 @@ import { ruleChangeEvents } from './change.ts';
 type VersionStatus = NonNullable<ApprovalsStatus['versions']>[number];
 type GivenStatus = VersionStatus['given'][number];
 
-/** Who is behind a version; undefined where that is not known to a Gate of many Rollouts. */
+/** Who is behind a version; undefined if that is not known to a Gate of many Rollouts. */
 type BackgroundOf = (version: string) => Background | undefined;
 
-/** undefined where nothing asks for approvals. `pending`: the version that waits. */
+/** undefined if nothing asks for approvals. `pending`: the version that waits. */
 export function approvalsStatus(
   rule: ApprovalRule | undefined,
   record: ApprovalRecord,

@@ -1,5 +1,4 @@
-/** Whether a version has the approvals that a Gate or RolloutGate asks for. */
-
+/** Whether a version has the approvals that a Gate or RolloutGate requires. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
@@ -14,7 +13,7 @@ export interface Background {
   requesters: readonly string[];
   /** The users for whom they claim to have requested it: free text. */
   onBehalfOf?: string | undefined;
-  /** Whom its manifest names; undefined where that is not known. */
+  /** Whom its manifest names; undefined if that is not known. */
   authors: string | undefined;
 }
 
@@ -22,7 +21,7 @@ export interface ApprovalVerdict {
   required: number;
   /** The oldest first. */
   counted: Approval[];
-  /** Approvals that do not count, and why: `asked for it`. */
+  /** Approvals that do not count, and why: `requested it`. */
   excluded: { approval: Approval; why: string }[];
   enough: boolean;
   /** Why none counts. */
@@ -76,7 +75,7 @@ export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs):
   return at !== undefined && at <= now;
 }
 
-/** `alice asked for it`, `alice is named as its author`. */
+/** Why the approval does not count: `requested it`, `is named as its author`. */
 function whyNot({ by }: Approval, rule: ApprovalRule, background: Background | undefined): string | undefined {
   const stranger = notAPerson(by, rule);
   if (stranger !== undefined) return 'is no person';
@@ -104,7 +103,7 @@ function problemWith(
 /** Approvals that one sentence names. */
 const NAMED = 5;
 
-/** `1 of 2 approvals (alice until 2026-01-02T12:00:00Z; bob asked for it, which does not count)`. */
+/** `1 of 2 approvals (alice; bob requested it and does not count; the next expires at 2026-01-02T12:00:00Z)`. */
 export function verdictText({ required, counted, excluded, problem, until }: ApprovalVerdict): string {
   const parts = [
     ...(counted.length > 0

@@ -1,4 +1,7 @@
-/** Changes of who has to approve: of any field of `spec.approvals`, and of the Rollout that a RolloutGate is for. The webhook records each, and reports it once. */
+/**
+ * Changes of who has to approve: of any field of `spec.approvals`, and of the Rollout that a RolloutGate is for.
+ * The webhook records each, and reports it once.
+ */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
@@ -19,12 +22,16 @@ const MAX_CHANGES = 10;
 const MAX_FIELDS = 16;
 const MAX_VALUE = 80;
 const MAX_PROGRESS = 160;
-/** A change of the last minute is reported even if `status.approvals` says that it was: any writer of the status can write that. */
+/**
+ * A change of the last minute is reported even if `status.approvals` says that it was: any writer of the status can
+ * write that.
+ */
 const RECENT_MS = 60_000;
 const REQUIRED = 'approvals.required';
 
 /**
- * The record after a write. Where approvals are asked for the first time nothing is noted: that is no change of who has to approve.
+ * The record after a write.
+ * If approvals are asked for the first time nothing is noted: that is no change of who has to approve.
  * `progress`: how many approvals there were before, as the status has it.
  */
 export function withChange(
@@ -74,7 +81,10 @@ function shown(text = ''): string {
   return text.length > MAX_VALUE ? `${line}…` : line;
 }
 
-/** The recorded changes that are not reported yet, each as a Warning; and a change that only the status shows, because the webhook was down. */
+/**
+ * The recorded changes that are not reported yet, each as a Warning; and a change that only the status shows, because
+ * the webhook was down.
+ */
 export function ruleChangeEvents(
   before: ApprovalsStatus | undefined,
   required: number | undefined,
@@ -111,7 +121,7 @@ function unseenEvent(from: number | undefined, to: number | undefined): NewEvent
   };
 }
 
-/** `what`: `RolloutGate 'prod'`. `by`: undefined where it is not known for sure. */
+/** `what`: `RolloutGate 'prod'`. `by`: undefined if it is not known for sure. */
 export function deletionEvent(
   what: string,
   uid: string | undefined,

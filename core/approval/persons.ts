@@ -29,8 +29,9 @@ export function isServiceAccount(user: string): boolean {
 }
 
 /**
- * Whether a free text, such as `Alice Miller <alice@example.com>`, may mean this user. In doubt it does: `oidc:Alice.Miller@example.com`
- * is meant by an address with another domain, by `alice.miller`, and by a text with both names.
+ * Whether a free text, such as `Alice Miller <alice@example.com>`, may mean this user.
+ * In doubt it does: `oidc:Alice.Miller@example.com` is meant by an address with another domain, by `alice.miller`, and
+ * by a text with both names.
  */
 export function mayMean(text: string, user: string): boolean {
   const words = text.length > MAX_TEXT ? undefined : known.get(text, () => wordsOf(text));
@@ -41,7 +42,7 @@ export function mayMean(text: string, user: string): boolean {
   return parts.length > 0 && parts.every((part) => words.has(part));
 }
 
-/** Each word, what is before its `@`, after its `+` and between its dots; undefined where there are too many. */
+/** Each word, what is before its `@`, after its `+` and between its dots; undefined if there are too many. */
 function wordsOf(text: string): ReadonlySet<string> | undefined {
   const words = text.toLowerCase().split(/[^\p{L}\p{N}._@+:#/-]+/u);
   if (words.length > MAX_WORDS) return undefined;

@@ -1,4 +1,7 @@
-/** Who pinned a Rollout or removed its pin, and who set a Gate's calendar, when and why: JSON in annotations that only the webhook writes. */
+/**
+ * Who pinned a Rollout or removed its pin, and who set a Gate's calendar, when and why: JSON in annotations that only
+ * the webhook writes.
+ */
 import { DEPLOY_MESSAGE, PIN_RECORD, REASON, SCHEDULED_BY } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
@@ -11,7 +14,7 @@ export interface ScheduledBy extends Omit<Signature, 'at'> {
 }
 
 interface PinRecord extends ScheduledBy {
-  /** The pinned version; absent where the pin was removed. */
+  /** The pinned version; absent if the pin was removed. */
   version?: string;
   /** The version of the pin that was removed. */
   from?: string;
@@ -22,7 +25,7 @@ const MAX_LENGTH = 8192;
 /** The length of a tag. */
 const MAX_VERSION = 128;
 
-/** The text of the annotation PIN_RECORD after a write by `user`; undefined where there was never a pin. */
+/** The text of the annotation PIN_RECORD after a write by `user`; undefined if there was never a pin. */
 export function notedPin(
   rollout: Rollout,
   before: Rollout | undefined,
@@ -40,7 +43,7 @@ export function notedPin(
   return JSON.stringify({ ...version, ...stored(signed(user, reason, now)) });
 }
 
-/** The record of a Rollout's pin, or of its removal; undefined where it concerns another pin than the Rollout has. */
+/** The record of a Rollout's pin, or of its removal; undefined if it concerns another pin than the Rollout has. */
 export function pinRecordOf({ metadata, spec }: Rollout): PinRecord | undefined {
   const record = parse(metadata.annotations?.[PIN_RECORD]);
   return record?.version === (spec?.wantedVersion || undefined) ? record : undefined;

@@ -1,4 +1,7 @@
-/** Who made a change, when and why: what all records have in common that only the webhook writes, as JSON in annotations. */
+/**
+ * Who made a change, when and why: what all records have in common that only the webhook writes, as JSON in
+ * annotations.
+ */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 import { boundedLine } from '../text/oneLine.ts';

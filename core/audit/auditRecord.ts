@@ -17,7 +17,10 @@ export type AuditAction =
   | 'Created'
   | 'Deleted';
 
-/** `History`: status.history of a Rollout. `Object`: what the webhook recorded on an object. `Event`: a Kubernetes Event. `AuditLog`: the API server's. */
+/**
+ * `History`: status.history of a Rollout. `Object`: what the webhook recorded on an object.
+ * `Event`: a Kubernetes Event. `AuditLog`: the API server's.
+ */
 export type AuditSource = 'History' | 'Object' | 'Event' | 'AuditLog';
 
 /** What a deployment was to those before it: `Rollback` goes back to an older one, by itself or by a user. */
@@ -35,18 +38,18 @@ export interface AuditRecord {
   time: string;
   action: AuditAction;
   object: AuditObject;
-  /** The authenticated user. Absent for automation, and where the source names no user. */
+  /** The authenticated user. Absent for automation, and if the source names no user. */
   user?: string;
   /** The version that the act is about. */
   version?: string;
   /** Of a deployment. */
   change?: DeploymentChange;
-  /** Of a deployment's image, where it is known. */
+  /** Of a deployment's image, if it is known. */
   digest?: string;
   reason?: string;
   /** What changed, or the message of the Event. */
   detail?: string;
-  /** metadata.resourceVersion of the object as the act left it, where the source has it. */
+  /** metadata.resourceVersion of the object as the act left it, if the source has it. */
   resourceVersion?: string;
   sources: AuditSource[];
 }

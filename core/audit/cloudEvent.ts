@@ -47,7 +47,10 @@ export function cloudEventOf(record: AuditRecord, source: string): CloudEvent {
   return envelope({ id, source, type, subject, time, data: cdEvent });
 }
 
-/** Between `from` and `to` a kind was not watched: what its objects no longer recorded by then was not sent. Without `from`: since ever. */
+/**
+ * Between `from` and `to` a kind was not watched: what its objects no longer recorded by then was not sent.
+ * Without `from`: since ever.
+ */
 export interface UnwatchedTime {
   kind: string;
   from?: EpochMs;
@@ -73,7 +76,8 @@ function envelope(event: Omit<CloudEvent, 'specversion' | 'datacontenttype'>): C
 /** Neither the source nor texts: a Gate and fifty histories tell of one opening. */
 function identity({ time, action, object, user, version, detail }: AuditRecord): unknown[] {
   const { kind, namespace, name } = object;
-  // A Rollout's history doesn't tell for which version a Gate was opened; two openings by one user in one second are one.
+  // A Rollout's history doesn't tell for which version a Gate was opened; two openings by one user in one second are
+  // one.
   const about = action === 'Opened' || action === 'Closed' ? undefined : version;
   // One write may change several rules, and an Event names the user in its text alone.
   const isTold = action === 'RuleChanged' || (user === undefined && action !== 'Deployed');

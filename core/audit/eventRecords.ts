@@ -1,4 +1,7 @@
-/** Records from Kubernetes Events. They have no field for the user, and any creator of Events can forge one: other sources take precedence. */
+/**
+ * Records from Kubernetes Events.
+ * They have no field for the user, and any creator of Events can forge one: other sources take precedence.
+ */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../../api/notifications.ts';
 import type { AuditAction, AuditRecord } from './auditRecord.ts';

@@ -1,9 +1,9 @@
 /**
- * Whether Flux has fetched and applied a deployment, not only whether the object's spec has it; and the proof from the object's
- * status, which its FluxBinding reports.
+ * Whether Flux has fetched and applied a deployment, not only whether the object's spec has it; and the proof from the
+ * object's status, which its FluxBinding reports.
  *
- * A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, helm-controller releases what that
- * one has fetched, and reports the artifact (docs/facts.md, F14).
+ * A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, helm-controller
+ * releases what that one has fetched, and reports the artifact (docs/facts.md, F14).
  */
 import { AWAITS_ARTIFACT, DEPLOYED, ROLLOUT } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
@@ -25,8 +25,9 @@ export function carries(deployments: readonly DeploymentRef[] | undefined, deplo
 }
 
 /**
- * A HelmRelease has released what its source has fetched of the deployment; a bound OCIRepository has fetched the tag; a bound Kustomization has applied its source's newest artifact, and where
- * the same Rollout manages that source too, this artifact is the deployment's.
+ * A HelmRelease has released what its source has fetched of the deployment; a bound OCIRepository has fetched the tag;
+ * a bound Kustomization has applied its source's newest artifact, and if the same Rollout manages that source too, this
+ * artifact is the deployment's.
  */
 export function provesApply(
   { metadata, spec }: FluxBinding,
@@ -48,7 +49,7 @@ export function provesApply(
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
 }
 
-/** helm-controller reports of `<tag>@<digest>` the digest, and the whole where the tag is no version. */
+/** helm-controller reports of `<tag>@<digest>` the digest, and the whole if the tag is no version. */
 function isArtifactOf(source: FluxObject, applied: string | undefined): boolean {
   const revision = fetchedRevision(source);
   return revision !== undefined && applied !== undefined && [revision, revision.split('@')[1]].includes(applied);
@@ -79,9 +80,10 @@ export function whyNothingComes(
 }
 
 /**
- * What a FluxBinding reports of its object's deployments: one together with Flux's proof of it, or when the object is suspended and no proof will come.
- * Each change is a write and a sync of everything related, so the last report stands while Flux is at work, and once the proof is latched in the
- * status: a new commit changes nothing.
+ * What a FluxBinding reports of its object's deployments: one together with Flux's proof of it, or when the object is
+ * suspended and no proof will come.
+ * Each change is a write and a sync of everything related, so the last report stands while Flux is at work, and once
+ * the proof is latched in the status: a new commit changes nothing.
  */
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
@@ -102,7 +104,10 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
   return isAsBefore || isComing ? before : seen;
 }
 
-/** What the object has fetched, or applied with its current spec and found ready (docs/facts.md, F8). A suspended object only looks ready. */
+/**
+ * What the object has fetched, or applied with its current spec and found ready (docs/facts.md, F8).
+ * A suspended object only looks ready.
+ */
 function proofOf(object: FluxObject): Observed | undefined {
   const { kind, metadata, spec, status } = object;
   if (kind === 'OCIRepository') {

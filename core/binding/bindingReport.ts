@@ -1,7 +1,9 @@
 /**
- * The report: what the Rollouts and Gates of one Flux object demand of it. The object's decorator reports them in its FluxBinding where it has all
- * of them, which saves a write and two syncs for each deployment. Metacontroller relates what the annotations named when it last asked
- * (docs/facts.md, M6); where one is missing, the FluxBinding relates them itself. ADR 2.
+ * The report: what the Rollouts and Gates of one Flux object demand of it.
+ * It is made by the object's decorator, which stores it in the spec of the FluxBinding: that saves a write and two
+ * syncs for each deployment (ADR 2).
+ * Metacontroller relates to a decorator what the annotations named when it last asked (docs/facts.md, M6).
+ * If one of them is missing, the decorator reports nothing, and the FluxBinding's own hook makes the report.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
@@ -95,7 +97,7 @@ export function decodeReport({ gates, ...rest }: EncodedReport): Report {
   return { ...rest, ...(gates && { gates: gates.map(({ gate, ...entry }) => ({ ...entry, name: gate })) }) };
 }
 
-/** The newest deployment of the Rollout; undefined where it has deployed nothing, or does not exist. */
+/** The newest deployment of the Rollout; undefined if it has deployed nothing, or does not exist. */
 export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef | undefined {
   const { rollout, id, version, uid } = rollouts.find((each) => each.rollout === name) ?? {};
   return rollout === undefined || id === undefined || version === undefined || uid === undefined
@@ -117,8 +119,9 @@ export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
 const MAX_GATES = 16;
 
 /**
- * Whether the inputs contain every Rollout and Gate that the object names. An atomic update of tag and variable (core/admission/managedFields/source.ts) depends on the
- * object's source as well, which only the FluxBinding relates.
+ * Whether the inputs contain every Rollout and Gate that the object names.
+ * An atomic update of tag and variable (core/admission/managedFields/atomicUpdate.ts) depends on the object's source as
+ * well, which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
   if (!spec || spec.target.kind === TRACKING_KIND) return false;

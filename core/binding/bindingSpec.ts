@@ -20,8 +20,8 @@ export function bindingName(object: FluxObject): string {
 }
 
 /**
- * undefined for an object that names no Rollout and no Gate, that no Gate selects, that has no problem, and that waits for
- * no applier. `mayRequest`: whether it may request an apply of its applier.
+ * undefined for an object that names no Rollout and no Gate, that no Gate selects, that has no problem, and that waits
+ * for no applier. `mayRequest`: whether it may request an apply of its applier.
  */
 export function bindingOf(
   object: FluxObject,

@@ -1,4 +1,12 @@
-/** The status of a FluxBinding: which deployment its object should carry, what it has, and why it waits. */
+/**
+ * The status of a FluxBinding: which deployment its object should carry, what it has, and why it waits.
+ * Two hooks compute it with one function:
+ *
+ * - the FluxBinding's own hook stores it (`bindingStatus`), from the report in its spec, or else from the Rollouts and
+ *   Gates that it relates;
+ * - the decorator of the object acts on it a sync earlier (`withReport`), if it has every Rollout and Gate that the
+ *   object names.
+ */
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
@@ -11,25 +19,37 @@ import type {
   Rollout,
 } from '../../api/types.ts';
 import { approvalText, passedText } from '../admission/gateTexts.ts';
+import { type AtomicUpdate, atomicUpdate } from '../admission/managedFields/atomicUpdate.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../admission/managedFields/deployment.ts';
-import { type AtomicUpdate, atomicUpdate } from '../admission/managedFields/source.ts';
 import { type Applied, awaitsOf, awaitsText } from '../admission/suspend/applier.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
+import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { carries, provesApply, TRACKING_KIND, whyNothingComes } from './appliedDeployment.ts';
-import { type GateEntry, headOf, type Report, rolloutsOf } from './bindingReport.ts';
+import {
+  decodeReport,
+  encodeReport,
+  type GateEntry,
+  hasAllInputs,
+  headOf,
+  type Inputs,
+  type Report,
+  reportOf,
+  rolloutsOf,
+} from './bindingReport.ts';
+import { reportDue } from './reportDelay.ts';
 
 export type ManagedFieldState = NonNullable<FluxBindingStatus['pins']>[number];
 
 interface RelatedToBinding {
   report: Report;
-  /** Present where variables and source are updated together. */
+  /** Present if variables and source are updated together. */
   atomic?: AtomicUpdate | undefined;
-  /** The source named in the binding's spec, where it exists. */
+  /** The source named in the binding's spec, if it exists. */
   source?: FluxObject | undefined;
-  /** The Kustomization that the binding's spec awaits, where it exists. */
+  /** The Kustomization that the binding's spec awaits, if it exists. */
   applier?: FluxObject | undefined;
 }
 
@@ -61,13 +81,61 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
 }
 
+interface Reporting {
+  binding: FluxBinding;
+  /**
+   * The status that the FluxBinding will have, as far as writes of the object depend on it; its present status if an
+   * input is missing.
+   */
+  status: FluxBindingStatus | undefined;
+  /** When a delayed report is due, or the present one ends. */
+  requeueAt?: EpochMs;
+}
+
+/**
+ * The FluxBinding to write, with the report of its object's decorator if that has all inputs, and the status that
+ * follows from it.
+ * The decorator writes what the status demands at once: it needn't wait until the FluxBinding's own hook has stored the
+ * status.
+ * @param observed the FluxBinding as it is stored
+ */
+export function withReport(
+  wanted: FluxBinding,
+  observed: FluxBinding | undefined,
+  inputs: Inputs,
+  now: EpochMs,
+): Reporting {
+  if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: observed?.status };
+  const { report, until } = reportOf(wanted, inputs, now);
+  const { report: before, ...others } = observed?.spec ?? {};
+  const isOnlyReport = before !== undefined && sameJson(others, wanted.spec);
+  const due = isOnlyReport ? reportDue(decodeReport(before), report, inputs, now) : undefined;
+  const requeues = [due, until].filter((at) => at !== undefined);
+  return {
+    binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? encodeReport(report) : before! } },
+    status: statusWith(wanted, observed?.status, report, now),
+    ...(requeues.length > 0 && { requeueAt: Math.min(...requeues) }),
+  };
+}
+
+/** Source and applier are not among the inputs: what depends on them stays as observed. */
+function statusWith(
+  binding: FluxBinding,
+  observed: FluxBindingStatus | undefined,
+  report: Report,
+  now: EpochMs,
+): FluxBindingStatus {
+  const { source: _, awaits: __, ...status } = bindingStatus({ ...binding, status: observed }, { report }, now);
+  return { ...status, source: observed?.source, awaits: observed?.awaits };
+}
+
 /** The inventory's name for the object of a FluxBinding. */
 export function targetOfBinding({ spec, metadata }: FluxBinding): Applied {
   const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
   return { apiVersion, kind, namespace: metadata.namespace ?? '', name };
 }
 
-/** Defined where one of the object's Rollouts manages its source too. */
+/** Defined if one of the object's Rollouts manages its source too. */
 export function atomicUpdateOf(
   { spec, metadata }: FluxBinding,
   rollouts: ReadonlyMap<string, Rollout>,
@@ -100,7 +168,9 @@ function desiredDeployments(
   });
 }
 
-/** Proven once is proven: a later suspension moves the generation and hides the proof. Older deployments are dropped. */
+/**
+ * Proven once is proven: a later suspension moves the generation and hides the proof. Older deployments are dropped.
+ */
 function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[] {
   const names = rolloutsOf(binding.spec);
   const before = binding.status?.applied ?? [];
@@ -113,7 +183,10 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
   });
 }
 
-/** There is no separate state "written, not applied yet": it would cost one write for each release, and a sync of everything related. */
+/**
+ * There is no separate state "written, not applied yet": it would cost one write for each release, and a sync of
+ * everything related.
+ */
 function fieldState(
   field: ManagedField,
   related: RelatedToBinding,
@@ -149,7 +222,10 @@ type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 const ALL_OPEN: Finding = { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
 
-/** Ready: each managed field is applied, no gate holds the object and no suspension is left over. Approved: only where gates are required. */
+/**
+ * Ready: each managed field is applied, no gate holds the object and no suspension is left over.
+ * Approved: only if gates are required.
+ */
 function bindingConditions(
   status: FluxBindingStatus,
   spec: FluxBindingSpec,

@@ -9,8 +9,9 @@ import { carries } from './appliedDeployment.ts';
 import type { ManagedFieldState } from './bindingStatus.ts';
 
 /**
- * The annotation DEPLOYED as it should be written, which only triggers the webhook: the webhook works out the value itself.
- * null removes it, which triggers the webhook where the text is right and the field is not. undefined: nothing to do.
+ * The annotation DEPLOYED as it should be written, which only triggers the webhook: the webhook works out the value
+ * itself. null removes it, which triggers the webhook if the text is right and the field is not. undefined: nothing to
+ * do.
  */
 export function deploymentTrigger(
   object: FluxObject,

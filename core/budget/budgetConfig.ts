@@ -12,7 +12,10 @@ export interface BudgetConfig {
   slotTimeout?: number;
   /** The label, and the wave of each of its values. */
   order?: { label: string; values: readonly string[] };
-  /** Whether the failure of a manual deployment counts: not for other namespaces, whose budget it never requested a slot from. */
+  /**
+   * Whether the failure of a manual deployment counts: not for other namespaces, whose budget it never requested a slot
+   * from.
+   */
   countsByHand: boolean;
 }
 

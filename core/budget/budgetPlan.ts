@@ -1,6 +1,6 @@
 /**
- * What a RolloutBudget does: slots that have ended are freed, and free ones granted, in its own status, of which it is the only writer.
- * Planning again on the result changes nothing.
+ * What a RolloutBudget does: slots that have ended are freed, and free ones granted, in its own status, of which it is
+ * the only writer. Planning again on the result changes nothing.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot, Wave } from '../../api/types.ts';
@@ -195,7 +195,8 @@ function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | u
   return finishedWaves(known, version.waves ?? []).map((wave) => waveEvent(version, wave));
 }
 
-// Who gets a slot: in the order of waves, then of asking; and the newest of the versions offered that waves and failures let through.
+// Who gets a slot: in the order of waves, then of asking; and the newest of the versions offered that waves and
+// failures let through.
 
 /** Rollouts that ask this budget and have no slot of it, the first in the queue first. */
 function queueOf(fleet: readonly Member[], slots: readonly Slot[], key: string): Member[] {

@@ -1,6 +1,6 @@
 /**
- * What a budget stores about versions: the Rollouts in which one has failed, and whether a user continues it in spite of that. Failures are
- * only added, so a stale status removes none; only a user excuses them.
+ * What a budget stores about versions: the Rollouts in which one has failed, and whether a user continues it in spite
+ * of that. Failures are only added, so a stale status removes none; only a user excuses them.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { BudgetVersion, Slot } from '../../api/types.ts';
@@ -39,8 +39,9 @@ export function versionOf({ image, version, digest }: BudgetVersion | Slot): Ima
 }
 
 /**
- * `asked`: those that requests offer first, the most wanted first. `slots`: as they are from now on. A version that was forgotten
- * is found again in the histories where it failed, as long as these remember it.
+ * The versions that the budget tracks. A version that was dropped is found again in the histories in which it failed.
+ * @param slots as they are from now on
+ * @param requested the versions of requests, the most wanted first: they are tracked before all others
  */
 export function recallVersions(
   before: readonly BudgetVersion[],

@@ -1,4 +1,7 @@
-/** `rollout.kuberik.com/continue` on a budget: continue a version in spite of its failures. The webhook records the user; a request takes effect once. */
+/**
+ * `rollout.kuberik.com/continue` on a budget: continue a version in spite of its failures.
+ * The webhook records the user; a request takes effect once.
+ */
 import { CONTINUE, CONTINUE_REQUEST } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget } from '../../api/types.ts';
@@ -28,7 +31,9 @@ function continueRequest({ metadata }: Budget): ContinueRequest | undefined {
   return { version, uid, by, at };
 }
 
-/** The problem of a `continue` that names no version: `<tag>`, or `<image>:<tag>` as versions are listed in the status. */
+/**
+ * The problem of a `continue` that names no version: `<tag>`, or `<image>:<tag>` as versions are listed in the status.
+ */
 export function continueProblem({ metadata }: Budget, before: Budget | undefined): FieldProblem | undefined {
   const value = metadata.annotations?.[CONTINUE];
   if (!value || value === before?.metadata.annotations?.[CONTINUE]) return undefined;

@@ -100,7 +100,8 @@ export function among(versions: readonly ImageVersion[]): (version: ImageVersion
   return (version) => known.first(version) !== undefined;
 }
 
-// Which versions are the same, for budgets: a tag of the same image. Applications that share a budget share neither failures nor waves.
+// Which versions are the same, for budgets: a tag of the same image.
+// Applications that share a budget share neither failures nor waves.
 
 export interface ImageVersion {
   image: string;
@@ -119,7 +120,7 @@ export function versionKey({ image, tag }: ImageVersion): string {
   return `${image}:${tag}`;
 }
 
-/** A tag that was moved is another version, where both know the digest. */
+/** A tag that was moved is another version, if both know the digest. */
 export function isSameImage(a: ImageVersion, b: ImageVersion): boolean {
   return a.image === b.image && a.tag === b.tag && isSameDigest(a, b);
 }

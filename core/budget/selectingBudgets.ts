@@ -31,7 +31,10 @@ export function budgetTitle(budget: Pick<Budget, 'metadata'>): string {
   return `${kindOf(budget)} '${budget.metadata.name}'`;
 }
 
-/** undefined: all namespaces, as an empty selector says. Without a selector nothing is granted, and so it selects all too. */
+/**
+ * undefined: all namespaces, as an empty selector says.
+ * Without a selector nothing is granted, and so it selects all too.
+ */
 export function namespacesOf(budget: Budget): ClusterRolloutBudget['spec']['namespaceSelector'] | undefined {
   const selector = budget.metadata.namespace ? undefined : (budget as ClusterRolloutBudget).spec.namespaceSelector;
   const isEmpty = !Object.keys(selector?.matchLabels ?? {}).length && !selector?.matchExpressions?.length;
@@ -57,8 +60,8 @@ export function selects(
 }
 
 /**
- * One order for all Rollouts, so that none waits for a budget that is held by another which waits for its own: the cluster's
- * first, then by name. `isTruncated`: there are more budgets than were listed.
+ * One order for all Rollouts, so that none waits for a budget that is held by another which waits for its own: the
+ * cluster's first, then by name. `isTruncated`: there are more budgets than were listed.
  */
 export function budgetsOf(
   rollout: Rollout,
@@ -78,8 +81,8 @@ function byKey(a: Budget, b: Budget): number {
   return budgetKey(a) < budgetKey(b) ? -1 : 1;
 }
 
-// How a grant wakes its Rollout, and no other: the budget carries a label for it, and the Rollout relates budgets that have it.
-// Were all budgets related, each grant would sync every Rollout of the cluster.
+// How a grant wakes its Rollout, and no other: the budget carries a label for it, and the Rollout relates budgets that
+// have it. Were all budgets related, each grant would sync every Rollout of the cluster.
 
 /** Label key; its value is empty. */
 export function slotLabel(rollout: NamespacedName): string {

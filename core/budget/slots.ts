@@ -1,6 +1,7 @@
 /**
- * What becomes of a slot. It is freed only on evidence that nothing can take back: its holder was seen in a status newer than that of
- * the grant, has no request, and is not rolling out; or the holder is gone. An older status proves nothing.
+ * What becomes of a slot.
+ * It is freed only on evidence that nothing can take back: its holder was seen in a status newer than that of the
+ * grant, has no request, and is not rolling out; or the holder is gone. An older status proves nothing.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
@@ -18,7 +19,7 @@ export const REVOKED_MS = 60_000;
 export type Sight = Rollout | 'gone' | undefined;
 
 export interface SlotResult {
-  /** As it is from now on; absent where it is free. */
+  /** As it is from now on; absent if it is free. */
   slot?: Slot;
   /** Why it is free. Ended: its deployment has. Declined: it was not used. */
   freed?: 'Ended' | 'Declined' | 'Deleted' | 'Revoked';
@@ -44,12 +45,15 @@ export function revoking(slot: Slot, now: EpochMs): Slot {
   return { ...slot, state: 'Revoking', revokedTime: formatTime(Math.ceil(now / 1000) * 1000) };
 }
 
-/** Whether the slot takes room. */
+/** Whether the slot counts against the limit. */
 export function counts({ state }: Slot): boolean {
   return state !== 'Overdue';
 }
 
-/** A Rollout that deploys without a slot, manually or since before the budget existed: it counts against the limit, and is not stopped. */
+/**
+ * A Rollout that deploys without a slot, manually or since before the budget existed: it counts against the limit, and
+ * is not stopped.
+ */
 export function uninvited({ rollout, uid, head, image }: Member, now: EpochMs): Slot | undefined {
   if (!head || !isUnderWay(rollout, head)) return undefined;
   const { namespace = '', name = '' } = rollout.metadata;
@@ -64,7 +68,10 @@ export function uninvited({ rollout, uid, head, image }: Member, now: EpochMs): 
   };
 }
 
-/** A deployment that does not bake can be replaced: once its Rollout requests the next version, it no longer counts against the limit. */
+/**
+ * A deployment that does not bake can be replaced: once its Rollout requests the next version, it no longer counts
+ * against the limit.
+ */
 function isUnderWay(rollout: Rollout, head: HistoryEntry): boolean {
   return isBaking(head) && !(rollout.status?.slotRequest && isUnwatched(head, rollout));
 }

@@ -1,6 +1,7 @@
 /**
- * A Rollout's side of its budgets: it begins only with a slot of each, and asks for one in its own status. A request is used once,
- * by a commit or by its end: both change the status, whose compare-and-swap lets only one of them happen.
+ * A Rollout's side of its budgets: it begins only with a slot of each, and asks for one in its own status.
+ * A request is used once, by a commit or by its end: both change the status, whose compare-and-swap lets only one of
+ * them happen.
  */
 import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
 import { KINDS } from '../../api/kinds.ts';
@@ -16,7 +17,9 @@ import { type Budgets, budgetKey, budgetTitle, kindOf } from './selectingBudgets
 
 /** How many versions a request offers. */
 export const OFFERED = 20;
-/** How long a Rollout keeps one budget's slot while another budget grants none, and how long it then requests nothing. */
+/**
+ * How long a Rollout keeps one budget's slot while another budget grants none, and how long it then requests nothing.
+ */
 const HELD_FOR_OTHERS_MS = 60_000;
 const PAUSE_MS = 30_000;
 /** A budget that was deleted, or no longer selects the Rollout, does not wake it. */
@@ -32,7 +35,7 @@ export interface Waiting {
   requeueAt: EpochMs[];
 }
 
-/** The first slot that was granted; undefined where none is, or budgets were not read. */
+/** The first slot that was granted; undefined if none is, or budgets were not read. */
 export function grantedSlot(rollout: Rollout, budgets: Budgets | undefined): Slot | undefined {
   return slotsOf(rollout, budgets).find((slot) => slot?.state === 'Granted');
 }

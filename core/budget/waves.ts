@@ -7,7 +7,7 @@ import { ByVersion, type ImageVersion, isSameImage, versionKey } from './imageVe
 /** Uids of the Rollouts whose failure of a version a user has excused. */
 type Excused = (version: ImageVersion) => ReadonlySet<string>;
 
-/** The waves of a version, the first first; one without a value where there is no order. */
+/** The waves of a version, the first first; one without a value if there is no order. */
 export function wavesOf(
   version: ImageVersion,
   fleet: readonly Member[],
@@ -69,9 +69,9 @@ function isExcused(member: Member, version: ImageVersion, overdue: ReadonlySet<s
 const NOBODYS = '-';
 
 /**
- * The last wave that a version may come to: the first in which somebody does not have it Succeeded. Of whom it is not known yet
- * which image they follow, it might be this one. Linear in all histories together: those who have a tag without a digest are
- * counted once for all its digests.
+ * The last wave that a version may come to: the first in which somebody does not have it Succeeded.
+ * Of whom it is not known yet which image they follow, it might be this one.
+ * Linear in all histories together: those who have a tag without a digest are counted once for all its digests.
  */
 export function openWaves(
   fleet: readonly Member[],
@@ -132,7 +132,7 @@ export function unknownBefore(fleet: readonly Member[], waiting: readonly Member
   return fleet.filter(({ isKnown, wave }) => !isKnown && wave < last);
 }
 
-/** `eu 3/10`, `3/10` where there is no order, `done`. */
+/** `eu 3/10`, `3/10` if there is no order, `done`. */
 export function waveText(waves: readonly Wave[]): string {
   const open = waves.find((wave) => !isComplete(wave));
   if (!open) return 'done';

@@ -16,13 +16,16 @@ export function isActive(calendar: Calendar, now: EpochMs): boolean {
   return activeRules(calendar, now).length > 0;
 }
 
-/** Days to look ahead: first the likely ones, then two weeks and more, because daylight saving can swallow a week's only window. */
+/**
+ * Days to look ahead: first the likely ones, then two weeks and more, because daylight saving can swallow a week's only
+ * window.
+ */
 const SPANS = [2, 17];
 
 /**
  * The next instant at which the calendar as a whole goes from active to inactive or back: rules that overlap or adjoin
- * count as one. undefined when it stays as it is forever, or beyond the last time that can be written: `9999-12-31` as the
- * last day of a range means no end.
+ * count as one. undefined when it stays as it is forever, or beyond the last time that can be written: `9999-12-31` as
+ * the last day of a range means no end.
  */
 export function nextTransition(calendar: Calendar, now: EpochMs): EpochMs | undefined {
   const next = nextOfAll(calendar, now);
@@ -95,9 +98,10 @@ function rangeEdges(calendar: Calendar, today: number): number[] {
   return [...new Set(edges)].filter((day) => day !== undefined && day > today).sort((a, b) => a! - b!) as number[];
 }
 
-// The instants between which a rule is active. A window belongs to the local day on which it starts: 22:00–06:00 on Fridays ends on Saturday
-// morning. A date range cuts: outside its days the rule is never active. Times are wall-clock times, which never go backwards (localTime.ts), so a
-// window never ends before it starts.
+// The instants between which a rule is active.
+// A window belongs to the local day on which it starts: 22:00–06:00 on Fridays ends on Saturday morning.
+// A date range cuts: outside its days the rule is never active.
+// Times are wall-clock times, which never go backwards (localTime.ts), so a window never ends before it starts.
 
 /** Half open: [from, to). */
 interface Interval {

@@ -1,6 +1,6 @@
 /**
- * Approvals on a Gate with `spec.approvals`: they let one version of one Rollout through while it is closed. A request to close
- * revokes those that were given before it; one to open only ends a closing, and opens nothing.
+ * Approvals on a Gate with `spec.approvals`: they let one version of one Rollout through while it is closed.
+ * A request to close revokes those that were given before it; one to open only ends a closing, and opens nothing.
  */
 import { APPROVE_FOR, GATE_APPROVALS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -63,7 +63,10 @@ export function takesOpening(gate: Gate, now: EpochMs): boolean {
   );
 }
 
-/** The command in a refusal or condition that approves a version. Without `rollout`, for whichever Rollout has the version. */
+/**
+ * The command in a refusal or condition that approves a version.
+ * Without `rollout`, for whichever Rollout has the version.
+ */
 export function approveForCommand(
   { metadata }: Pick<Gate, 'metadata'>,
   version?: string,

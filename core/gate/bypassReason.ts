@@ -12,7 +12,7 @@ type AnyObject = KubeObject<any, any>;
 
 const SERVICE_ACCOUNT = 'system:serviceaccount:';
 
-/** Whether the writer may bypass the closed Gates; where not, why. */
+/** Whether the writer may bypass the closed Gates; if not, why. */
 export type Bypass = { granted: true } | { granted: false; refused: string };
 
 /** The reason that this write gives for the first time; undefined for none. */
@@ -36,8 +36,8 @@ export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; re
 }
 
 /**
- * The object with the record of its reason's author and time; only the webhook's own record counts. A reason that bypasses nothing
- * (`granted` is false) has none.
+ * The object with the record of its reason's author and time; only the webhook's own record counts.
+ * A reason that bypasses nothing (`granted` is false) has none.
  */
 export function recordReason<T extends AnyObject>(
   object: T,

@@ -33,17 +33,17 @@ export interface GateResult {
   isLimit?: boolean | undefined;
   /** Identifies the closing: see closingOf. */
   closing?: string | undefined;
-  /** The request that closed it, where one did. */
+  /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;
-  /** When it opens by itself: not where only an opening for another version ends. */
+  /** When it opens by itself: not if only an opening for another version ends. */
   opensAt?: EpochMs | undefined;
-  /** The request that opened it, where one did. */
+  /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
   /** With `spec.approvals`: no request opens it. */
   takesApprovals?: boolean | undefined;
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[] | undefined;
-  /** Where the version lacks approvals: `1 of 2 approvals`, and the same with their users. */
+  /** If the version lacks approvals: `1 of 2 approvals`, and the same with their users. */
   lacks?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
   /** When an approval expires. */
   approvalsUntil?: EpochMs | undefined;
@@ -141,7 +141,10 @@ export function fullMessage({ message, closedBy, lacks }: GateResult): string {
 /** Keys of the Gates that the reader of a sentence may read. */
 export type Readable = ReadonlySet<string>;
 
-/** The gates as a reader in `namespace` may see them: the users who closed a Gate of another namespace, or approved on it, and why, only where the reader may read it. */
+/**
+ * The gates as a reader in `namespace` may see them: the users who closed a Gate of another namespace, or approved on
+ * it, and why, only if the reader may read it.
+ */
 export function reveal(gates: GateResult[], namespace: string, readable: Readable = new Set()): GateResult[] {
   return gates.map((gate) => {
     if (!isSecret(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
@@ -152,7 +155,10 @@ export function reveal(gates: GateResult[], namespace: string, readable: Readabl
   });
 }
 
-/** The Gates of other namespaces of which `reveal` may hide something: whether the reader may read them has to be reviewed. */
+/**
+ * The Gates of other namespaces of which `reveal` may hide something: whether the reader may read them has to be
+ * reviewed.
+ */
 export function secrets(gates: readonly GateResult[], namespace: string): NamespacedName[] {
   return gates.filter((gate) => isSecret(gate, namespace)).map(({ ref }) => ref);
 }
@@ -162,8 +168,8 @@ function isSecret({ ref, closedBy, lacks }: GateResult, namespace: string): bool
 }
 
 /**
- * When a Gate opened or closed last, by its own status: `now` where that does not show it yet, 0 where it has no such condition. What is less urgent
- * than suspending and resuming waits a while from then on.
+ * When a Gate opened or closed last, by its own status: `now` if that does not show it yet, 0 if it has no such
+ * condition. What is less urgent than suspending and resuming waits a while from then on.
  * @param opened what the Gate is now
  */
 export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {

@@ -1,4 +1,7 @@
-/** What on a Gate does not parse or compile: admission denies it, and evaluation ignores what got in anyway. And what deserves only a warning. */
+/**
+ * What on a Gate does not parse or compile: admission denies it, and evaluation ignores what got in anyway.
+ * And what deserves only a warning.
+ */
 import { OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -7,9 +10,9 @@ import { formatDuration } from '../kube/duration.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';
 import { formatTime } from '../kube/time.ts';
+import { acceptRequests } from './acceptRequests.ts';
 import { takesOpening } from './approved.ts';
 import {
-  acceptRequests,
   CLOCK_TOLERANCE_MS,
   isOpenFor,
   parseRequestTime,
@@ -57,7 +60,10 @@ function versionProblems({ metadata }: Gate): FieldProblem[] {
   return [{ field: `metadata.annotations[${OPEN_FOR}]`, value, reason }];
 }
 
-/** What the writer should know although the Gate is allowed: sentences of at most 120 characters. `old` is undefined for a new Gate. */
+/**
+ * What the writer should know although the Gate is allowed: sentences of at most 120 characters.
+ * `old` is undefined for a new Gate.
+ */
 export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string[] {
   const { accepted, ignored, foreignReasons } = acceptRequests(gate, old, user, now);
   const warnings = accepted

@@ -1,13 +1,18 @@
-/** References to Gates: `spec.gates` of a Rollout and of a FluxBinding, and the annotation `gate.fluxcd.io/gates: a,ns/b` of a Flux object. */
+/**
+ * References to Gates: `spec.gates` of a Rollout and of a FluxBinding, and the annotation `gate.fluxcd.io/gates:
+ * a,ns/b` of a Flux object.
+ */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, Rollout } from '../../api/types.ts';
-import { BEYOND } from '../admission/suspend/stateAnnotation.ts';
 import { splitNames } from '../kube/names.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** Stands for the Gates of an object that requires more than are evaluated. No Gate can have the name; it is always closed. */
+/** The name in place of Gates that are too many to be evaluated or listed. No Gate can have it. */
+export const BEYOND = '(too-many)';
+
+/** Stands for the Gates of an object that requires more than are evaluated. It is always closed. */
 export const TOO_MANY: NamespacedName = { namespace: '', name: BEYOND };
 
 export function isTooMany({ namespace, name }: NamespacedName): boolean {
@@ -27,7 +32,10 @@ export interface RequiredGate extends NamespacedName {
 /** No Gate can have the name, and one that does not exist counts as closed. */
 const UNKNOWN = '(unknown)';
 
-/** The Gates that the object of a FluxBinding requires. Those that an older version wrote are unknown, until the object's decorator writes them again. */
+/**
+ * The Gates that the object of a FluxBinding requires.
+ * Those that an older version wrote are unknown, until the object's decorator writes them again.
+ */
 export function gatesOf(spec: FluxBindingSpec | undefined): RequiredGate[] {
   return (spec?.gates ?? []).map(({ namespace, gate, selected }) => ({
     namespace,
@@ -38,7 +46,8 @@ export function gatesOf(spec: FluxBindingSpec | undefined): RequiredGate[] {
 
 /**
  * The Gates named, each once, in their order; a name without a namespace means the object's own.
- * `problems` has a sentence for each part that names no Gate. Such a part must not open anything: callers treat it as a closed gate.
+ * `problems` has a sentence for each part that names no Gate.
+ * Such a part must not open anything: callers treat it as a closed gate.
  */
 export function parseGateRefs(
   annotation: string | undefined,

@@ -1,9 +1,11 @@
 /**
- * Requests to open or close a Gate, and the webhook's record of those it accepted.
+ * Requests to open or close a Gate: which of them count now.
  *
- * Requests are in three places. The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and
- * the users who made them, so it comes first. The status is next: it survives where there is no webhook. The RFC's annotations
- * count alone only when they are newer than both: then they were written while the webhook was down.
+ * Requests are in three places.
+ * The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and the users who made them,
+ * so it comes first. The status is next: it survives if there is no webhook.
+ * The RFC's annotations count alone only when they are newer than both: then they were written while the webhook was
+ * down.
  */
 import {
   ACCEPTED_REQUEST,
@@ -21,7 +23,7 @@ import { isLegalTag } from '../kube/tag.ts';
 import { dayNumber, formatTime, LAST_INSTANT, parseTime, wholeSeconds } from '../kube/time.ts';
 
 export type GateAction = 'open' | 'close';
-const ACTIONS = ['open', 'close'] as const;
+export const ACTIONS = ['open', 'close'] as const;
 
 export interface GateRequest {
   action: GateAction;
@@ -40,7 +42,10 @@ export interface GateRequests {
   planned?: GateRequest;
   /** The timestamp of each action's last request that took effect: what a Git sync puts back is not a new request. */
   handled: RequestTimes;
-  /** What the annotations had at the last write that passed the webhook; a planned request called off may still be there. */
+  /**
+   * What the annotations had at the last write that passed the webhook; a planned request called off may still be
+   * there.
+   */
   seen?: RequestTimes;
   /** Who wrote the reason in each annotation: it does not count for any other user. */
   reasonBy?: Partial<Record<GateAction, string>>;
@@ -53,6 +58,9 @@ export const REASON_KEYS: Record<GateAction, string> = { open: OPEN_REASON, clos
 
 /** Longer reasons are cut: record and status store them permanently. */
 const MAX_REASON = 1024;
+
+/** Longer than any record of the webhook, with the longest reasons and user names. */
+const MAX_RECORD = 65_536;
 
 /** Clocks of laptops, API server and hooks differ: a timestamp at most this far ahead means now. */
 export const CLOCK_TOLERANCE_MS = 60_000;
@@ -69,7 +77,8 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
   // The webhook did not see these arrive: the timestamps alone decide, so that the answer is the same each time.
-  // Of two that were both far ahead at first, the later is the planned one and the other has to wait for its own second.
+  // Of two that were both far ahead at first, the later is the planned one and the other has to wait for its own
+  // second.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
   const ahead = ({ at }: GateRequest) => at > now + tolerance;
   const current = inOrder([known.current, ...fresh.filter((request) => !ahead(request))]).at(-1);
@@ -84,8 +93,8 @@ export function requestTimes(gate: Gate): EpochMs[] {
   return planned ? [...annotatedAt, planned.at] : annotatedAt;
 }
 
-/** Both annotations' requests where they parse, in the order in which they count: the later last, and close after open. */
-function annotatedRequests(gate: Gate): GateRequest[] {
+/** Both annotations' requests if they parse, in the order in which they count: the later last, and close after open. */
+export function annotatedRequests(gate: Gate): GateRequest[] {
   return inOrder(ACTIONS.map((action) => annotated(gate, action)));
 }
 
@@ -101,7 +110,8 @@ export function annotated(gate: Gate, action: GateAction): GateRequest | undefin
   return request;
 }
 
-function due(requests: GateRequests, now: EpochMs): GateRequests {
+/** The requests at `now`: a planned request whose time has come is the current one. */
+export function due(requests: GateRequests, now: EpochMs): GateRequests {
   const { planned, handled, seen } = requests;
   if (!planned || planned.at > now) return requests;
   return { current: planned, handled: { ...handled, [planned.action]: planned.at }, seen };
@@ -138,8 +148,6 @@ export function opensFor(value: string, next: { version: string; rollout: string
   return version === next.version && (rollout === undefined || rollout === next.rollout);
 }
 
-// Times and durations as they are written on Gates.
-
 /** Whole seconds. undefined for anything that is not an RFC 3339 time of a day that exists. */
 export function parseRequestTime(text: string | undefined): EpochMs | undefined {
   const at = parseTime(text);
@@ -148,7 +156,9 @@ export function parseRequestTime(text: string | undefined): EpochMs | undefined 
   return dayNumber(text.slice(0, 10)) === undefined || text.slice(11, 13) === '24' ? undefined : wholeSeconds(at);
 }
 
-/** Milliseconds in whole seconds, rounded up because stored times have no fraction. undefined when it does not parse. */
+/**
+ * Milliseconds in whole seconds, rounded up because stored times have no fraction. undefined when it does not parse.
+ */
 export function parseWindow(text: string): number | undefined {
   const window = parseDuration(text);
   return window === undefined ? undefined : Math.ceil(window / 1000) * 1000;
@@ -159,12 +169,7 @@ export function after(at: EpochMs, duration: number): EpochMs {
   return Math.min(at + duration, LAST_INSTANT);
 }
 
-// The record: the JSON text of the annotation ACCEPTED_REQUEST.
-
-/** Longer than any text of ours, with the longest reasons and user names. */
-const MAX_LENGTH = 65_536;
-
-/** The text of the record; equal requests give equal text. */
+/** The JSON text of the annotation ACCEPTED_REQUEST; equal requests give equal text. */
 export function formatAcceptedRequests({ current, planned, handled, seen = {}, reasonBy }: GateRequests): string {
   const formatted = (at: EpochMs | undefined) => (at === undefined ? undefined : formatTime(at));
   const times = ({ open, close }: RequestTimes) => ({ open: formatted(open), close: formatted(close) });
@@ -180,9 +185,9 @@ export function formatAcceptedRequests({ current, planned, handled, seen = {}, r
   });
 }
 
-/** undefined when there is no text or it is not ours. */
+/** The requests in a text of ACCEPTED_REQUEST; undefined for one that the webhook didn't write. */
 export function parseAcceptedRequests(text: string | undefined): GateRequests | undefined {
-  if (!text || text.length > MAX_LENGTH) return undefined;
+  if (!text || text.length > MAX_RECORD) return undefined;
   const times = (value: Stored) => ({
     open: parseRequestTime(textIn(value?.open)),
     close: parseRequestTime(textIn(value?.close)),
@@ -216,102 +221,4 @@ function parseRequest(value: Stored): GateRequest | undefined {
 
 function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-// How a write of a Gate becomes requests: which annotation brings one, and the record that is kept. Only an annotation that this write changes is a
-// request; the one that arrived last counts, whatever the timestamps are. Two things look like requests and are not: Flux putting back Git's value over
-// a user's (its timestamp is older than one already handled), and a user's own text in the record.
-
-export interface AcceptedRequests {
-  /** The text of ACCEPTED_REQUEST; undefined before the first request. */
-  record: string | undefined;
-  accepted: GateRequest[];
-  /** Changed annotations that request nothing new. */
-  ignored: GateRequest[];
-  /** Actions whose annotated reason another user gave for an earlier request: it is not this one's. */
-  foreignReasons: GateAction[];
-}
-
-export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, now: EpochMs): AcceptedRequests {
-  let requests = old ? before(old, now) : { handled: {} };
-  const accepted: GateRequest[] = [];
-  const ignored: GateRequest[] = [];
-  const reasonBy = reasonsOf(gate, old, by, requests);
-  const isForeign = ({ action, reason }: GateRequest) => reason !== undefined && reasonBy[action] !== by;
-  const annotations = annotatedRequests(gate);
-  for (const request of annotations.filter(({ action }) => changed(REQUESTED_AT_KEYS[action], gate, old))) {
-    if (isHandled(request, requests)) {
-      ignored.push(request);
-    } else {
-      const { reason, ...bare } = request;
-      requests = addRequest(requests, { ...(isForeign(request) ? bare : request), by }, now);
-      accepted.push(request);
-    }
-  }
-  if (accepted.length === 0 && changed(OPEN_FOR, gate, old)) requests = narrow(requests, gate, by);
-  const seen = Object.fromEntries(annotations.map(({ action, at }) => [action, at]));
-  const isRecorded = requests.current !== undefined || requests.planned !== undefined;
-  return {
-    record: isRecorded ? formatAcceptedRequests({ ...requests, seen, reasonBy }) : undefined,
-    accepted,
-    ignored,
-    foreignReasons: accepted.filter(isForeign).map(({ action }) => action),
-  };
-}
-
-/** The users who gave the reasons in the annotations, this write included. */
-function reasonsOf(gate: Gate, old: Gate | undefined, by: string, { current, planned }: GateRequests) {
-  const known = parseAcceptedRequests(old?.metadata.annotations?.[ACCEPTED_REQUEST])?.reasonBy;
-  const reasonBy: Partial<Record<GateAction, string>> = {};
-  for (const action of ACTIONS) {
-    const reason = gate.metadata.annotations?.[REASON_KEYS[action]];
-    if (reason === undefined) continue;
-    // Records from before such names were kept: the request with that reason has its user.
-    const request = [current, planned].find((each) => each?.action === action && each.reason === reason);
-    const author = changed(REASON_KEYS[action], gate, old) ? by : (known?.[action] ?? request?.by);
-    if (author !== undefined) reasonBy[action] = author;
-  }
-  return reasonBy;
-}
-
-function changed(key: string, gate: Gate, old: Gate | undefined): boolean {
-  return gate.metadata.annotations?.[key] !== old?.metadata.annotations?.[key];
-}
-
-/** As stored, with the timestamps that the annotations had, those from before there was a webhook included. */
-function before(old: Gate, now: EpochMs): GateRequests {
-  const requests = gateRequestsOf(old, now);
-  const handled = { ...requests.handled };
-  for (const { action, at } of annotatedRequests(old)) {
-    if (at <= now + CLOCK_TOLERANCE_MS) handled[action] ??= at;
-  }
-  return { ...requests, handled };
-}
-
-function isHandled({ action, at }: GateRequest, { planned, handled }: GateRequests): boolean {
-  if (planned?.action === action && planned.at === at) return true;
-  const last = handled[action];
-  // Two users' clocks may differ; a sync puts back the exact time, or one from long ago.
-  return last !== undefined && (at === last || at <= last - CLOCK_TOLERANCE_MS);
-}
-
-/** Adds a request, which then takes effect. */
-function addRequest(requests: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
-  const { current, handled, seen } = due(requests, now);
-  if (request.at > now + CLOCK_TOLERANCE_MS) return { current, planned: request, handled, seen };
-  return { current: request, handled: { ...handled, [request.action]: request.at }, seen };
-}
-
-/** A version named after the opening narrows it. One that is taken away does not widen it: Flux strips annotations. */
-function narrow(requests: GateRequests, gate: Gate, by: string): GateRequests {
-  const version = gate.metadata.annotations?.[OPEN_FOR];
-  const open = annotated(gate, 'open');
-  const limit = (request: GateRequest | undefined, annotatedAt: EpochMs | undefined): GateRequest | undefined =>
-    request?.action === 'open' && open?.at === annotatedAt ? { ...request, by, for: version! } : request;
-  if (!version) return requests;
-  return {
-    ...requests,
-    current: limit(requests.current, requests.handled.open),
-    planned: limit(requests.planned, requests.planned?.at),
-  };
 }

@@ -16,7 +16,9 @@ const SELECTS_BEYOND = '';
 
 type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
 
-/** The rules for Gates that may select an object of the namespace, for a customize hook: the same for all objects there. */
+/**
+ * The rules for Gates that may select an object of the namespace, for a customize hook: the same for all objects there.
+ */
 export function selectingGateRules(namespace: string, label: SelectsLabel): RelatedResourceRule[] {
   return [
     // In one rule for all, the Gates of one namespace would be a burden to every other.
@@ -25,7 +27,10 @@ export function selectingGateRules(namespace: string, label: SelectsLabel): Rela
   ];
 }
 
-/** The lists of Gates that may select an object of the namespace, each one more than the limit where there are more: see isTruncated. */
+/**
+ * The lists of Gates that may select an object of the namespace, each one more than the limit if there are more: see
+ * isTruncated.
+ */
 export function selectingGateLists(
   namespace: string,
   label: SelectsLabel,
@@ -54,7 +59,10 @@ export function gateSelects(
   return kind !== undefined && namesKind(gate, kind) && matches(gate, object, namespaceLabels);
 }
 
-/** Only a Gate whose `kinds` lists them selects Rollouts: an older one, written for Flux objects, must not begin to hold deployments. */
+/**
+ * Only a Gate whose `kinds` lists them selects Rollouts: an older one, written for Flux objects, must not begin to hold
+ * deployments.
+ */
 export function gateSelectsRollout(
   gate: Gate,
   rollout: Rollout,
@@ -74,9 +82,11 @@ function namesRollouts({ spec }: Gate): boolean {
 }
 
 /**
- * Whether the Gate selects by namespace and labels. An absent namespaceSelector means the Gate's own namespace, an empty one all;
- * an absent labelSelector means all objects. A selector that does not compile selects nothing: the Gate itself says so
- * (admission denies it), and one such Gate must not stop the hooks of every Flux object.
+ * Whether the Gate selects by namespace and labels.
+ * An absent namespaceSelector means the Gate's own namespace, an empty one all; an absent labelSelector means all
+ * objects.
+ * A selector that does not compile selects nothing: the Gate itself says so (admission denies it), and one such Gate
+ * must not stop the hooks of every Flux object.
  */
 function matches(
   { spec, metadata }: Gate,
@@ -125,8 +135,9 @@ export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
 }
 
 /**
- * The requirers that keep a closed Gate from being deleted: those of its own namespace, and those that it selects. One of another namespace that
- * only names it does not: any user may name any Gate, and an object that names one that does not exist stays held.
+ * The requirers that keep a closed Gate from being deleted: those of its own namespace, and those that it selects.
+ * One of another namespace that only names it does not: any user may name any Gate, and an object that names one that
+ * does not exist stays held.
  */
 export function holdersOf(gate: Gate, requiring: Requiring): Requirer[] {
   const { namespace } = identityOf(gate);

@@ -25,9 +25,10 @@ import {
   requestTimes,
 } from './gateRequests.ts';
 
-// Evaluations of Gates are cached for as long as they cannot change: one Gate is evaluated in every write and every sync of all that it holds. The key is what
-// an evaluation reads and not the resourceVersion, since admission sees proposed Gates. The function stays pure: the cache returns what
-// would be computed, even if the clock is set back.
+// Evaluations of Gates are cached for as long as they cannot change: one Gate is evaluated in every write and every
+// sync of all that it holds.
+// The key is what an evaluation reads and not the resourceVersion, since admission sees proposed Gates.
+// The function stays pure: the cache returns what would be computed, even if the clock is set back.
 
 /** All that an evaluation reads. Add here what it is to read; a property test compares. */
 const ANNOTATIONS = [ACCEPTED_REQUEST, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_FOR, OPEN_REASON, OPEN_REQUESTED_AT];
@@ -161,19 +162,21 @@ function messageOf(state: GateState, cause: GateRequest | undefined, until?: Epo
 }
 
 /**
- * Tells one closing of a Gate from any other: which request made it, and when it ends by itself. Empty for a Gate that is closed
- * by default. A planned request does not count before its time.
+ * Tells one closing of a Gate from any other: which request made it, and when it ends by itself.
+ * Empty for a Gate that is closed by default. A planned request does not count before its time.
  */
 export function closingOf({ request, planned, until }: GateEvaluation): string {
   const by = request ? `${request.action}=${formatTime(request.at)}` : '';
   return until === undefined || until === planned?.at ? by : `${by}~${formatTime(until)}`;
 }
 
-// What a Gate is at each instant: its default, over that its calendar, over that what was requested. A gate without a schedule goes by the RFC: a
-// request away from the default holds for the window, or without one until the opposite request; a request towards the default ends that at once.
-// An opening for one version is always away from the default: everything else sees the gate closed. On a gate with a schedule every request holds
-// for the window and beats the calendar. Without a window a closing holds until somebody opens, and an opening until the calendar's next change:
-// one hotfix must not end the freeze of every Friday to come.
+// What a Gate is at each instant: its default, over that its calendar, over that what was requested.
+// A gate without a schedule goes by the RFC: a request away from the default holds for the window, or without one until
+// the opposite request; a request towards the default ends that at once.
+// An opening for one version is always away from the default: everything else sees the gate closed.
+// On a gate with a schedule every request holds for the window and beats the calendar.
+// Without a window a closing holds until somebody opens, and an opening until the calendar's next change: one hotfix
+// must not end the freeze of every Friday to come.
 
 /** `for` and closed: open for that version only. */
 interface GateState {
@@ -197,7 +200,10 @@ interface Timeline {
   requests: GateRequests;
 }
 
-/** The planned request, the end of an override, and the calendar's next change after each: no gate has more steps in a row. */
+/**
+ * The planned request, the end of an override, and the calendar's next change after each: no gate has more steps in a
+ * row.
+ */
 const MAX_STEPS = 8;
 
 function stateAt(timeline: Timeline, at: EpochMs): GateState {

@@ -1,4 +1,6 @@
-/** A Gate's status: the RFC's fields; the user, reason and next transition; its Events; and when to compute it again. */
+/**
+ * A Gate's status: the RFC's fields; the user, reason and next transition; its Events; and when to compute it again.
+ */
 import { GATE_CLOSED, OPENED, READY, RECEIVER_READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
@@ -22,12 +24,17 @@ const REACHES_MS = 10_000;
 
 /** For Gates without `spec.interval`: the count of what requires them is at most this old. */
 const DEFAULT_MS = 60_000;
-/** Objects that a Gate selects report it some seconds after the Gate has changed: until then they are counted more often. */
+/**
+ * Objects that a Gate selects report it some seconds after the Gate has changed: until then they are counted more
+ * often.
+ */
 const SETTLES_MS = 60_000;
 const SETTLING_MS = 5000;
 const SHORTEST_MS = 1000;
 const LONGEST_MS = LIMITS.resyncAfterSeconds * 1000;
-/** Gates created together do not stay in step: an interval is cut short by up to a tenth, always the same for one Gate. */
+/**
+ * Gates created together do not stay in step: an interval is cut short by up to a tenth, always the same for one Gate.
+ */
 const SPREAD = 0.1;
 
 /** What the hook has read of the cluster. */
@@ -38,7 +45,7 @@ export interface GateFacts {
   unheld?: GateStatus['notHeldObjects'] | undefined;
   /** The Flux objects that are still suspended although the Gate is open. */
   unresumed?: GateStatus['notResumedObjects'] | undefined;
-  /** What was approved; undefined where nothing asks for approvals. */
+  /** What was approved; undefined if nothing asks for approvals. */
   approvals?: ApprovalsStatus | undefined;
   /** undefined when the Gate takes no calls. */
   receiver?: { path: string } | { problem: string; reason: string } | undefined;

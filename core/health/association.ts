@@ -61,10 +61,11 @@ export function needsNamespaceLabels(rollouts: readonly Rollout[]): boolean {
   return rollouts.some((rollout) => rollout.spec?.healthCheckSelector?.namespaceSelector !== undefined);
 }
 
-// Which Rollouts wake a HealthCheck, and are sent along: those of its namespace that may watch or reset it. In a namespace of many, all of them would be each
-// time one of them changes. So a Rollout has a label for one of the pairs that its selector asks for, and a HealthCheck relates those with
-// one of its own pairs, and those without the label, which may watch anything. One that watches nothing says so: it resets what nobody watches, and only that
-// is told of it.
+// Which Rollouts wake a HealthCheck, and are sent along: those of its namespace that may watch or reset it.
+// In a namespace of many, all of them would be each time one of them changes.
+// So a Rollout has a label for one of the pairs that its selector asks for, and a HealthCheck relates those with one of
+// its own pairs, and those without the label, which may watch anything.
+// One that watches nothing says so: it resets what nobody watches, and only that is told of it.
 
 /** Below that all of a namespace are related: a rule without labels costs Metacontroller a quarter of one with. */
 const CROWDED_FROM = 20;

@@ -2,7 +2,7 @@
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 
-/** `object`: undefined where there is none, which allows nothing. */
+/** `object`: undefined if there is none, which allows nothing. */
 export function mayBeWatched(object: Pick<KubeObject, 'metadata'> | undefined, from: string): boolean {
   const namespaces = (object?.metadata.annotations?.[WATCHED_FROM] ?? '').split(',');
   return namespaces.some((name) => ['*', from].includes(name.trim()));

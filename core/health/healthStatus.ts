@@ -13,13 +13,15 @@ export type Verdict = {
 } & (
   | { health: 'Healthy'; message: string }
   /**
-   * `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before. `again`: one that it has
-   * applied, which says nothing new at all; each of its reconciliations would be two writes otherwise.
+   * `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before.
+   * `again`: one that it has applied, which says nothing new at all; each of its reconciliations would be two writes
+   * otherwise.
    */
   | { health: 'Pending'; message: string; attempting?: boolean; again?: boolean }
   /**
-   * `failedAt`: when it failed, as far as the failed objects say. `absent`: what the check is about does not exist, which
-   * is not a failure yet where it has not existed since the deployment: a Git sync creates a HealthCheck before its Kustomization.
+   * `failedAt`: when it failed, as far as the failed objects say.
+   * `absent`: what the check is about does not exist, which is not a failure yet if it has not existed since the
+   * deployment: a Git sync creates a HealthCheck before its Kustomization.
    */
   | { health: 'Unhealthy'; message: string; failedAt?: EpochMs | undefined; absent?: true }
   /** What is needed could not be read. That is not a failure: the health stays as it was. */
@@ -31,7 +33,7 @@ const MAX_MESSAGE = 16_384;
 
 /**
  * The status after a verdict. `lastChangeTime` moves only when `status` does. `lastErrorTime` is the latch that a bake
- * reads: it stays through a recovery, never moves back and never lies in the future; only a reset clears it. Where the
+ * reads: it stays through a recovery, never moves back and never lies in the future; only a reset clears it. If the
  * verdict has no time of its own, a failure began when it was first seen: a time that moved with each look would
  * fail every later deployment, and would make the hook call itself forever.
  */
@@ -52,7 +54,7 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   };
 }
 
-/** Until when it was Healthy, of what is deployed now; undefined where it was not. */
+/** Until when it was Healthy, of what is deployed now; undefined if it was not. */
 export function healthyUntil(before: HealthStatus | undefined, now: EpochMs): EpochMs | undefined {
   return before?.status === 'Healthy' ? now : parseTime(before?.lastHealthyTime);
 }
@@ -100,7 +102,10 @@ export function resetStatus(before: HealthStatus | undefined, now: EpochMs): Hea
   return { status: 'Pending', message: RESET, lastChangeTime: changedAfter(before?.lastChangeTime, now, 1000) };
 }
 
-/** Now, or so many milliseconds after the change before, where that was in this second or our clock was ahead by seconds then. */
+/**
+ * Now, or so many milliseconds after the change before, if that was in this second or our clock was ahead by seconds
+ * then.
+ */
 function changedAfter(before: string | undefined, now: EpochMs, leastMs: number): string {
   const known = parseTime(before);
   const isNear = known !== undefined && known > now - leastMs - 1000 && known < now + NEAR_MS;

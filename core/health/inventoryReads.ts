@@ -40,8 +40,8 @@ function howToRead({ apiVersion, kind, names }: Read): Read['how'] {
 const MAX_LABEL_VALUE = 63;
 
 /**
- * The label selector of what Flux has applied for a Kustomization, which may be a few of thousands in a namespace; undefined where its name
- * is too long for a label. An object that Flux found and left as it was may lack the labels.
+ * The label selector of what Flux has applied for a Kustomization, which may be a few of thousands in a namespace;
+ * undefined if its name is too long for a label. An object that Flux found and left as it was may lack the labels.
  */
 export function appliedSelector({ metadata }: Kustomization): string | undefined {
   const { name = '', namespace = '' } = metadata;

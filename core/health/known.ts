@@ -1,6 +1,7 @@
 /**
- * The reports of HealthChecks when a deployment started. Later reports are recognized by comparison, not by time: the clocks of
- * reporters may be wrong by hours, and an error that was known at the commit is not the new version's.
+ * The reports of HealthChecks when a deployment started.
+ * Later reports are recognized by comparison, not by time: the clocks of reporters may be wrong by hours, and an error
+ * that was known at the commit is not the new version's.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
@@ -13,8 +14,8 @@ type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
 type Report = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
 
 /**
- * What the checks have reported by now, for the head of a history; at most `LIMITS.knownHealth` of them. `before`: what was known so far.
- * A reset removes an error from a check, and its reporter may write it again.
+ * What the checks have reported by now, for the head of a history; at most `LIMITS.knownHealth` of them.
+ * `before`: what was known so far. A reset removes an error from a check, and its reporter may write it again.
  */
 export function knownHealth(checks: readonly HealthCheck[], before: readonly KnownHealth[] = []): KnownHealth[] {
   const errors = new Map(before.map((known) => [keyOf(known), known.lastErrorTime]));

@@ -25,7 +25,7 @@ import { FAILED_KUSTOMIZATION } from './objects/kindHealth.ts';
 import { listLines, type ObservedResource, resourceHealth } from './objects/resources.ts';
 
 interface OwnHealth {
-  /** The verdict, where no object needs to be read. */
+  /** The verdict, if no object needs to be read. */
   settled?: Verdict;
   /** Why the Kustomization itself is not healthy yet. */
   pending: string | undefined;
@@ -65,7 +65,10 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   return { ...base, inventory: notEvaluatedByFlux(kustomization, inventory) };
 }
 
-/** Where Flux waits for objects by `healthCheckExprs`, its Ready condition is their health: what else they say is not what the team has defined. */
+/**
+ * If Flux waits for objects by `healthCheckExprs`, its Ready condition is their health: what else they say is not what
+ * the team has defined.
+ */
 function notEvaluatedByFlux({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
   const { wait, healthChecks, healthCheckExprs } = (spec ?? {}) as Record<string, unknown>;
   const kindsOf = (list: unknown) =>
@@ -156,16 +159,19 @@ function isOldFailure(at: EpochMs, revision: Revision, cutoff: EpochMs | undefin
 
 const pendingText = (reason: string) => `Kustomization pending: ${reason}`;
 
-// Whether what a Kustomization's objects show is the health of what should be running now, or of what ran before: the Go controller does not tell
-// them apart (docs/reference/quirks.md, Q28). Trap: kustomize-controller moves `status.observedGeneration` only when it succeeds; a failure at the
-// current generation shows in the Ready condition's own `observedGeneration`.
+// Whether what a Kustomization's objects show is the health of what should be running now, or of what ran before: the
+// Go controller does not tell them apart (docs/reference/quirks.md, Q28).
+// Trap: kustomize-controller moves `status.observedGeneration` only when it succeeds; a failure at the current
+// generation shows in the Ready condition's own `observedGeneration`.
 
 interface Revision {
-  /** Why good health would not be the new revision's; undefined where it would. */
+  /** Why good health would not be the new revision's; undefined if it would. */
   waiting?: string;
   /** Flux works on, or has worked on, exactly what should run now. */
   attempted: boolean;
-  /** A failure before this instant is the old revision's; Infinity while Flux has not begun, 0 where nothing ran before. */
+  /**
+   * A failure before this instant is the old revision's; Infinity while Flux has not begun, 0 if nothing ran before.
+   */
   failuresCountFrom: EpochMs;
 }
 
@@ -228,8 +234,8 @@ function notFetched(source: FluxObject, artifact: string | undefined): string | 
 }
 
 /**
- * What is applied says nothing of the attempt: after a rollback the artifact is the one that was applied last, while the
- * failure in Ready is still that of the version between.
+ * What is applied says nothing of the attempt: after a rollback the artifact is the one that was applied last, while
+ * the failure in Ready is still that of the version between.
  */
 function notAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
   const { lastAttemptedRevision, lastAppliedRevision: applied } = status ?? {};

@@ -43,7 +43,7 @@ function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
   return { problem: `invalid kustomization reference format: ${text}` };
 }
 
-/** Milliseconds: 30 s where the annotation is absent or does not parse, at least 5 s. */
+/** Milliseconds: 30 s if the annotation is absent or does not parse, at least 5 s. */
 export function requeueInterval(healthCheck: HealthCheck): number {
   const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_INTERVAL_MS;
   return Math.max(wanted, MIN_MS);
@@ -51,13 +51,15 @@ export function requeueInterval(healthCheck: HealthCheck): number {
 
 const DEFAULT_GRACE_MS = 60_000;
 
-/** Milliseconds: a minute where the annotation is absent or does not parse. */
+/** Milliseconds: a minute if the annotation is absent or does not parse. */
 export function gracePeriod(healthCheck: HealthCheck): number {
   return parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_GRACE_PERIOD]) ?? DEFAULT_GRACE_MS;
 }
 
-// How often a HealthCheck of class kustomization is looked at. Each look reads its Kustomization, the source and what was applied from the API server. What is
-// Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks once more (hooks/rollout/rollout.ts).
+// How often a HealthCheck of class kustomization is looked at.
+// Each look reads its Kustomization, the source and what was applied from the API server.
+// What is Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks
+// once more (hooks/rollout/rollout.ts).
 
 const REST_MS = 600_000;
 
@@ -76,7 +78,10 @@ export function restsAfter(healthCheck: HealthCheck, { health }: Verdict, isWatc
   );
 }
 
-/** Milliseconds. At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart. */
+/**
+ * Milliseconds.
+ * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart.
+ */
 export function nextLookup(healthCheck: HealthCheck, atRest: boolean): number {
   if (!atRest) return requeueInterval(healthCheck);
   const fraction = Number.parseInt(shortHash(healthCheck.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
@@ -84,8 +89,8 @@ export function nextLookup(healthCheck: HealthCheck, atRest: boolean): number {
 }
 
 /**
- * Whether Flux began a moment ago to reconcile: it writes what it is doing several times a second, and at the end how it went. That is the time to look;
- * what takes longer is looked at meanwhile.
+ * Whether Flux began a moment ago to reconcile: it writes what it is doing several times a second, and at the end how
+ * it went. That is the time to look; what takes longer is looked at meanwhile.
  */
 export function fluxIsAtWork(kustomization: Kustomization | undefined, now: EpochMs): boolean {
   if (!kustomization) return false;

@@ -1,4 +1,6 @@
-/** Reading fields of any object for kstatus: what is absent or of another type is treated as absent, never thrown on. */
+/**
+ * Reading fields of any object for kstatus: what is absent or of another type is treated as absent, never thrown on.
+ */
 import type { AnyObject } from '../../api/kubernetes.ts';
 
 /** A condition as some controller wrote it: every field may be missing. */

@@ -20,7 +20,10 @@ export function falseCondition(type: string, reason: string, message: string): N
 /** The length of a message that a CRD takes: with a longer one the whole status would be refused. */
 const MAX_MESSAGE = 32_768;
 
-/** A new list with the condition in it. `lastTransitionTime` moves only when `status` does; order is kept. Messages quote what tenants write, on one line. */
+/**
+ * A new list with the condition in it. `lastTransitionTime` moves only when `status` does; order is kept.
+ * Messages quote what tenants write, on one line.
+ */
 export function setCondition<C extends Condition>(
   conditions: readonly C[] | undefined,
   { commands = [], ...condition }: NewCondition,

@@ -15,7 +15,7 @@ export function parseDuration(text: string | undefined): number | undefined {
   return Number.isFinite(total) ? total : undefined;
 }
 
-/** The problem of a field that holds no duration; undefined where it is absent or holds one. */
+/** The problem of a field that holds no duration; undefined if it is absent or holds one. */
 export function durationProblem(field: string, text: string | undefined): string | undefined {
   if (text === undefined || parseDuration(text) !== undefined) return undefined;
   return `${field}: ${JSON.stringify(text)} is not a duration such as 90s, 5m or 1h30m`;

@@ -13,7 +13,7 @@ export interface NewEvent {
   about?: string;
   /** Where it belongs among the Events of its object in the same second. Follows from the rest but the message. */
   order?: string;
-  /** The version it is about, where it is about one deployment. */
+  /** The version it is about, if it is about one deployment. */
   version?: string;
   /** Recorded as an Event only: no notification is sent. */
   quiet?: boolean;
@@ -21,7 +21,7 @@ export interface NewEvent {
   forOthers?: string;
 }
 
-/** @param otherwise is used where the event does not say what it is about */
+/** @param otherwise is used if the event does not say what it is about */
 export function eventRecord(
   { about, commands, ...event }: NewEvent,
   regarding: AnyObject,

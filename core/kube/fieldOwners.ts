@@ -35,7 +35,7 @@ function writers(owners: Owners, before: unknown, after: unknown): Writers {
 /** For walks that do not ask who wrote. */
 export const NO_WRITERS: Writers = { at: () => NO_WRITERS, applied: () => false, repeated: () => false };
 
-/** Whether the request with this field manager is a server-side apply, and of `path` where that is given. */
+/** Whether the request with this field manager is a server-side apply, and of `path` if that is given. */
 export function isApplyBy(manager: string | undefined, object: AnyObject, path: readonly string[] = []): boolean {
   const entries = mainEntries(object).filter((entry) => entry.operation === 'Apply' && entry.manager === manager);
   if (path.length === 0) return entries.length > 0;

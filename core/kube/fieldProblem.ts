@@ -11,7 +11,10 @@ export function problemText({ field, value, reason }: FieldProblem): string {
   return `${field}: Invalid value: ${JSON.stringify(value)}: ${reason}`;
 }
 
-/** Problems that a write introduces. Those that were stored before may stay: otherwise nothing else on the object could change, its finalizers included. */
+/**
+ * Problems that a write introduces.
+ * Those that were stored before may stay: otherwise nothing else on the object could change, its finalizers included.
+ */
 export function newProblems(now: readonly string[], before: readonly string[] = []): string[] {
   const known = new Set(before);
   return now.filter((problem) => !known.has(problem));

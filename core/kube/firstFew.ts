@@ -5,7 +5,7 @@ export function firstFew(texts: readonly string[], count?: number): string {
   return few(texts, MAX_LISTED, count);
 }
 
-/** `a, b and 3 more`. `count`: where `texts` is only the beginning of the list. */
+/** `a, b and 3 more`. `count`: if `texts` is only the beginning of the list. */
 export function few(texts: readonly string[], most: number, count = texts.length): string {
   const shown = texts.slice(0, most);
   const more = count - shown.length;

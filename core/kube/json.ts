@@ -58,7 +58,7 @@ function setOwn(object: object, key: string, value: unknown): void {
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The value of a key; undefined where there is none. */
+/** The value of a key; undefined if there is none. */
 export function childOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Record<string, unknown>)[key];

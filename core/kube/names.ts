@@ -1,4 +1,4 @@
-/** Names of objects: as keys, in annotations, and where a label or a name is shorter than they are. */
+/** Names of objects: as keys, in annotations, and shortened to fit into a label or a name. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { BOUND_LABEL_SUFFIX } from '../../api/annotations.ts';
@@ -10,12 +10,12 @@ const MAX_VALUE = 63;
 const MAX_PREFIX = 253;
 const MAX_NAME = 253;
 
-/** Namespace and name, empty where there is none. */
+/** Namespace and name, empty if there is none. */
 export function identityOf({ metadata }: Pick<KubeObject, 'metadata'>): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
 }
 
-/** `namespace/name`; the name alone where there is no namespace. */
+/** `namespace/name`; the name alone if there is no namespace. */
 export function refKey({ namespace, name }: NamespacedName): string {
   return namespace ? `${namespace}/${name}` : name;
 }
@@ -26,7 +26,10 @@ export function groupOf(apiVersion: string): string {
   return slash < 0 ? '' : apiVersion.slice(0, slash);
 }
 
-/** The parts of a list in an annotation, `a, ns/b`, trimmed; undefined if there are more than the limit. An annotation may have 256 kB. */
+/**
+ * The parts of a list in an annotation, `a, ns/b`, trimmed; undefined if there are more than the limit.
+ * An annotation may have 256 kB.
+ */
 export function splitNames(text: string): string[] | undefined {
   const parts: string[] = [];
   for (let from = 0; from <= text.length; ) {
@@ -44,7 +47,7 @@ export function shortHash(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16);
 }
 
-/** The name itself where it fits into a label value, else its beginning and a hash. */
+/** The name itself if it fits into a label value, else its beginning and a hash. */
 export function labelValue(name: string): string {
   if (name.length <= MAX_VALUE) return name;
   return `${name.slice(0, MAX_VALUE - 17).replace(/[^a-z0-9]+$/, '')}-${shortHash(name)}`;
@@ -58,8 +61,9 @@ export function boundLabel(rollout: string): string {
 }
 
 /**
- * An object name made of parts; a hash replaces the end where it would be too long. Hashed names alone have the full length:
- * else a user could give an object the name that the hash of another name makes.
+ * An object name made of parts; a hash replaces the end if it would be too long.
+ * Hashed names alone have the full length: else a user could give an object the name that the hash of another name
+ * makes.
  */
 export function objectName(...parts: string[]): string {
   const name = parts.join('-').toLowerCase();

@@ -23,7 +23,10 @@ type Labels = Readonly<Record<string, string>>;
 const NAME = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** True for an absent or empty selector. Throws SelectorError if the selector is invalid, even if the labels could not match. */
+/**
+ * True for an absent or empty selector.
+ * Throws SelectorError if the selector is invalid, even if the labels could not match.
+ */
 export function matchesSelector(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
   return compileSelector(selector)(labels);
 }
@@ -44,7 +47,9 @@ export function toSelectorString(selector: LabelSelector | undefined): string {
   return [...equal, ...(selector?.matchExpressions ?? []).map(requirementText)].join(',');
 }
 
-/** The problem of a selector that does not compile, where `path` is the selector's field: the first problem, or none. */
+/**
+ * The problem of a selector that does not compile, where `path` is the selector's field: the first problem, or none.
+ */
 export function selectorProblems(selector: LabelSelector | undefined, path: string): FieldProblem[] {
   try {
     checkSelector(selector);

@@ -1,6 +1,7 @@
 /**
- * Whether objects have the shape in which the API server stores them. It vouches for that, so nothing is checked before a
- * decision; but where one has failed, this tells a bad request from a bug of ours.
+ * Whether objects have the shape in which the API server stores them.
+ * It vouches for that, so nothing is checked before a decision; but if one has failed, this tells a bad request from a
+ * bug of ours.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { SCHEMAS } from '../../api/generated/schemas.ts';
@@ -65,7 +66,7 @@ const FLUX = {
 const ajv = new Ajv({ strict: false });
 const compiled = new Map<string, ValidateFunction>();
 
-/** A sentence naming the field, or undefined where the object is in order. `where` is its place in the request. */
+/** A sentence naming the field, or undefined if the object is in order. `where` is its place in the request. */
 export function shapeProblem(object: unknown, where: string): string | undefined {
   const kind = (object as { kind?: unknown } | null)?.kind;
   const own = typeof kind === 'string' && Object.hasOwn(SCHEMAS, kind) ? kind : '';

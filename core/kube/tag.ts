@@ -11,7 +11,9 @@ export function isLegalTag(tag: string): boolean {
   return TAG.test(tag);
 }
 
-/** A version for a command, or a placeholder: what is no tag deploys nothing, and perhaps wants to be more than a word. */
+/**
+ * A version for a command, or a placeholder: what is no tag deploys nothing, and perhaps wants to be more than a word.
+ */
 export function tagWord(version: string | undefined): string {
   return version !== undefined && isLegalTag(version) ? version : '<version>';
 }

@@ -3,7 +3,10 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z: no other instants can be written, and the API server refuses a status with one. */
+/**
+ * 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z: no other instants can be written, and the API server refuses a status
+ * with one.
+ */
 const FIRST_INSTANT: EpochMs = -62_167_219_200_000;
 export const LAST_INSTANT: EpochMs = 253_402_300_799_000;
 
@@ -12,7 +15,7 @@ export function formatTime(at: EpochMs): string {
   return `${isoText(at).slice(0, 19)}Z`;
 }
 
-/** `2021-03-26T10:00:00.123Z`, or as formatTime where there is no fraction: for times that must differ within a second. */
+/** `2021-03-26T10:00:00.123Z`, or as formatTime if there is no fraction: for times that must differ within a second. */
 export function formatInstant(at: EpochMs): string {
   return isoText(at).replace('.000Z', 'Z');
 }

@@ -1,6 +1,6 @@
 /**
- * The Flux objects that report for an object of ours in Flux's Alerts, which select Flux's kinds only: one for each namespace concerned,
- * so that a freeze of three hundred objects is one message.
+ * The Flux objects that report for an object of ours in Flux's Alerts, which select Flux's kinds only: one for each
+ * namespace concerned, so that a freeze of three hundred objects is one message.
  */
 import { BOUND_KINDS, GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';

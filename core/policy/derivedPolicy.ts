@@ -1,6 +1,6 @@
 /**
- * `spec.writeBack`: an ImagePolicy that selects exactly the deployed tag, for an ImageUpdateAutomation to commit. Git sets the fields of the
- * bound objects then, and rollout-hooks sets none.
+ * `spec.writeBack`: an ImagePolicy that selects exactly the deployed tag, for an ImageUpdateAutomation to commit.
+ * Git sets the fields of the bound objects then, and rollout-hooks sets none.
  */
 import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
@@ -18,7 +18,7 @@ const MAX_NAME = 253;
 const COPIED = ['digestReflectionPolicy', 'interval'] as const;
 const MAX_COPIED = 64;
 
-/** The name of the derived ImagePolicy; undefined where the Rollout itself sets the fields of its objects. */
+/** The name of the derived ImagePolicy; undefined if the Rollout itself sets the fields of its objects. */
 export function writeBackName(rollout: Rollout | undefined): string | undefined {
   return rollout?.spec?.writeBack?.imagePolicy || undefined;
 }
@@ -37,8 +37,9 @@ interface WriteBack {
 }
 
 /**
- * From the history as stored, not as about to be stored: that status may be refused. Where it is not known what to select, the policy stays as
- * it is: without it, or with another one, Flux would commit something else, or nothing any more.
+ * From the history as stored, not as about to be stored: that status may be refused.
+ * If it is not known what to select, the policy stays as it is: without it, or with another one, Flux would commit
+ * something else, or nothing any more.
  */
 export function derivedPolicy({ rollout, imagePolicy, derivedPolicy: before }: WriteBack): ImagePolicy | undefined {
   const name = writeBackName(rollout);

@@ -13,7 +13,10 @@ export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest
   return latestRef?.digest ? { tag, digest: latestRef.digest } : { tag };
 }
 
-/** The tag that Flux has selected by the policy as it is now; undefined while its status is of an older spec, or says that nothing could be selected. */
+/**
+ * The tag that Flux has selected by the policy as it is now; undefined while its status is of an older spec, or says
+ * that nothing could be selected.
+ */
 export function selectedTag(policy: ImagePolicy | undefined): string | undefined {
   const { observedGeneration, conditions } = policy?.status ?? {};
   const isOfThis = observedGeneration !== undefined && observedGeneration === policy?.metadata.generation;

@@ -12,8 +12,9 @@ export interface PolicyRules {
   /** Why the policy cannot select the tag; undefined when it can. */
   refusal(tag: string): string | undefined;
   /**
-   * Positive when a is newer than b, 0 when equal, undefined when the policy cannot rank one of them. `20260301` is no version to a
-   * semver policy, which could not select it: read as one it would be newer than all. `loosely`: read as one all the same.
+   * Positive when a is newer than b, 0 when equal, undefined when the policy cannot rank one of them.
+   * `20260301` is no version to a semver policy, which could not select it: read as one it would be newer than all.
+   * `loosely`: read as one all the same.
    */
   rank(a: string, b: string, loosely?: boolean): number | undefined;
 }

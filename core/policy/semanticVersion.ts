@@ -1,10 +1,10 @@
 /**
- * Versions as Flux's library reads and orders them (Masterminds/semver). The comparing is npm's semver's; what stands here
- * turns Flux's forms into its own.
+ * Versions as Flux's library reads and orders them (Masterminds/semver).
+ * The comparing is npm's semver's; what stands here turns Flux's forms into its own.
  */
 import { compare, SemVer } from 'semver';
 
-/** A bigint where it may be too large for a number. The two compare, but are never equal by `===`. */
+/** A bigint if it may be too large for a number. The two compare, but are never equal by `===`. */
 type Numeral = number | bigint;
 
 export interface Version {
@@ -13,7 +13,7 @@ export interface Version {
   prerelease: readonly string[];
   /** Whether an ImagePolicy takes it: three numbers, no leading zeros, at most one leading `v` (fluxcd/pkg/version). */
   strict: boolean;
-  /** npm's form of a version with a prerelease; absent where npm's semver cannot hold its numbers. */
+  /** npm's form of a version with a prerelease; absent if npm's semver cannot hold its numbers. */
   plain?: SemVer;
 }
 
@@ -31,7 +31,10 @@ const WORDS = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*';
 const USUAL = /^v?(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})$/;
 const VERSION = new RegExp(`^v?${NUMBER}(?:\\.${NUMBER})?(?:\\.${NUMBER})?(?:-(${WORDS}))?(?:\\+${WORDS})?$`);
 
-/** undefined when the text is not a version. Missing numbers are 0 and leading zeros do not count, as in the library's NewVersion. */
+/**
+ * undefined when the text is not a version.
+ * Missing numbers are 0 and leading zeros do not count, as in the library's NewVersion.
+ */
 export function parseVersion(text: string): Version | undefined {
   const usual = USUAL.exec(text);
   if (usual) return { numbers: [Number(usual[1]), Number(usual[2]), Number(usual[3])], prerelease: [], strict: true };
@@ -71,7 +74,8 @@ function npmTexts(versions: readonly Version[]): string[] {
 function npmText({ numbers, prerelease }: Version, replace = (number: Numeral) => number): string {
   const words = prerelease.map((word) => {
     if (isNumber(word)) return String(replace(numeral(word)));
-    // Digits beyond 64 bits are a word to the library. With a hyphen, the first of all characters, they are one to npm too.
+    // Digits beyond 64 bits are a word to the library.
+    // With a hyphen, the first of all characters, they are one to npm too.
     return /^\d+$/.test(word) ? `${word}-` : word;
   });
   const core = numbers.map(replace).join('.');

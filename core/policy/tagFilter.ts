@@ -1,8 +1,10 @@
 /**
- * ImagePolicy's `spec.filterTags`: a Go regular expression and a template. The part it extracts is what the policy orders by.
+ * ImagePolicy's `spec.filterTags`: a Go regular expression and a template.
+ * The part it extracts is what the policy orders by.
  *
- * The expressions are tenants' text. RE2JS is Go's regexp in JavaScript: the same syntax, the same limits of repetition and
- * nesting, and time linear in expression and tag.
+ * The expressions are tenants' text.
+ * RE2JS is Go's regexp in JavaScript: the same syntax, the same limits of repetition and nesting, and time linear in
+ * expression and tag.
  */
 import { RE2JS } from 're2js';
 import { LIMITS } from '../limits.ts';
@@ -16,10 +18,16 @@ const MAX_TAG = 128;
 /** Longest text that is extracted from a tag. */
 const MAX_EXTRACTED = 256;
 const MAX_PATTERNS = 64;
-/** One that is read in sequence and does not fit always misses: room for all tags of two Rollouts that share the expression. */
+/**
+ * One that is read in sequence and does not fit always misses: room for all tags of two Rollouts that share the
+ * expression.
+ */
 const MAX_TAGS = 2 * (LIMITS.availableReleases + LIMITS.history);
 
-/** Each decision asks for all tags again. What one costs without this memo is bounded by LIMITS.patternSize and patternWork. */
+/**
+ * Each decision asks for all tags again.
+ * What one costs without this memo is bounded by LIMITS.patternSize and patternWork.
+ */
 const extracts = new Memo<Extract | { problem: string }>(MAX_PATTERNS);
 
 /** A pattern that cannot be used is a problem: a clause that says why. */

@@ -1,6 +1,6 @@
 /**
- * Ranges of an ImagePolicy's `policy.semver.range`, read as Flux's library does (Masterminds/semver, constraints.go), each
- * comparator turned into plain comparisons. Where the two read a form differently the library's reading stands.
+ * Ranges of an ImagePolicy's `policy.semver.range`, read as Flux's library does (Masterminds/semver, constraints.go),
+ * each comparator turned into plain comparisons. If the two read a form differently the library's reading stands.
  */
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 
@@ -44,7 +44,7 @@ export function parseRange(text: string): VersionRange | undefined {
   return (version) => groups.some((group) => group!(version));
 }
 
-/** Comparators that must all hold. A prerelease is in it only where one of them names a prerelease. */
+/** Comparators that must all hold. A prerelease is in it only if one of them names a prerelease. */
 function parseGroup(text: string): VersionRange | undefined {
   const comparators = tokens(text.trim())?.map(([operator, version]) => comparatorOf(operator, version));
   if (!comparators || comparators.some((comparator) => comparator === undefined)) return undefined;

@@ -8,7 +8,10 @@ import { annotated, CLOCK_TOLERANCE_MS, isOpenFor, REASON_KEYS, REQUESTED_AT_KEY
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
-/** 200 comes with the annotations that carry the request to the Gate (null removes one); the rest with a reason for our log. */
+/**
+ * 200 comes with the annotations that carry the request to the Gate (null removes one); the rest with a reason for our
+ * log.
+ */
 export type CallDecision =
   | { status: 200; annotations: Record<string, string | null> }
   | { status: 400 | 429; reason: string; retryAfterSeconds?: number };
@@ -19,7 +22,7 @@ interface VerifiedCall {
   /** Hashes that identify the call. */
   hashes: string[];
   body: Uint8Array;
-  /** The verified caller, who precedes the reason; undefined where a shared secret is all that is known. */
+  /** The verified caller, who precedes the reason; undefined if a shared secret is all that is known. */
   by?: string;
 }
 
@@ -99,7 +102,10 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
 // The calls that a Gate has accepted, stored on the Gate itself so that neither a restart nor another replica takes one
 // twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
 
-/** A call's timestamp may be five minutes off in both directions: after ten it is refused for its age. An ID token is refused earlier. */
+/**
+ * A call's timestamp may be five minutes off in both directions: after ten it is refused for its age.
+ * An ID token is refused earlier.
+ */
 const KEEP_MS = 10 * 60_000 + 1000;
 /** Calls that one Gate takes in a minute, all replicas together. */
 const CALLS_PER_MINUTE = 10;
@@ -124,12 +130,18 @@ function formatUsedCalls(calls: readonly UsedCall[]): string {
   return calls.map(({ at, hashes }) => `${Math.floor(at / 1000)}:${hashes.join('.')}`).join(',');
 }
 
-/** Both the nonce and the signature: the signature does not cover the nonce, so a new nonce on an old call proves nothing. */
+/**
+ * Both the nonce and the signature: the signature does not cover the nonce, so a new nonce on an old call proves
+ * nothing.
+ */
 export function callHashes(nonce: string, signature: string): string[] {
   return [shortHash(`nonce ${nonce}`), shortHash(`signature ${signature}`)];
 }
 
-/** For the webhook: what this write must store. `text` is that of a write that makes a request. No writer can remove a call that still counts. */
+/**
+ * For the webhook: what this write must store. `text` is that of a write that makes a request.
+ * No writer can remove a call that still counts.
+ */
 export function keptCalls(text: string | undefined, oldText: string | undefined, now: EpochMs): string | undefined {
   const all = new Map(
     [...parseUsedCalls(oldText, now), ...parseUsedCalls(text, now)].map((c) => [c.hashes.join('.'), c]),

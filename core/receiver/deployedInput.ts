@@ -10,9 +10,9 @@ export interface DeployedInput {
   namespace: string;
   rollout: string;
   tag: string;
-  /** Empty where the ImagePolicy doesn't reflect it. */
+  /** Empty if the ImagePolicy doesn't reflect it. */
   digest: string;
-  /** The id of the deployment in the Rollout's history; empty where another writer left it out. */
+  /** The id of the deployment in the Rollout's history; empty if another writer left it out. */
   deployment: string;
 }
 

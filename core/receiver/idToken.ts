@@ -1,9 +1,9 @@
 /**
- * A call with an OIDC ID token that opens or closes a Gate: what `spec.receiver.oidc` asks of the token. Its signature, issuer and
- * times are verified before (server/oidc).
+ * A call with an OIDC ID token that opens or closes a Gate: what `spec.receiver.oidc` asks of the token.
+ * Its signature, issuer and times are verified before (server/oidc).
  *
- * A token counts once per Gate. Its signed part identifies it: a signature can be changed and stay valid, and not every issuer
- * gives tokens an id.
+ * A token counts once per Gate.
+ * Its signed part identifies it: a signature can be changed and stay valid, and not every issuer gives tokens an id.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';

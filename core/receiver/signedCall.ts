@@ -1,9 +1,10 @@
 /**
  * A signed call that opens or closes a Gate from outside.
  *
- * X-Signature: sha256=<hex HMAC of "<X-Timestamp>.<path>.<body>" with the token>; X-Timestamp: seconds since 1970 or RFC 3339;
- * X-Nonce: the caller's own, used once. The path is the Gate's: one Secret may serve several. A call seen before is refused by its signature too, so that whoever captured
- * one cannot send it again under a new nonce.
+ * X-Signature: sha256=<hex HMAC of "<X-Timestamp>.<path>.<body>" with the token>; X-Timestamp: seconds since 1970 or
+ * RFC 3339; X-Nonce: the caller's own, used once. The path is the Gate's: one Secret may serve several.
+ * A call seen before is refused by its signature too, so that whoever captured one cannot send it again under a new
+ * nonce.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -25,7 +26,9 @@ const TOLERANCE_MS = 5 * 60_000;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 const NONCE = /^[\x21-\x7e]{1,128}$/;
 
-/** Whether the caller has the token and a clock close to ours. The call alone says so: nothing of the Gate is needed. */
+/**
+ * Whether the caller has the token and a clock close to ours. The call alone says so: nothing of the Gate is needed.
+ */
 export function checkCall(
   token: Uint8Array,
   path: string,

@@ -1,4 +1,7 @@
-/** The Job that copies one release. Its name has a hash of all it does: what changes is another Job, for a Job cannot be changed. */
+/**
+ * The Job that copies one release.
+ * Its name has a hash of all it does: what changes is another Job, for a Job cannot be changed.
+ */
 import { COPY_LABEL } from '../../api/annotations.ts';
 import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
@@ -130,8 +133,9 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
 }
 
 /**
- * Why a Job of the wanted name is not the one that was wanted: whoever may write Jobs can know the name, and make one that ends at once.
- * undefined where it is. What the API server and the policies of a cluster have added to it counts for nothing.
+ * Why a Job of the wanted name is not the one that was wanted: whoever may write Jobs can know the name, and make one
+ * that ends at once. undefined if it is.
+ * What the API server and the policies of a cluster have added to it counts for nothing.
  * @param owner the uid of the Rollout
  */
 export function whyForeign(found: CopyJob, wanted: CopyJob, owner: string | undefined): string | undefined {

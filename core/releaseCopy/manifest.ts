@@ -1,4 +1,7 @@
-/** What a manifest refers to. By its media type where this is known, else by its form; where neither says it, it is not copied. */
+/**
+ * What a manifest refers to.
+ * By its media type if this is known, else by its form; if neither says it, it is not copied.
+ */
 import type { Descriptor } from '../../api/registry.ts';
 import { isMap } from '../kube/json.ts';
 import { CopyFailure } from './outcome.ts';
@@ -128,7 +131,8 @@ function textsOf(value: unknown): Record<string, string> | undefined {
 const invalid = (message: string) => new CopyFailure('Invalid', message);
 const quoted = (value: unknown) => (JSON.stringify(value) ?? 'undefined').slice(0, 100);
 
-// What refers to a manifest without being part of it: OCI referrers, listed by the registry or under a tag, and cosign's tags.
+// What refers to a manifest without being part of it: OCI referrers, listed by the registry or under a tag, and
+// cosign's tags.
 
 /** Under which cosign keeps signatures, attestations and SBOMs of a manifest. */
 const COSIGN = ['sig', 'att', 'sbom'];
@@ -138,7 +142,9 @@ export function cosignTags(digest: string): string[] {
   return COSIGN.map((suffix) => `${tagForm(digest)}.${suffix}`);
 }
 
-/** The tag under which clients keep the list of referrers, where a registry has no API for it: OCI's referrers tag schema. */
+/**
+ * The tag under which clients keep the list of referrers, if a registry has no API for it: OCI's referrers tag schema.
+ */
 export function referrersTag(digest: string): string {
   // As the specification has it: at most 64 characters of a digest.
   const [algorithm = '', hex = ''] = digest.split(':');
@@ -161,7 +167,10 @@ export function referrerOf({ digest, bytes }: { digest: string; bytes: Uint8Arra
   };
 }
 
-/** The list under the referrers tag with these added; undefined if it has them already. @param existing the list, if it exists */
+/**
+ * The list under the referrers tag with these added; undefined if it has them already. @param existing the list, if it
+ * exists
+ */
 export function mergedList(existing: string | undefined, referrers: Descriptor[], name: string): string | undefined {
   const before = existing === undefined ? [] : listedDescriptors(existing, name);
   const known = new Set(before.map(({ digest }) => digest));

@@ -1,4 +1,7 @@
-/** A release as it was found in the source, and the order in which it is pushed: nothing before what it refers to, the release's tag last. */
+/**
+ * A release as it was found in the source, and the order in which it is pushed: nothing before what it refers to, the
+ * release's tag last.
+ */
 import type { StoredManifest } from '../../api/registry.ts';
 import type { Blob, Contents } from './manifest.ts';
 import { CopyFailure } from './outcome.ts';
@@ -48,7 +51,7 @@ export function blobsOf({ parts, looseBlobs }: Release): Blob[] {
           `the release says that ${blob.digest} has ${known.size} and ${blob.size} bytes`,
         );
       }
-      // Where one manifest needs it, it is needed.
+      // If one manifest needs it, it is needed.
       if (!known?.elsewhere && known) continue;
       blobs.set(blob.digest, blob);
       if (blobs.size > COPY_LIMITS.blobs) throw tooMuch(`more than ${COPY_LIMITS.blobs} blobs`);

@@ -45,7 +45,7 @@ export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseCo
   };
 }
 
-/** undefined where the Rollout has none. */
+/** undefined if the Rollout has none. */
 export function configMapChild({ spec }: Rollout): Child | undefined {
   const name = spec?.releaseConfigMap?.name;
   if (!name) return undefined;
@@ -53,7 +53,7 @@ export function configMapChild({ spec }: Rollout): Child | undefined {
   return { ...ref, name, field: 'spec.releaseConfigMap', component: 'release-config-map' };
 }
 
-/** The ImagePolicy of `spec.writeBack`; undefined where the Rollout has none. */
+/** The ImagePolicy of `spec.writeBack`; undefined if the Rollout has none. */
 export function policyChild(rollout: Rollout): Child | undefined {
   const name = writeBackName(rollout);
   if (name === undefined) return undefined;

@@ -1,4 +1,6 @@
-/** Durations of the steps that a plan has just ended, from its Events, as `countsOf` counts them, and from stored times. */
+/**
+ * Durations of the steps that a plan has just ended, from its Events, as `countsOf` counts them, and from stored times.
+ */
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Count, Duration, DurationName } from '../../api/metrics.ts';
@@ -8,7 +10,10 @@ import { findCondition } from '../kube/conditions.ts';
 import { DAY_MS, parseTime } from '../kube/time.ts';
 import { isByHand } from './deployment/entry.ts';
 
-/** The oldest build whose time counts: an older one, or one after the deployment, is not known, since many builds write 1970. */
+/**
+ * The oldest build whose time counts: an older one, or one after the deployment, is not known, since many builds write
+ * 1970.
+ */
 const OLDEST_BUILD_MS = 365 * DAY_MS;
 
 /** Events that may say that a deployment has succeeded. */
@@ -49,7 +54,10 @@ function buildTime(created: string | undefined, started: EpochMs): EpochMs | und
   return built === undefined || built > started || started - built > OLDEST_BUILD_MS ? undefined : built;
 }
 
-/** The first failure since something succeeded; a retry takes the end of its failure off the entry, but Ready stays False from then on. */
+/**
+ * The first failure since something succeeded; a retry takes the end of its failure off the entry, but Ready stays
+ * False from then on.
+ */
 function failedSince(
   head: HistoryEntry,
   older: readonly HistoryEntry[],

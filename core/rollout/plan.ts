@@ -1,6 +1,7 @@
 /**
- * What to do about a Rollout: observed state and a time in, the status to store out. Each step takes values and answers with
- * values. Planning again on the result changes nothing, except that a new deployment then takes its course.
+ * What to do about a Rollout: observed state and a time in, the status to store out.
+ * Each step takes values and answers with values.
+ * Planning again on the result changes nothing, except that a new deployment then takes its course.
  */
 
 import { READY } from '../../api/conditions.ts';
@@ -44,11 +45,13 @@ import type { Observed } from './evaluation/observedRollout.ts';
 import { MAX_GATES } from './evaluation/requiredGates.ts';
 import { type RolloutConfig, readRolloutConfig } from './evaluation/rolloutConfig.ts';
 import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
+import { gateSummaries } from './gateSummaries.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retained } from './release/retention.ts';
 import { nextConditions, setConditions } from './rolloutConditions.ts';
 import { changeEvents, dated } from './rolloutEvents.ts';
-import { blockerList, fitted, gateSummaries, nextStatus, withBoundedHead } from './rolloutStatus.ts';
+import { blockerList, nextStatus } from './rolloutStatus.ts';
+import { fitted, withBoundedHead } from './statusSize.ts';
 import { advanceHead, applyRetry, discoverReleases } from './steps.ts';
 
 interface Planned {
@@ -61,8 +64,8 @@ interface Planned {
   resyncAfterSeconds?: number;
   events: NewEvent[];
   /**
-   * From the history as stored, the ConfigMap of spec.releaseConfigMap and the ImagePolicy of spec.writeBack; the Job of
-   * spec.targetRepository, until the copy is stored in the status.
+   * From the history as stored, the ConfigMap of spec.releaseConfigMap and the ImagePolicy of spec.writeBack; the Job
+   * of spec.targetRepository, until the copy is stored in the status.
    */
   children: AnyObject[];
 }
@@ -152,7 +155,7 @@ const UNSEEN_REQUEUE_S = 60;
 const WATCHED_REQUEUE_S = 10;
 const SHORTEST_S = 0.1;
 
-/** Nothing where only a change that triggers a sync can make a difference. */
+/** Nothing if only a change that triggers a sync can make a difference. */
 function resyncAfter(
   requeues: readonly EpochMs[],
   { rollout: { metadata, spec }, healthChecks }: Observed,
@@ -207,7 +210,7 @@ function decideDeployment(
   const requests = requestsAfter([]);
   const evaluation = evaluate(observed, before, config, requests, now);
   const { selection, rolloutGatesResult } = evaluation;
-  // Stored beyond the deployment: see shownBypass.
+  // The bypass stays visible after its version is deployed: see shownBypass.
   const shown = rolloutGatesResult.condition.reason === 'GatesBypassed' ? [rolloutGatesResult.condition] : [];
   const state = { ...before, conditions: setConditions(before.conditions, shown, now) };
   const used = usedInVain(evaluation, requests);

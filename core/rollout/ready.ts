@@ -1,36 +1,20 @@
 /** Ready of a Rollout. Reasons and the texts that clients match are in docs/rollouts.md and docs/compatibility.md. */
-import {
-  GATE_CLOSED,
-  READY,
-  WAITING_FOR_BUDGET,
-  WAITING_FOR_ROLLOUT_GATES,
-  WAITING_FOR_ROLLOUTS,
-} from '../../api/conditions.ts';
+import { READY } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { falseCondition, findCondition, type NewCondition, trueCondition } from '../kube/conditions.ts';
 import { isBaking } from './deployment/bake.ts';
 import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { isUnwatched } from './deployment/unwatched.ts';
-import { WAITING_FOR_COPY } from './evaluation/copy.ts';
+import { READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
-import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
 import type { Requests } from './evaluation/rolloutRequests.ts';
-import { WAITING_FOR_APPROVALS } from './evaluation/versionApprovals.ts';
 
-/** Conditions that Ready repeats while there is nothing deployed; their type is its reason then. */
-const REPEATED: readonly string[] = [WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS, WAITING_FOR_ROLLOUT_GATES];
-/** So it does with these reasons of DeploymentBlocked. */
-export const UNTIL_IT_PASSES: readonly string[] = [
-  GATE_CLOSED,
-  RELEASE_TOO_YOUNG,
-  WAITING_FOR_COPY,
-  WAITING_FOR_APPROVALS,
-  ...REPEATED,
-];
-
-/** A problem outweighs the state of the deployment while it lasts; afterwards that state is restored. Undefined: Ready stays. */
+/**
+ * A problem outweighs the state of the deployment while it lasts; afterwards that state is restored.
+ * Undefined: Ready stays.
+ */
 export function readyNow(
   observed: Observed,
   { history, available, conditions }: RolloutState,
@@ -72,15 +56,15 @@ const NO_RELEASES: NewCondition = falseCondition(READY, 'RolloutSucceeded', 'No 
 export function isTemporary(condition: Condition | undefined): boolean {
   if (!condition) return true;
   return (
-    condition.status === 'False' && ['RolloutFailed', 'RolloutSucceeded', ...UNTIL_IT_PASSES].includes(condition.reason)
+    condition.status === 'False' && ['RolloutFailed', 'RolloutSucceeded', ...READY_REASONS].includes(condition.reason)
   );
 }
 
 /** Ready as the deployment itself would have it. */
 function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly NewCondition[]): NewCondition {
   if (!head) {
-    const shown = waits.map((wait) => (REPEATED.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
-    const wait = shown.find(({ reason }) => UNTIL_IT_PASSES.includes(reason));
+    const shown = waits.map((wait) => (READY_REASONS.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
+    const wait = shown.find(({ reason }) => READY_REASONS.includes(reason));
     if (wait) return { ...wait, ...falseCondition(READY, wait.reason, wait.message) };
     return falseCondition(READY, 'RolloutSucceeded', 'No release candidates found');
   }

@@ -1,4 +1,7 @@
-/** The conditions of a Rollout. Types and reasons are in docs/rollouts.md; a transient condition exists only while it applies. */
+/**
+ * The conditions of a Rollout.
+ * Types and reasons are in docs/rollouts.md; a transient condition exists only while it applies.
+ */
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
@@ -32,7 +35,7 @@ import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed } from './evaluation/observedRollout.ts';
 import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
-import { namesInTheWay, rolloutGatesOf } from './evaluation/rolloutGates.ts';
+import { allowsNothing, namesInTheWay, rolloutGatesOf } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
 import { readyNow } from './ready.ts';
 
@@ -158,7 +161,7 @@ function copied({ copy }: Evaluation): NewCondition | undefined {
 /** GatesPassing has the texts of the Go controller, which name no gate. */
 function waitingForRolloutGates(
   { rollout, rolloutGates }: Observed,
-  { selection, pending, blockers, candidates, rolloutGatesResult: { passing, gated, promoted } }: Evaluation,
+  { selection, pending, blockers, candidates, rolloutGatesResult }: Evaluation,
   isGated: boolean,
 ): NewCondition | undefined {
   if (pending === undefined) return undefined;
@@ -169,9 +172,10 @@ function waitingForRolloutGates(
       ? waits(namesInTheWay(rolloutGatesOf(rollout, rolloutGates), [{ tag: pending }]))
       : undefined;
   }
-  const isHeld = isGated ? !passing || gated.length === 0 : promoted.length === 0;
+  const { promoted } = rolloutGatesResult;
+  const isHeld = isGated ? allowsNothing(rolloutGatesResult) : promoted.length === 0;
   if (!isHeld || !isForward(selection)) return undefined;
-  // Where upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
+  // If upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
   const names = namesInTheWay(rolloutGatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
   if (names === '' && promoted.length === 0) return undefined;
   return waits(names || 'RolloutGates without a common allowed version');
@@ -180,7 +184,7 @@ function waitingForRolloutGates(
 /** Which upstream Rollouts are waited for, and why; a broken order is reported even while no version waits. */
 function waitingForRollouts(
   { upstream }: Observed,
-  { selection, pending, rolloutGatesResult, upstream: verdicts }: Evaluation,
+  { pending, blockers, upstream: verdicts }: Evaluation,
 ): NewCondition | undefined {
   if (upstream?.problem) {
     const { reason, message } = upstream.problem;
@@ -190,9 +194,8 @@ function waitingForRollouts(
       `${message}: no version is deployed automatically until it is corrected`,
     );
   }
-  const isHeld = pending !== undefined && !rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
+  if (!blockers.some(({ type, version }) => type === 'Upstream' && version !== undefined)) return undefined;
   const names = verdicts.flatMap(({ waits }) => waits ?? []);
-  if (!isHeld || !isForward(selection) || names.length === 0) return undefined;
   const reason = verdicts.some(({ isMissing }) => isMissing) ? 'RolloutNotFound' : 'NotSucceeded';
   return trueCondition(WAITING_FOR_ROLLOUTS, reason, `Version ${pending} waits for ${names.join(', ')}`);
 }
@@ -241,7 +244,7 @@ function firstDeploymentNotGated(
 /** Beyond that the message only says that there are more: each change of it is a write of the status. */
 const NAMED = 3;
 
-/** undefined where the newest deployment is over. It names stored times only: the same state gives the same message. */
+/** undefined if the newest deployment is over. It names stored times only: the same state gives the same message. */
 function progressing(
   head: HistoryEntry | undefined,
   {

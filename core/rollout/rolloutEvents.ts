@@ -1,9 +1,7 @@
 /** Events of a Rollout: one for each change, not one for each sync. */
-
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
-  GATE_CLOSED,
   GATES_PASSING,
   READY,
   WAITING_FOR_BUDGET,
@@ -16,10 +14,9 @@ import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { splitCommands } from '../text/commands.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
+import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
-import { RELEASE_TOO_YOUNG } from './evaluation/nextVersion.ts';
-import { WAITING_FOR_APPROVALS } from './evaluation/versionApprovals.ts';
-import { isTemporary, UNTIL_IT_PASSES } from './ready.ts';
+import { isTemporary } from './ready.ts';
 
 /** Changes since `stored` that are worth an Event. */
 export function changeEvents(
@@ -35,7 +32,10 @@ export function changeEvents(
   ];
 }
 
-/** The events with `about` and order. One that is about no deployment is about the status revision, and comes before its deployments. */
+/**
+ * The events with `about` and order.
+ * One that is about no deployment is about the status revision, and comes before its deployments.
+ */
 export function dated(events: readonly NewEvent[], { revision = 0 }: RolloutStatus): NewEvent[] {
   const order = `c${revision.toString(16).padStart(8, '0')}`;
   return events.map((event) => ({
@@ -90,7 +90,7 @@ const CHANGES: readonly [type: string, eventOf: (condition: Condition) => NewEve
   [GATES_PASSING, (gates) => eventOf(gates.status === 'True' ? 'Normal' : 'Warning', gates)],
   [WAITING_FOR_ROLLOUT_GATES, (waits) => waitEvent(waits, true)],
   // Conditions that Ready repeats have their own Events.
-  [READY, (ready) => (isTemporary(ready) && !UNTIL_IT_PASSES.includes(ready.reason) ? readyEvent(ready) : undefined)],
+  [READY, (ready) => (isTemporary(ready) && !READY_REASONS.includes(ready.reason) ? readyEvent(ready) : undefined)],
   [WAITING_FOR_ROLLOUTS, (order) => waitEvent(order, order.reason === 'NotSucceeded', ['NotSucceeded'])],
   // The budget itself reports a version that it holds, once for all waiting Rollouts.
   [WAITING_FOR_BUDGET, (budget) => waitEvent(budget, budget.reason === 'NoSlot', ['NoSlot', 'VersionHeld'])],
@@ -119,18 +119,16 @@ function waitEvent({ type, reason, message }: Condition, isNormal: boolean, quie
   return { type: isNormal ? 'Normal' : 'Warning', reason: type, message, quiet: quiet.includes(reason) };
 }
 
-/** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */
+/** With nothing to deploy, Ready has the reason of the Go controller, which reads like success. */
 function readyEvent(ready: Condition): NewEvent {
   if (ready.reason !== 'RolloutSucceeded') return eventOf('Warning', ready);
   return { type: 'Normal', reason: 'NoReleases', message: ready.message };
 }
 
-/** Reasons of DeploymentBlocked that need a user's action, or that have an end. */
-const SAID_ONCE: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_APPROVALS];
-
-/** Health gets an Event only where nothing else keeps the next version from coming. */
+/** Health gets an Event only if nothing else blocks the next version. */
 function blockEvents({ selection, blockers, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
-  if (SAID_ONCE.includes(blocked.reason)) return [eventOf('Normal', blocked)];
+  if (BLOCKER_KINDS.some((kind) => kind.hasEvent && kind.readyReason === blocked.reason))
+    return [eventOf('Normal', blocked)];
   const types = new Set(blockers.map(({ type }) => type));
   const isNext = selection.next !== undefined && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];

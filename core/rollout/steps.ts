@@ -1,16 +1,12 @@
-/** The steps of a plan that come before the decision: what has been asked of the head, what is released, how far the head is. */
+/** The steps of a plan that come before the decision: a requested retry, the releases, the progress of the head. */
 import { BAKE_FAILURE_DISABLED, RELEASES_UPDATED } from '../../api/conditions.ts';
-import type { ImagePolicy } from '../../api/flux.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import type { ReleaseMetadata } from '../../api/ports.ts';
-import type { HealthCheck, HistoryEntry, Rollout, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import type { HealthCheck, HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
-import { parseDuration } from '../kube/duration.ts';
 import type { NewEvent } from '../kube/events.ts';
-import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { imageNameOf, latestOf, policyRef } from '../policy/imagePolicy.ts';
+import { imageNameOf, latestOf } from '../policy/imagePolicy.ts';
 import { bakeStep, isBaking, retried } from './deployment/bake.ts';
 import { sortedChecks } from './deployment/healthChecks.ts';
 import { boundTo, withProgress } from './deployment/progress.ts';
@@ -20,6 +16,7 @@ import type { Observed } from './evaluation/observedRollout.ts';
 import type { RolloutConfig } from './evaluation/rolloutConfig.ts';
 import type { RequestKey, Requests } from './evaluation/rolloutRequests.ts';
 import { authorsWanted, type ReleaseAuthors } from './evaluation/versionApprovals.ts';
+import { discover } from './release/discovery.ts';
 import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './release/metadata.ts';
 
 /** The length of the text that names a release's authors. */
@@ -131,7 +128,7 @@ function authorsOf(
 
 interface Progress {
   history: History;
-  /** Whatever is bound has applied the head; where nothing is bound, its bake begins, or it has succeeded without one. */
+  /** Whatever is bound has applied the head; if nothing is bound, its bake begins, or it has succeeded without one. */
   endsApply: boolean;
   conditions: NewCondition[];
   events: NewEvent[];
@@ -176,71 +173,4 @@ function goesOn(before: HistoryEntry, after: HistoryEntry, rollout: Observed['ro
 
 function withHead(history: History, head: HistoryEntry): History {
   return [head, ...history.slice(1)];
-}
-
-// Release discovery from the ImagePolicy.
-
-interface Discovery {
-  /** In the order of discovery. */
-  available: VersionInfo[];
-  /** Kept only where spec.releaseUpdateInterval is set. */
-  lastReleaseUpdate?: string;
-  problem?: string;
-  /** When the next look is due. */
-  requeueAt?: EpochMs;
-}
-
-export function discover(
-  rollout: Rollout,
-  policy: ImagePolicy | undefined,
-  metadata: Readonly<Record<string, ReleaseMetadata>>,
-  now: EpochMs,
-): Discovery {
-  const status = rollout.status ?? {};
-  const known = status.availableReleases ?? [];
-  const kept = rollout.spec?.releaseUpdateInterval ? lastUpdateOf(status) : {};
-  if (!policy) return { available: [...known], ...kept, problem: missingPolicy(rollout) };
-  const latest = latestOf(policy);
-  if (!latest) return { available: [...known], ...kept };
-  if (!isLegalTag(latest.tag)) {
-    const problem = `ImagePolicy '${policy.metadata.name}' selected ${JSON.stringify(latest.tag)}, which is not a legal tag`;
-    return { available: [...known], ...kept, problem };
-  }
-  if (known.some(({ tag }) => tag === latest.tag)) {
-    return { available: known.map((entry) => retagged(entry, latest, metadata, now)), ...kept };
-  }
-  const due = nextLookup(rollout, now);
-  if (due !== undefined && due > now) return { available: [...known], ...kept, requeueAt: due };
-  const entry = { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
-  const look = rollout.spec?.releaseUpdateInterval ? { lastReleaseUpdate: formatTime(now) } : {};
-  return { available: [...known, entry], ...look };
-}
-
-function lastUpdateOf({ lastReleaseUpdate }: RolloutStatus): Pick<Discovery, 'lastReleaseUpdate'> {
-  return lastReleaseUpdate === undefined ? {} : { lastReleaseUpdate };
-}
-
-/** A tag that was moved to another image: what was known of the old one is forgotten, and it is a new release. */
-function retagged(
-  entry: VersionInfo,
-  latest: { tag: string; digest?: string },
-  metadata: Readonly<Record<string, ReleaseMetadata>>,
-  now: EpochMs,
-): VersionInfo {
-  if (entry.tag !== latest.tag || !latest.digest || entry.digest === latest.digest) return entry;
-  if (!entry.digest) return { ...entry, digest: latest.digest };
-  return { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
-}
-
-/** A last check in the future comes from a clock that has been set back since: it does not count. */
-function nextLookup({ spec, status }: Rollout, now: EpochMs): EpochMs | undefined {
-  const interval = parseDuration(spec?.releaseUpdateInterval);
-  const last = parseTime(status?.lastReleaseUpdate);
-  return interval === undefined || last === undefined || last > now ? undefined : last + interval;
-}
-
-function missingPolicy(rollout: Rollout): string {
-  const ref = policyRef(rollout);
-  if (!ref) return 'spec.releasesImagePolicy.name is empty: name the ImagePolicy that discovers releases';
-  return `ImagePolicy '${ref.name}' not found in namespace '${ref.namespace}'`;
 }

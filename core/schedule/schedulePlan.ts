@@ -76,7 +76,8 @@ function generation({ metadata }: Schedule) {
   return metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
 }
 
-// What in a RolloutSchedule does not compile. Admission denies it; where it got in anyway, the gates keep their last value.
+// What in a RolloutSchedule does not compile.
+// Admission denies it; if it got in anyway, the gates keep their last value.
 
 export function scheduleProblems({ spec }: Schedule): FieldProblem[] {
   if (!spec) return [{ field: 'spec', value: null, reason: 'expected rolloutSelector and rules' }];
@@ -90,7 +91,7 @@ export function scheduleProblems({ spec }: Schedule): FieldProblem[] {
   ];
 }
 
-// For which Rollouts a schedule has a gate, where more match than it may have.
+// For which Rollouts a schedule has a gate, if more match than it may have.
 
 /** Namespace, name and age of a Rollout. */
 export interface ListedRollout {
@@ -112,8 +113,9 @@ interface ScheduledRollouts {
 }
 
 /**
- * Namespaces take turns, so that one with many Rollouts takes no gate from another; in each the Rollouts that have a gate come
- * first, then the oldest. Where not all are listed, a gate that exists stays: a Rollout that is not seen is not known to be gone.
+ * Namespaces take turns, so that one with many Rollouts takes no gate from another; in each the Rollouts that have a
+ * gate come first, then the oldest.
+ * If not all are listed, a gate that exists stays: a Rollout that is not seen is not known to be gone.
  */
 function scheduledRollouts(
   { listed, isTruncated }: MatchingRollouts,

@@ -1,6 +1,6 @@
 /**
- * `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read. The CRDs keep it:
- * docs/adr/0003-status-revision.md.
+ * `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read.
+ * The CRDs keep it: docs/adr/0003-status-revision.md.
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
@@ -36,8 +36,8 @@ function contentOf<Status extends object>({ revision, observedGeneration, ...con
 }
 
 /**
- * Whether a Rollout as a cache has it differs from the stored one in anything that a deployment is decided from: by its labels
- * Gates select it, managed fields decide nothing. `live` is undefined where it is gone.
+ * Whether a Rollout as a cache has it differs from the stored one in anything that a deployment is decided from: by its
+ * labels Gates select it, managed fields decide nothing. `live` is undefined if it is gone.
  */
 export function isStale(cached: Rollout, live: Rollout | undefined): boolean {
   return !live || !sameJson(decisive(cached), decisive(live));

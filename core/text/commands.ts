@@ -1,4 +1,7 @@
-/** Sentences, and the commands that they lead to: each command is complete and stands on a line of its own, safe to copy. */
+/**
+ * Sentences, and the commands that they lead to: each command is complete and stands on a line of its own, safe to
+ * copy.
+ */
 import { oneLine } from './oneLine.ts';
 
 /** `To approve it`, and the line to run. */
@@ -24,7 +27,7 @@ export function inFull({ text, commands = [] }: TextWithCommands): string {
   return withCommands(text, ...commands);
 }
 
-/** In at most `most` characters: where both are too long the sentences are cut, and the commands stay whole. */
+/** In at most `most` characters: if both are too long the sentences are cut, and the commands stay whole. */
 export function bounded({ text, commands = [] }: TextWithCommands, most: number): string {
   const room = most - withCommands('', ...commands).length;
   if (room < most / 4) return bounded({ text }, most);

@@ -1,6 +1,12 @@
-/** Text of others, before it is shown: what a terminal obeys, what begins a line, and what changes the order of letters is no text. */
+/**
+ * Text of others, before it is shown: what a terminal obeys, what begins a line, and what changes the order of letters
+ * is no text.
+ */
 
-/** A character class: C0 and C1 controls (ESC, line feed, CSI), U+2028 and U+2029, and the embeddings, overrides and isolates of bidirectional text. */
+/**
+ * A character class: C0 and C1 controls (ESC, line feed, CSI), U+2028 and U+2029, and the embeddings, overrides and
+ * isolates of bidirectional text.
+ */
 export const UNSAFE = String.raw`\p{Cc}\u2028-\u202e\u2066-\u2069`;
 const RUNS = new RegExp(`[${UNSAFE}]+`, 'gu');
 
@@ -9,7 +15,10 @@ export function oneLine(text: string): string {
   return text.replace(RUNS, ' ');
 }
 
-/** Text of others, before it is stored: the first `most` characters, without invisible ones, each run of spaces and line breaks as one space. */
+/**
+ * Text of others, before it is stored: the first `most` characters, without invisible ones, each run of spaces and line
+ * breaks as one space.
+ */
 export function boundedLine(text: string, most: number): string {
   return text
     .slice(0, most)

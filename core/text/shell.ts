@@ -18,12 +18,15 @@ export const NOW: Expanded = { expanded: '"$(date -u +%Y-%m-%dT%H:%M:%SZ)"' };
 /** A placeholder that the user has to fill in. */
 export const WHY: Expanded = { expanded: '"<why>"' };
 
-/** A word, quoted where a shell would read it otherwise. */
+/** A word, quoted if a shell would read it otherwise. */
 export function quoted(word: string): string {
   return PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** `shell`kubectl -n ${namespace} annotate gate/${name} ${key}=${value}``: the values are quoted. No quotes belong around them. */
+/**
+ * `shell`kubectl -n ${namespace} annotate gate/${name} ${key}=${value}``: the values are quoted.
+ * No quotes belong around them.
+ */
 export function shell(texts: TemplateStringsArray, ...values: (string | Expanded)[]): string {
   return texts.reduce((line, text, index) => {
     const value = values[index - 1]!;

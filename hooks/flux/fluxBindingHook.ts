@@ -1,4 +1,6 @@
-/** Composite of FluxBindings: what the Rollouts and Gates of one Flux object demand now, and whether the object has it. */
+/**
+ * Composite of FluxBindings: what the Rollouts and Gates of one Flux object demand now, and whether the object has it.
+ */
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
@@ -17,7 +19,7 @@ export const fluxBindingHook: CompositeHook = {
   async customize({ parent }, call) {
     const { spec, metadata } = parent as FluxBinding;
     const relatedResources: RelatedResourceRule[] = [];
-    // Where the object's decorator reports, related objects would only add syncs of this one.
+    // If the object's decorator reports, related objects would only add syncs of this one.
     if (!spec?.report) {
       const { namespace = '' } = metadata;
       const rollouts = rolloutsOf(spec).map((name) => ({ namespace, name }));

@@ -1,7 +1,8 @@
 /**
- * Decorator of every governed Flux kind: publishes what the object requires as its FluxBinding, has the webhook set what its Rollouts deploy,
- * and reports on the object what its Gates do. The decorator in holdHook.ts suspends and resumes it: Gates don't wake this one, which has nothing to do in a
- * freeze before the object is written.
+ * Decorator of every governed Flux kind: publishes what the object requires as its FluxBinding, has the webhook set
+ * what its Rollouts deploy, and reports on the object what its Gates do.
+ * The decorator in holdHook.ts suspends and resumes it: Gates don't wake this one, which has nothing to do in a freeze
+ * before the object is written.
  */
 import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -12,7 +13,7 @@ import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { recordedRefs } from '../../core/admission/gateAnnotations.ts';
 import { withGateCondition } from '../../core/admission/gateConditions.ts';
-import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/hold.ts';
+import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/gating.ts';
 import { managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
 import {
   appliedOf,
@@ -27,8 +28,7 @@ import {
 } from '../../core/admission/suspend/applier.ts';
 import { inputsOf } from '../../core/binding/bindingReport.ts';
 import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';
-import { targetOfBinding } from '../../core/binding/bindingStatus.ts';
-import { withReport } from '../../core/binding/delay.ts';
+import { targetOfBinding, withReport } from '../../core/binding/bindingStatus.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
@@ -38,7 +38,10 @@ import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { readGates } from './holdHook.ts';
 
 export const fluxHook: DecoratorHook = {
-  /** Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the FluxBinding until then. */
+  /**
+   * Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the
+   * FluxBinding until then.
+   */
   async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;
     const rollouts = [...new Set(managedFieldsOf(parent).fields.map(({ rollout }) => rollout))];
@@ -99,18 +102,26 @@ export const fluxHook: DecoratorHook = {
   },
 };
 
-/** A freeze suspends before it reports: each status that is written costs two writes of Metacontroller, which delay the next suspension. */
+/**
+ * A freeze suspends before it reports: each status that is written costs two writes of Metacontroller, which delay the
+ * next suspension.
+ */
 const FREEZE_MS = 5000;
 
-/** How often the report on a held object is computed again: its Gates wake the decorator that holds it, and not this one. */
+/**
+ * How often the report on a held object is computed again: its Gates wake the decorator that holds it, and not this
+ * one.
+ */
 const HELD_MS = 60_000;
 
-/** Until the next sync of an object that may not request its applier's apply yet, or is not marked as its Gates want. */
+/**
+ * Until the next sync of an object that may not request its applier's apply yet, or is not marked as its Gates want.
+ */
 const LATER_MS = 10_000;
 
 /** How long one read of a Gate serves all objects, in milliseconds. */
 const SHARED_MS = 1000;
-/** How old a read may be where the object's marks contradict it: a freeze may have marked the object since. */
+/** How old a read may be if the object's marks contradict it: a freeze may have marked the object since. */
 const DOUBTED_MS = 200;
 
 /** The object's Gates, which this decorator doesn't relate, at most a second old. */
@@ -126,7 +137,10 @@ async function readGating(object: FluxObject, call: HookCall): Promise<{ gating:
   return known.gating.isMarked || refs.length === 0 ? known : read(DOUBTED_MS);
 }
 
-/** Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor from a Kustomization that does not apply it, even if its labels name that one. */
+/**
+ * Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor from a Kustomization that
+ * does not apply it, even if its labels name that one.
+ */
 async function mayRequest(
   applier: NamespacedName,
   object: FluxObject,

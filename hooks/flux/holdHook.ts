@@ -1,4 +1,7 @@
-/** Decorator of every governed Flux kind that suspends what a closed Gate holds, and resumes what its Gates release. Its requests have the object's Gates and Namespace, and nothing else. */
+/**
+ * Decorator of every governed Flux kind that suspends what a closed Gate holds, and resumes what its Gates release.
+ * Its requests have the object's Gates and Namespace, and nothing else.
+ */
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';
@@ -17,16 +20,21 @@ import { secondsUntil } from '../../core/kube/time.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
 import { type DecoratorHook, resyncAfter } from '../hook.ts';
 
-/** One object must not burden each event with as many rules as it can name namespaces: the Gates of the others are read. */
+/**
+ * One object must not burden each event with as many rules as it can name namespaces: the Gates of the others are read.
+ */
 const MAX_GATE_NAMESPACES = 3;
 
 /** Metacontroller drops a decorator's write that meets a conflict, silently. */
 const RETRY_SECONDS = 2;
-/** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/facts.md, M6). */
+/**
+ * How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation
+ * (docs/facts.md, M6).
+ */
 const UNRELATED_SECONDS = 2;
 /**
- * The longest until the next sync of an object that a Gate may hold. Metacontroller drops an event where it can't ask which Gates concern the
- * object, as while this server restarts.
+ * The longest until the next sync of an object that a Gate may hold.
+ * Metacontroller drops an event if it can't ask which Gates concern the object, as while this server restarts.
  */
 const LONGEST_SECONDS = 60;
 /** After a Gate's edge its own status is an event for all it holds; this is for when that does not come. */

@@ -137,7 +137,7 @@ const AT_ONCE = 8;
 const MAX_FAILURES = 2 * AT_ONCE;
 const BEYOND = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;
 
-/** Both undefined where there is no such object; the source also where its kind is unknown. Never rejects. */
+/** Both undefined if there is no such object; the source also if its kind is unknown. Never rejects. */
 async function readKustomization(
   cluster: ClusterReader,
   ref: NamespacedName,
@@ -159,7 +159,10 @@ async function readSource(cluster: ClusterReader, kustomization: Kustomization):
   return cluster.get<FluxObject>({ apiVersion, resource, namespace, name });
 }
 
-/** The Rollouts that have deployed into the objects, by what is annotated on them, but for those that are `known`. Never rejects. */
+/**
+ * The Rollouts that have deployed into the objects, by what is annotated on them, but for those that are `known`.
+ * Never rejects.
+ */
 async function readDeployers(
   cluster: ClusterReader,
   objects: readonly FluxObject[],
@@ -184,13 +187,18 @@ async function readDeployers(
 interface InventoryReader {
   cluster: ClusterReader;
   access: AccessReviewer;
-  /** Objects that it may not read are not read: any writer of a status can write an inventory. undefined: it may read all. */
+  /**
+   * Objects that it may not read are not read: any writer of a status can write an inventory. undefined: it may read
+   * all.
+   */
   account: UserInfo | undefined;
   /** A label selector that finds most of them. */
   labelSelector: string | undefined;
 }
 
-/** Every resource but Secrets, which are always healthy and which we should not need the right to read. Never rejects. */
+/**
+ * Every resource but Secrets, which are always healthy and which we should not need the right to read. Never rejects.
+ */
 async function readResources(
   resources: readonly InventoryResource[],
   { cluster, access, account, labelSelector }: InventoryReader,

@@ -3,16 +3,13 @@
  * health of the classes kustomization and prometheus, and runs the Jobs of class job.
  */
 import type { Kustomization } from '../../api/flux.ts';
-import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
+import { KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
-import type { ClusterReader, HookCall } from '../../api/ports.ts';
-import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
+import type { HookCall } from '../../api/ports.ts';
+import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { associatedRollouts, association, needsNamespaceLabels, wakingRules } from '../../core/health/association.ts';
 import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/healthStatus.ts';
-import { type CheckJob, isOver, type JobTemplate, jobTemplateOf } from '../../core/health/job/checkJob.ts';
-import { jobPlan, jobTargetOf } from '../../core/health/job/jobPlan.ts';
-import { deployCutoff } from '../../core/health/known.ts';
+import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
 import {
   fluxIsAtWork,
   isAtRest,
@@ -22,24 +19,15 @@ import {
   requeueInterval,
   restsAfter,
 } from '../../core/health/kustomizationCheck.ts';
-import { causeOf, PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
-import {
-  dueAt,
-  type MetricCheck,
-  metricCheckOf,
-  statusAfterMeasurement,
-  statusWithoutAnswer,
-  statusWithProblem,
-} from '../../core/health/prometheus/measurement.ts';
-import { renderQuery } from '../../core/health/prometheus/query.ts';
+import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
-import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
-import { podsOfJob } from '../jobPods.ts';
 import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
+import { runJob } from './jobClass.ts';
+import { measure } from './prometheusClass.ts';
 
 /** A changed label of a Namespace triggers no sync. */
 const NAMESPACE_REQUEUE_MS = 600_000;
@@ -80,7 +68,8 @@ export const healthCheckHook: DecoratorHook = {
     const template = jobTemplateOf(healthCheck);
     if (template) {
       const watching = own.filter((each) => isSelecting(each, healthCheck, labels));
-      return runJob(healthCheck, template, watching, request, call);
+      const { attachments, after, requeueAfterMs } = await runJob(healthCheck, template, watching, request, call);
+      return { attachments, ...statusWritten(healthCheck, after, secondsOf(requeueAfterMs)) };
     }
     // The reset is stored before anything is target: health of the same instant could still be the old version's.
     if (needsReset(healthCheck, concerned, call.now))
@@ -121,7 +110,7 @@ function isBakedOn(healthCheck: HealthCheck, rollouts: readonly Rollout[], label
   );
 }
 
-/** As Metacontroller has it, where the annotation still names the one that the rule was made for. */
+/** As Metacontroller has it, if the annotation still names the one that the rule was made for. */
 function relatedKustomization(
   healthCheck: HealthCheck,
   { related }: DecoratorRequest,
@@ -133,7 +122,7 @@ function relatedKustomization(
 
 const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
-/** The status where it changes, and when to sync again. */
+/** The status if it changes, and when to sync again. */
 function statusWritten(
   { status: before }: HealthCheck,
   after: HealthStatus | undefined,
@@ -154,102 +143,4 @@ function answer(
   const { ahead } = cutoffs;
   const cutoffIn = ahead === undefined ? undefined : Math.min(Math.max((ahead - now) / 1000, 1), LONGEST_WAIT_SECONDS);
   return { attachments: [], ...statusWritten(healthCheck, after, secondsOf(requeueAfterMs), cutoffIn) };
-}
-
-// HealthChecks of class job: what is known of their Jobs, is decided, and is answered.
-
-/** A Flux object that was created together with its Rollout has its FluxBinding by then. */
-const BINDS_WITHIN_MS = 10_000;
-
-/** @param watching the Rollouts of its namespace that select it */
-async function runJob(
-  check: HealthCheck,
-  template: JobTemplate,
-  watching: readonly Rollout[],
-  { attachments }: DecoratorRequest,
-  call: HookCall,
-): Promise<DecoratorResponse<HealthStatus>> {
-  // Metacontroller sends a map, even if empty, for each kind of attachment that the controller has.
-  const isInstalled = attachments?.['Job.batch/v1'] !== undefined;
-  const jobs = isInstalled ? objectsOf<CheckJob>(attachments, { group: 'batch', kind: 'Job' }) : undefined;
-  const context = { check, template, watching, jobs };
-  const target = jobTargetOf(context);
-  const progress = { isBaking: false, isApplied: false, cause: undefined as string | undefined };
-  let requeueMs: number | undefined;
-  if ('wanted' in target) {
-    const found = jobs?.find(({ metadata }) => metadata.name === target.wanted.metadata.name);
-    progress.isBaking = isBaking(target.head);
-    progress.isApplied = progress.isBaking && !found && (await isApplied(watching[0]!, target.head, call));
-    if (found) progress.cause = await causeBehind(found, call.cluster);
-    if (progress.isBaking) requeueMs = requeueAfterMs(check, target.head, found, call.now);
-  }
-  const { jobs: wanted, status } = jobPlan(context, target, progress, call.now);
-  return { attachments: wanted, ...statusWritten(check, status, secondsOf(requeueMs)) };
-}
-
-/** A Pod that does not start triggers no sync, nor does a Rollout without bound objects. */
-function requeueAfterMs(
-  check: HealthCheck,
-  head: HistoryEntry,
-  found: CheckJob | undefined,
-  now: EpochMs,
-): number | undefined {
-  if (found) return isOver(found) ? undefined : requeueInterval(check);
-  if (head.appliedTime !== undefined) return undefined;
-  const bindsIn = deployCutoff(head) + BINDS_WITHIN_MS - now;
-  return bindsIn > 0 ? bindsIn : requeueInterval(check);
-}
-
-/** A Rollout says when all of its objects have the version. It says nothing where no object is bound to it. */
-async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, now }: HookCall): Promise<boolean> {
-  if (head.appliedTime !== undefined) return true;
-  if (now < deployCutoff(head) + BINDS_WITHIN_MS) return false;
-  const { namespace = '', name = '' } = metadata;
-  const bindings = await cluster.list({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name), atMost: 1 });
-  return bindings.length === 0;
-}
-
-/** The cause that a Job's Pods show, where they may be read. A Job that has completed needs no cause. */
-async function causeBehind(job: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
-  if (job.status?.succeeded > 0) return undefined;
-  return podsOfJob(job, PODS_OF_WORKLOAD, cluster).then(causeOf, () => undefined);
-}
-
-// Evaluates a HealthCheck of class prometheus: measures when due, and stores every measurement in its status.
-
-/** While a query is running or queued. */
-const NOT_YET_MS = 3000;
-
-interface DeploymentsMeasured {
-  /** The Rollouts of its namespace that watch it. */
-  watching: readonly Rollout[];
-  /** When the deployment that the health is for started, or was applied. */
-  cutoff: EpochMs | undefined;
-}
-
-async function measure(
-  { metadata, status }: HealthCheck,
-  check: MetricCheck,
-  { watching, cutoff }: DeploymentsMeasured,
-  { measurements, now }: HookCall,
-): Promise<{ after: HealthStatus | undefined; requeueAfterMs: number }> {
-  const rendered = renderQuery(check.query, watching);
-  // Whoever mends it wakes this hook: by a write of the check, or of the Rollout.
-  if ('problem' in rendered) {
-    return { after: statusWithProblem(status, rendered.problem, now), requeueAfterMs: check.intervalMs };
-  }
-  const due = dueAt(status, check, cutoff, now);
-  if (now < due) return { after: status, requeueAfterMs: due - now };
-  // This replica may have measured it last long ago.
-  const since = Math.max(due, now - check.intervalMs);
-  const { namespace = '', name = '', uid = '' } = metadata;
-  const { provider } = check;
-  const measurement = await measurements.measure({
-    check: { namespace, name, uid },
-    provider,
-    query: rendered.query,
-    since,
-  });
-  if (!measurement) return { after: statusWithoutAnswer(status, check, now), requeueAfterMs: NOT_YET_MS };
-  return { after: statusAfterMeasurement(status, check, measurement, now), requeueAfterMs: check.intervalMs };
 }

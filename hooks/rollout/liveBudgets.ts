@@ -9,7 +9,9 @@ import { isRelated } from '../../core/kube/objectMap.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 
-/** A rule for budgets where there are any: each event of a related kind is held against every rule of every Rollout. ADR 2. */
+/**
+ * A rule for budgets if there are any: each event of a related kind is held against every rule of every Rollout. ADR 2.
+ */
 export async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
   const rules = slotRules(rollout);
   const some = await Promise.all(
@@ -38,7 +40,7 @@ export async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Pro
   return budgetsOf(rollout, budgets, labels, isTruncated);
 }
 
-/** One more than the limit where there are more. The CRD may be younger than this server. */
+/** One more than the limit if there are more. The CRD may be younger than this server. */
 async function listed(ref: ResourceRef, cluster: ClusterReader): Promise<Budget[]> {
   if (!(await cluster.serves(ref))) return [];
   return cluster.list<Budget>({ ...ref, atMost: LIMITS.listedBudgets + 1 });

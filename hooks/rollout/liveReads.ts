@@ -4,8 +4,11 @@ import { GATES, KINDS, KINDS_WITH_MANAGED_FIELDS, ROLLOUTS } from '../../api/kin
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
-import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout } from '../../api/types.ts';
 import { isTooMany } from '../../core/gate/gateRefs.ts';
+import { statusAfter } from '../../core/health/healthStatus.ts';
+import { isAtRest, requeueInterval } from '../../core/health/kustomizationCheck.ts';
+import { cutoffsOf } from '../../core/health/reset.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
@@ -14,9 +17,13 @@ import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { listBindable, withCurrentGates } from '../../live/gateReads.ts';
 import { objectsOfKinds, type Reads, readUpstream } from '../../live/objectReads.ts';
+import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
+import { inParallel } from '../inParallel.ts';
 import { servedVersion } from './relatedRules.ts';
 
-/** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
+/**
+ * For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD.
+ */
 export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {
   const ref = policyRef(rollout);
   const apiVersion = ref && (await servedVersion('ImagePolicy', cluster));
@@ -24,7 +31,7 @@ export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader):
   return cluster.get<ImagePolicy>({ apiVersion, resource: KINDS.ImagePolicy.resource, ...ref });
 }
 
-/** Undefined where it is gone. */
+/** Undefined if it is gone. */
 export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Promise<Rollout | undefined> {
   const { namespace = '', name = '' } = metadata;
   return cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
@@ -40,8 +47,8 @@ export async function liveGates(refs: readonly NamespacedName[], cluster: Cluste
 }
 
 /**
- * Why a child cannot be written: the installation lacks its kind, or another object has its name. Children are only our own: a wanted child that is
- * missing has not been created yet, or another object has its name.
+ * Why a child cannot be written: the installation lacks its kind, or another object has its name.
+ * Children are only our own: a wanted child that is missing has not been created yet, or another object has its name.
  */
 export async function childProblem(
   child: Child | undefined,
@@ -67,8 +74,8 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
 }
 
 /**
- * How long the objects of a namespace are not listed again: in a burst every Rollout of it asks. What is written on one meanwhile meets the
- * webhook, which holds the object itself.
+ * How long the objects of a namespace are not listed again: in a burst every Rollout of it asks.
+ * What is written on one meanwhile meets the webhook, which holds the object itself.
  */
 const SHARED_MS = 1000;
 
@@ -86,8 +93,8 @@ export async function withLiveGates(
 }
 
 /**
- * The upstream Rollouts of a Rollout, `spec.after`: as the cache has them (`cached`: related Rollouts), or live before a deployment. Their own upstream
- * Rollouts are not related, and are read live: a change of them must trigger no sync.
+ * The upstream Rollouts of a Rollout, `spec.after`: as the cache has them (`cached`: related Rollouts), or live before
+ * a deployment. Their own upstream Rollouts are not related, and are read live: a change of them must trigger no sync.
  */
 export async function upstreamOf(
   rollout: Rollout,
@@ -105,7 +112,42 @@ export async function upstreamOf(
   );
 }
 
-/** Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, triggers none. */
+/**
+ * Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, triggers
+ * none.
+ */
 export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
   return problem !== undefined || upstreamRefs(rollout).length > found.length;
+}
+
+/** HealthChecks that are evaluated at once. */
+const AT_ONCE = 8;
+
+/**
+ * The checks, with the present status of those at rest that are Unhealthy now.
+ * Their hook evaluates them every ten minutes only; what has failed since must hold the next version.
+ * The hook finds it too: the Rollout's condition wakes it.
+ */
+export function withRestingChecks(
+  rollout: Rollout,
+  healthChecks: readonly HealthCheck[],
+  call: HookCall,
+): Promise<HealthCheck[]> {
+  const cutoff = cutoffsOf([rollout], call.now).reached;
+  return inParallel(healthChecks, AT_ONCE, async (healthCheck) => {
+    const { uid, namespace, name } = healthCheck.metadata;
+    // A HealthCheck of another namespace is evaluated all the time: its hook does not see which Rollouts bake on it.
+    if (namespace !== rollout.metadata.namespace || !isAtRest(healthCheck, false)) return healthCheck;
+    // Many Rollouts may watch one HealthCheck: one evaluation serves all of them, as long as one of a check that isn't
+    // at rest.
+    const evaluateNow = () =>
+      evaluateKustomization(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
+    const verdict = await call.recent.within(
+      requeueInterval(healthCheck),
+      `health ${uid} ${namespace}/${name}`,
+      evaluateNow,
+    );
+    if (verdict.health !== 'Unhealthy') return healthCheck;
+    return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) };
+  });
 }

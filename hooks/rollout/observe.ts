@@ -103,12 +103,13 @@ export function metadataOf(
   return { metadata: found, awaited };
 }
 
-// The inputs of copies to spec.targetRepository: the releases, this Rollout's Jobs, and their Pods' termination messages.
+// The inputs of copies to spec.targetRepository: the releases, this Rollout's Jobs, and their Pods' termination
+// messages.
 
 /** More than a Job starts: a user who may create Pods may label any number of them. */
 const MAX_PODS = 20;
 
-/** undefined where the Rollout has no spec.targetRepository. */
+/** undefined if the Rollout has no spec.targetRepository. */
 async function copyingOf(
   request: CompositeRequest,
   policy: ImagePolicy | undefined,
@@ -175,7 +176,10 @@ interface Consenting {
   metadata: { name: string; namespace?: string; annotations: Record<string, string> };
 }
 
-/** `related`: the HealthChecks that were sent. Those of other namespaces are read live: what has not consented must not make a request too large. */
+/**
+ * `related`: the HealthChecks that were sent.
+ * Those of other namespaces are read live: what has not consented must not make a request too large.
+ */
 async function watchedChecks(
   rollout: Rollout,
   related: readonly HealthCheck[],
@@ -234,8 +238,9 @@ function listedNamespaces(
 }
 
 /**
- * The HealthChecks in these namespaces that have the labels. One list for the cluster; where a namespace has so many that it does not
- * end, one for each, so that it takes no other's place. undefined where that would be too many lists.
+ * The HealthChecks in these namespaces that have the labels.
+ * One list for the cluster; if a namespace has so many that it does not end, one for each, so that it takes no other's
+ * place. undefined if that would be too many lists.
  */
 async function listedChecks(
   labelSelector: string,

@@ -59,8 +59,8 @@ async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<Rel
 }
 
 /**
- * Those of its own namespace: others are read live once they consent, see watchedChecks. A rule with a selector that does not
- * compile would fail the sync: the plan says what is wrong instead.
+ * Those of its own namespace: others are read live once they consent, see watchedChecks.
+ * A rule with a selector that does not compile would fail the sync: the plan says what is wrong instead.
  */
 function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
   const labelSelector = healthCheckLabels(spec?.healthCheckSelector);

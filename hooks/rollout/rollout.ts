@@ -1,11 +1,8 @@
-/** CompositeController `rollouts`: what a Rollout's plan is made from, is decided, and is answered. */
+/** CompositeController `rollouts`: decides a Rollout's plan and answers it. */
 import { SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
-import { statusAfter } from '../../core/health/healthStatus.ts';
-import { isAtRest, requeueInterval } from '../../core/health/kustomizationCheck.ts';
-import { cutoffsOf } from '../../core/health/reset.ts';
+import type { Rollout, RolloutStatus } from '../../api/types.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
@@ -23,11 +20,17 @@ import {
 import { isStale } from '../../core/status/revision.ts';
 import { listBindings, readSelectors } from '../../live/gateReads.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
-import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
-import { inParallel } from '../inParallel.ts';
 import { liveBudgets, wakesOnGrant } from './liveBudgets.ts';
-import { carriedDeployments, liveGates, liveRollout, mayChangeUnseen, upstreamOf, withLiveGates } from './liveReads.ts';
+import {
+  carriedDeployments,
+  liveGates,
+  liveRollout,
+  mayChangeUnseen,
+  upstreamOf,
+  withLiveGates,
+  withRestingChecks,
+} from './liveReads.ts';
 import { followed, metadataOf, observe } from './observe.ts';
 import { relatedRules } from './relatedRules.ts';
 
@@ -37,6 +40,25 @@ const POLICY_REQUEUE_S = 30;
 const FOREIGN_REQUEUE_S = 30;
 /** Nothing triggers a sync when the Namespace of an upstream Rollout begins to consent, or a cycle ends elsewhere. */
 const UPSTREAM_REQUEUE_S = 60;
+/** If live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
+const LIVE_REQUEUE_S = 15;
+/** Nothing triggers a sync when the budget that holds a version is younger than the Rollout's rules. */
+const UNWATCHED_REQUEUE_S = 5;
+/** A cache that is behind triggers a sync itself when it has caught up. */
+const STALE_REQUEUE_S = 1;
+
+declare const DECIDED_LIVE: unique symbol;
+/** Only `decideLive` makes one, at its end. */
+type LiveDecided<P> = P & { readonly [DECIDED_LIVE]: true };
+
+/** A plan that may be carried out. */
+type DecidedPlan = ReversiblePlan | LiveDecided<IrreversiblePlan>;
+
+interface Decided {
+  plan: DecidedPlan;
+  /** Seconds until the next sync. */
+  requeueAfterSeconds?: number;
+}
 
 export const rolloutHook: CompositeHook = {
   async customize({ parent }, { cluster, settings }) {
@@ -60,7 +82,7 @@ export const rolloutHook: CompositeHook = {
   },
 };
 
-/** Commits an irreversible plan only if it was decided from live reads. */
+/** The answer to Metacontroller. The type makes sure that an irreversible plan was decided from live reads. */
 export function answer(
   { status, children }: DecidedPlan,
   requeues: (number | undefined)[],
@@ -68,28 +90,7 @@ export function answer(
   return { status, children, ...resyncAfter(requeues) };
 }
 
-// Decides a Rollout's plan: an irreversible plan is made a second time, from live reads.
-
-/** Where live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
-const LIVE_REQUEUE_S = 15;
-/** Nothing triggers a sync when the budget that holds a version is younger than the Rollout's rules. */
-const UNWATCHED_REQUEUE_S = 5;
-/** A cache that is behind triggers a sync itself when it has caught up. */
-const STALE_REQUEUE_S = 1;
-
-declare const DECIDED_LIVE: unique symbol;
-/** Only `decideLive` makes one, at its end. */
-type LiveDecided<P> = P & { readonly [DECIDED_LIVE]: true };
-
-/** A plan that may be carried out. */
-type DecidedPlan = ReversiblePlan | LiveDecided<IrreversiblePlan>;
-
-interface Decided {
-  plan: DecidedPlan;
-  /** Seconds until the next sync. */
-  requeueAfterSeconds?: number;
-}
-
+/** The plan. An irreversible plan is made a second time, from live reads. */
 async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const plan = planRollout(observed, call.now);
   const carried = await carriedBefore(observed, plan, call);
@@ -109,7 +110,8 @@ async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { clus
 }
 
 /**
- * The only function that may add a head to the history, or start the copy of a release: all possible blockers are read live.
+ * The only function that may add a head to the history, or start the copy of a release: all possible blockers are read
+ * live.
  * The bound objects come last: for a Rollout that is held anyway, each of its syncs would list those of its namespace.
  */
 async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
@@ -132,7 +134,10 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
   return wakesOnGrant(related) ? { plan } : { plan, requeueAfterSeconds: UNWATCHED_REQUEUE_S };
 }
 
-/** The rest of `decideLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is stored. */
+/**
+ * The rest of `decideLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is
+ * stored.
+ */
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const bindings = await withLiveGates(rollout, observed.bindings, call);
@@ -156,32 +161,7 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
   const { namespace, name } = rollout.metadata;
   throw new HookError(
     429,
-    `Rollout '${namespace}/${name}' has changed since it was sent: nothing is deployed from the older one`,
+    `Rollout '${namespace}/${name}' has changed since it was sent, so this sync decides nothing; retried in ${STALE_REQUEUE_S} s`,
     STALE_REQUEUE_S,
   );
-}
-
-// What HealthChecks at rest say now. Nobody has looked for up to ten minutes; what has failed since must hold the next version as it would have,
-// had it been seen.
-
-const AT_ONCE = 8;
-
-/** The checks, with the present status of those that are Unhealthy now. The HealthCheck's own hook finds it too: the Rollout's condition wakes it. */
-function withRestingChecks(
-  rollout: Rollout,
-  healthChecks: readonly HealthCheck[],
-  call: HookCall,
-): Promise<HealthCheck[]> {
-  const cutoff = cutoffsOf([rollout], call.now).reached;
-  return inParallel(healthChecks, AT_ONCE, async (healthCheck) => {
-    const { uid, namespace, name } = healthCheck.metadata;
-    // A HealthCheck of another namespace is evaluated all the time: its hook does not see which Rollouts bake on it.
-    if (namespace !== rollout.metadata.namespace || !isAtRest(healthCheck, false)) return healthCheck;
-    // Many Rollouts may watch one: a look as old as those at a check that is not at rest does for all of them.
-    const look = () =>
-      evaluateKustomization(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
-    const verdict = await call.recent.within(requeueInterval(healthCheck), `health ${uid} ${namespace}/${name}`, look);
-    if (verdict.health !== 'Unhealthy') return healthCheck;
-    return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) };
-  });
 }

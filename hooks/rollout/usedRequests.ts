@@ -1,6 +1,7 @@
 /**
  * DecoratorController `rollout-requests`: takes used one-shot annotations off a Rollout, exactly those whose request is
- * recorded as handled, and repairs the label by which HealthChecks find it, which the webhook sets. A composite cannot change its parent's metadata.
+ * recorded as handled, and repairs the label by which HealthChecks find it, which the webhook sets.
+ * A composite cannot change its parent's metadata.
  */
 import { REQUESTED_AT } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -13,8 +14,10 @@ import { CONFLICT_RETRY_S, type DecoratorHook } from '../hook.ts';
 import { repairedLabels } from '../labels.ts';
 
 /**
- * The controller ignores changes of the status, which each release writes several times: while something is asked for, it looks itself. What was just asked for
- * is mostly done at once, and repeating the same request before the annotation is removed changes nothing.
+ * The controller ignores changes of the status, which each release writes several times: while something is asked for,
+ * it looks itself.
+ * What was just asked for is mostly done at once, and repeating the same request before the annotation is removed
+ * changes nothing.
  */
 const REQUESTED_REQUEUE_S = { first: 0.25, last: 2 };
 

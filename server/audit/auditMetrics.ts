@@ -1,4 +1,7 @@
-/** Metrics of the process that sends audit events. It has none of the server's: an alert must not take one for the other. */
+/**
+ * Metrics of the process that sends audit events.
+ * It has none of the server's: an alert must not take one for the other.
+ */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 
 export function createAuditMetrics(waiting: () => number) {

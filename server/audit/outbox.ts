@@ -1,4 +1,7 @@
-/** Events on their way to a sink, one after the other: at least once, in order, and never more of them in memory than fit. */
+/**
+ * Events on their way to a sink, one after the other: at least once, in order, and never more of them in memory than
+ * fit.
+ */
 
 /** `taken`; `refused`: the sink won't take this event; `failed`: it may take it later. */
 export type Answer = { outcome: 'taken' } | { outcome: 'refused' | 'failed'; why: string; retryAfterMs?: number };
@@ -22,7 +25,10 @@ export interface Outbox {
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** An event that a sink refuses so often would keep all others waiting for ever. A sink that refuses everything is refused soon after. */
+/**
+ * An event that a sink refuses so often would keep all others waiting for ever.
+ * A sink that refuses everything is refused soon after.
+ */
 const REFUSALS = 5;
 
 export function createOutbox({ limits, post, wait, count, log }: OutboxOptions): Outbox {

@@ -1,4 +1,7 @@
-/** The HTTP endpoint that takes events: where it is and how to sign in, from the files of a mounted Secret, and one POST to it. */
+/**
+ * The HTTP endpoint that takes events: where it is and how to sign in, from the files of a mounted Secret, and one POST
+ * to it.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
@@ -22,7 +25,7 @@ const MAX_ANSWER = 64 * 1024;
 /** The sink has read the event and won't have it. All else may be a matter of time, or of the Secret. */
 const REFUSALS = new Set([400, 413, 422]);
 
-/** Takes a changed Secret without a restart. @throws Error with a sentence where the files can't be used. */
+/** Takes a changed Secret without a restart. @throws Error with a sentence if the files can't be used. */
 export function createSink(
   folder: string,
   log: FileLog,
@@ -72,7 +75,8 @@ function sinkOf(content: Content): Sink {
     throw new Error('the Secret of the sink needs url, an http or https URL');
   const token = text('token');
   // A line break would become a header of its own.
-  if (!/^[\x21-\x7e]*$/.test(token)) throw new Error('token in the Secret of the sink is not a bearer token');
+  if (!/^[\x21-\x7e]*$/.test(token))
+    throw new Error('token in the Secret of the sink is not a bearer token: write it in one line, without spaces');
   if (token && url.protocol === 'http:') throw new Error('the sink has a token, and its url is not https');
   const certificates = Object.fromEntries(
     (['ca.crt', 'tls.crt', 'tls.key'] as const).flatMap((name) =>

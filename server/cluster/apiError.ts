@@ -3,7 +3,7 @@ export class ApiError extends Error {
   readonly code: number;
   /** Machine-readable, such as `Forbidden`; the system's code (`ECONNREFUSED`) if there was no answer. */
   readonly reason: string;
-  /** The path of the request; empty where there was none. */
+  /** The path of the request; empty if there was none. */
   readonly path: string;
   /** Texts of the answer's Warning headers. */
   readonly warnings: readonly string[];

@@ -9,7 +9,10 @@ import type { Transport } from './transport.ts';
 
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const PAGE = 500;
-/** Items in a page of what tenants can make large: metadata that may take 256 KiB, and of whole objects of up to 1.5 MiB. */
+/**
+ * Items in a page of what tenants can make large: metadata that may take 256 KiB, and of whole objects of up to 1.5
+ * MiB.
+ */
 const METADATA_PAGE = 100;
 const OBJECT_PAGE = 50;
 const MOMENT_MS = 1000;
@@ -103,7 +106,8 @@ export function createReader(transport: Transport, clock = () => performance.now
 }
 
 /**
- * Shares reads that many callers want at once: the Gate of a freeze, the objects of a namespace in which many Rollouts are created.
+ * Shares reads that many callers want at once: the Gate of a freeze, the objects of a namespace in which many Rollouts
+ * are created.
  * A read joins the next one of the same object, never one that is under way: it answers with nothing older than itself.
  */
 export function withSharedReads(reader: ClusterReader): ClusterReader {

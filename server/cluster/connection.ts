@@ -1,7 +1,8 @@
 /**
- * Requests to the API server: of the server, of the command and the page, and of the development tools.
- * client-node reads kubeconfigs and gets credentials (exec plugins, OIDC, client certificates, proxies). Its own requests are not used: version 2
- * opens a connection for each, and the webhook reads in every write of a bound object, where a TLS handshake would cost more than everything else.
+ * Requests to the API server: of the server, of the command and the page, and of the development tools. client-node
+ * reads kubeconfigs and gets credentials (exec plugins, OIDC, client certificates, proxies).
+ * Its own requests are not used: version 2 opens a connection for each, and the webhook reads in every write of a bound
+ * object, where a TLS handshake would cost more than everything else.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -180,7 +181,7 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** Parsed where it is JSON: `/readyz` answers in plain text. */
+/** Parsed if it is JSON: `/readyz` answers in plain text. */
 function contentOf({ headers }: IncomingMessage, text: string): unknown {
   if (text === '') return undefined;
   return headers['content-type']?.startsWith('text/plain') ? text : JSON.parse(text);

@@ -14,13 +14,18 @@ export type CollectionChange<T> =
 
 /** The API server sends a bookmark about once a minute: a connection that is silent for longer is dead. */
 const SILENCE_MS = 150_000;
-/** A clock that runs on by more than this between two ticks: the machine slept, and the connection may have died unseen. */
+/**
+ * A clock that runs on by more than this between two ticks: the machine slept, and the connection may have died unseen.
+ */
 const TICK_MS = 5000;
 const SLEPT_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** Follows until the signal aborts. @throws ApiError if retrying is useless: no rights, no such kind, refused credentials. */
+/**
+ * Follows until the signal aborts. @throws ApiError if retrying is useless: no rights, no such kind, refused
+ * credentials.
+ */
 export async function* follow<T extends KubeObject<any, any>>(
   client: Collections,
   from: Collection & ListSelectors,

@@ -53,7 +53,7 @@ async function hasBlob(target: Session, { digest, size }: Descriptor): Promise<b
   return true;
 }
 
-/** Where to send the blob; undefined where the registry does not take the question. */
+/** Where to send the blob; undefined if the registry does not take the question. */
 async function startUpload(
   target: Session,
   { digest }: Descriptor,
@@ -91,7 +91,7 @@ async function send(target: Session, upload: URL, blob: Descriptor, content: Asy
   throw target.refusal(response.statusCode, `the blob ${blob.digest}`, { code, ...retryAfterOf(response) });
 }
 
-/** undefined where the source does not have it. Storage is often elsewhere: the registry's credentials stay behind. */
+/** undefined if the source does not have it. Storage is often elsewhere: the registry's credentials stay behind. */
 async function openBlob(source: Session, { digest }: Descriptor): Promise<Dispatcher.ResponseData | undefined> {
   let at = source.url(`blobs/${digest}`);
   let response = await source.exchange(at, { method: 'GET' });

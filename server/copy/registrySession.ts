@@ -1,4 +1,7 @@
-/** Requests to one repository of a registry, logged in as it asks. Credentials go to its own host and token server, and nowhere else. */
+/**
+ * Requests to one repository of a registry, logged in as it asks.
+ * Credentials go to its own host and token server, and nowhere else.
+ */
 import { type Dispatcher, request } from 'undici';
 import { authorize } from '../registry/authorize.ts';
 import type { Credentials } from '../registry/dockerConfig.ts';
@@ -20,7 +23,7 @@ interface SessionOptions {
   credentials?: Credentials | undefined;
   trust?: Trust | undefined;
   sockets: RegistrySockets;
-  /** Why there are no credentials where some were meant to be. */
+  /** Why there are no credentials if some were meant to be. */
   problem?: string | undefined;
   /** Another repository of the same registry, that blobs are mounted from. */
   mountFrom?: string | undefined;
@@ -37,7 +40,7 @@ export interface Session {
   /** `host/path`. */
   name: string;
   image: Image;
-  /** A whole answer, asked for again where that may help; 401 only where the credentials do not suffice. */
+  /** A whole answer, asked for again if that may help; 401 only if the credentials do not suffice. */
   ask(
     where: Where,
     options?: Partial<Pick<BoundedRequest, 'method' | 'headers' | 'body' | 'maxBytes'>>,

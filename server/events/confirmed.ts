@@ -1,6 +1,7 @@
 /**
- * Events about what a write has stored, the implementation of the port `ConfirmedEvents`. An admission request is only a
- * question: anybody may ask it, and what was allowed may fail later. So the cluster is read until it confirms the write.
+ * Events about what a write has stored, the implementation of the port `ConfirmedEvents`.
+ * An admission request is only a question: anybody may ask it, and what was allowed may fail later.
+ * So the cluster is read until it confirms the write.
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ConfirmedEvents, EventRecord, EventSink, StoredFact } from '../../api/ports.ts';

@@ -27,13 +27,16 @@ export function isReported({ reason, quiet }: EventRecord): boolean {
   return Object.hasOwn(NOTIFIED, reason) && !quiet;
 }
 
-/** Its own object, by which an Alert selects it whose CRD knows the kind. An object without a namespace is in none that an Alert could name. */
+/**
+ * Its own object, by which an Alert selects it whose CRD knows the kind.
+ * An object without a namespace is in none that an Alert could name.
+ */
 export function itself({ regarding: { kind, metadata } }: EventRecord): ObjectName[] {
   const { namespace, name } = metadata;
   return kind && namespace && name ? [{ kind, namespace, name }] : [];
 }
 
-/** The event that `object` reports; undefined where its readers may not know. */
+/** The event that `object` reports; undefined if its readers may not know. */
 export function fluxEventOf(record: EventRecord, object: ObjectName, instance: string): FluxEvent | undefined {
   const { regarding, type, reason, key, at, version } = record;
   const { namespace, name = '', uid } = regarding.metadata;
@@ -70,7 +73,10 @@ function commandsOf({ regarding, commands = [] }: EventRecord, { namespace }: Ob
   return namespace === regarding.metadata.namespace ? commands : [];
 }
 
-/** Reasons and messages may be any user's text: in a chat they must not become a mention (`<!channel>`), link or picture. */
+/**
+ * Reasons and messages may be any user's text: in a chat they must not become a mention (`<!channel>`), link or
+ * picture.
+ */
 function plain(text: string): string {
   const short = text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE - 1)}…`;
   return oneLine(short)

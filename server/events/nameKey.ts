@@ -1,6 +1,7 @@
 /**
- * The secret in the names of Events: a client that can predict a name can use it first. It is derived from what every replica has and
- * no tenant can read, so that there is no Secret more: the webhook's private key, or else the token of the hooks.
+ * The secret in the names of Events: a client that can predict a name can use it first.
+ * It is derived from what every replica has and no tenant can read, so that there is no Secret more: the webhook's
+ * private key, or else the token of the hooks.
  */
 import { hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,7 +10,10 @@ import { type FileLog, watchFiles } from '../fileWatch.ts';
 
 const LABEL = 'rollout-hooks: names of Events';
 
-/** Follows a rotation. Where neither is configured names can be foretold. @throws Error where the file cannot be read at the start. */
+/**
+ * Follows a rotation.
+ * If neither is configured names can be foretold. @throws Error if the file cannot be read at the start.
+ */
 export function watchNameKey(
   { tls, hooksToken }: Partial<Pick<Config, 'tls' | 'hooksToken'>>,
   log: FileLog,

@@ -1,6 +1,8 @@
 /**
- * Messages for people, by way of Flux's notification-controller (`--events-addr` of Flux's controllers): the one sender. Telling returns at once
- * and never fails; a notification-controller that hangs, is slow or is away costs messages, counted, and nothing else.
+ * Messages for people, by way of Flux's notification-controller (`--events-addr` of Flux's controllers): the one
+ * sender.
+ * Telling returns at once and never fails; a notification-controller that hangs, is slow or is away costs messages,
+ * counted, and nothing else.
  */
 
 import { KINDS } from '../../api/kinds.ts';
@@ -14,7 +16,9 @@ const MAX_WAITING = 200;
 const AT_ONCE = 2;
 const TIMEOUT_MS = 3000;
 const ATTEMPTS = 4;
-/** News of a gate that closed long ago is useless; and later, notification-controller would no longer detect the repeat. */
+/**
+ * News of a gate that closed long ago is useless; and later, notification-controller would no longer detect the repeat.
+ */
 const MAX_AGE_MS = 5 * 60_000;
 
 interface NotificationOptions {

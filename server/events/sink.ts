@@ -1,6 +1,7 @@
 /**
- * Events in the namespace of their object, the implementation of the port `EventSink`. Recording returns at once and
- * never fails; an Event that cannot be written is counted, logged and forgotten. Whoever writes it also tells people of it, once.
+ * Events in the namespace of their object, the implementation of the port `EventSink`.
+ * Recording returns at once and never fails; an Event that cannot be written is counted, logged and forgotten.
+ * Whoever writes it also tells people of it, once.
  * An existing name proves nothing: any client that may create Events may have used it. The stored Event is compared.
  */
 import { createHmac } from 'node:crypto';
@@ -25,7 +26,7 @@ const MAX_REMEMBERED = 2000;
 export interface EventsOptions {
   /** Creates a core/v1 Event. Rejects with `code` 409 when the name is taken, 0 when there was no answer. */
   create(event: CoreEvent): Promise<unknown>;
-  /** The stored Event of that name; undefined where there is none. Rejects as `create` does. */
+  /** The stored Event of that name; undefined if there is none. Rejects as `create` does. */
   find(name: EventName): Promise<CoreEvent | undefined>;
   /** Makes names unpredictable, and equal in all replicas. */
   nameKey(): Buffer;
@@ -161,7 +162,10 @@ async function withPatience(attempt: () => Promise<Outcome>, wait: EventsOptions
 
 const codeOf = (error: unknown) => (error as { code?: unknown }).code;
 
-/** The Event of a record: equal objects and keys give equal names, so that a repeat meets the first one. `taken`: how many of its names are in use. */
+/**
+ * The Event of a record: equal objects and keys give equal names, so that a repeat meets the first one.
+ * `taken`: how many of its names are in use.
+ */
 export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): CoreEvent {
   const { regarding, type, reason, message, commands, key, at, order } = record;
   const { apiVersion, kind, metadata } = regarding;

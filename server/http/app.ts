@@ -26,8 +26,8 @@ interface AppOptions {
   /** Serves `/metrics` too. */
   showsMetrics?: boolean;
   /**
-   * Answers 429 with Retry-After where a request is too large or fails here: Metacontroller would wait twice as long after each failure, up to
-   * a quarter of an hour, even if the cause is gone.
+   * Answers 429 with Retry-After if a request is too large or fails here: Metacontroller would wait twice as long after
+   * each failure, up to a quarter of an hour, even if the cause is gone.
    */
   asksAgain?: boolean;
   /** Milliseconds until a body is complete. */
@@ -128,7 +128,10 @@ function createLane() {
   return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn: createTurns() };
 }
 
-/** Large bodies are parsed one after another, and whoever else is waiting comes between: a small one waits for one of them at most. */
+/**
+ * Large bodies are parsed one after another, and whoever else is waiting comes between: a small one waits for one of
+ * them at most.
+ */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return async <T>(bytes: number, answer: () => Promise<T>): Promise<T> => {
@@ -155,7 +158,10 @@ interface Refused {
 /** An error that says what is wrong with the request; any other is ours. */
 const isKnown = ({ status }: Refused): boolean => typeof status === 'number' && status >= 400 && status < 600;
 
-/** Seconds until a caller that backs off without end is asked to come again: after what lies in its own request, and after what does not. */
+/**
+ * Seconds until a caller that backs off without end is asked to come again: after what lies in its own request, and
+ * after what does not.
+ */
 const AGAIN_SECONDS = { tooLarge: 60, failed: 3 };
 
 /** The caller gets one sentence; the stack stays in the log. */
@@ -193,7 +199,7 @@ function unexpected(log: Logger): ErrorRequestHandler {
 
 class BodyError extends Error {
   readonly status: 400 | 408 | 413 | 415 | 429;
-  /** Where the body is not to blame for more than its size or its time. */
+  /** If the body is not to blame for more than its size or its time. */
   readonly unread: UnreadBody | undefined;
   constructor(status: BodyError['status'], message: string, unread?: Omit<UnreadBody, 'message'>) {
     super(message);
@@ -210,7 +216,9 @@ const charge = (bytes: number) => Math.max(0, bytes - SMALL_BYTES);
 
 interface BodyLimits {
   maxBytes: number;
-  /** The share of all bodies together. A body that is still being received is dropped for that of an address with less. */
+  /**
+   * The share of all bodies together. A body that is still being received is dropped for that of an address with less.
+   */
   share: FairShare;
   /** Until a body is complete. */
   completeMs: number;
@@ -222,7 +230,7 @@ interface Body {
   release(): void;
 }
 
-/** The caller releases the body, except where this rejects with a BodyError. */
+/** The caller releases the body, except if this rejects with a BodyError. */
 function readBody(request: IncomingMessage, { maxBytes, share, completeMs }: BodyLimits): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -1,4 +1,7 @@
-/** A limit that several remote addresses share: the address that uses most loses its parts first, so that none can keep the others out. */
+/**
+ * A limit that several remote addresses share: the address that uses most loses its parts first, so that none can keep
+ * the others out.
+ */
 
 export interface Part {
   address: string;
@@ -9,7 +12,7 @@ export interface Part {
 }
 
 export interface FairShare {
-  /** False where it does not fit, and no address with as much or more has a part that may be dropped. */
+  /** False if it does not fit, and no address with as much or more has a part that may be dropped. */
   grow(part: Part, size: number): boolean;
   /** From now on it is the youngest: the oldest part of an address is dropped first. */
   renew(part: Part): void;
@@ -34,7 +37,10 @@ export function createFairShare(limit: number, perAddress = limit): FairShare {
     sizes.delete(part);
   }
 
-  /** The oldest part that may be dropped, of the address with most. That address must have as much as `part` and its address would have. */
+  /**
+   * The oldest part that may be dropped, of the address with most.
+   * That address must have as much as `part` and its address would have.
+   */
   function nextToGo(part: Part, most: number, onlyOwn: boolean): Part | undefined {
     let next: Part | undefined;
     let least = most;

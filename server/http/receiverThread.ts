@@ -1,4 +1,6 @@
-/** The receiver in a separate thread: its callers can't use up the processor time and sockets of hooks and admission. */
+/**
+ * The receiver in a separate thread: its callers can't use up the processor time and sockets of hooks and admission.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Count } from '../../api/metrics.ts';

@@ -33,8 +33,8 @@ export function createIdTokenVerifier(options: IssuerOptions): IdTokenVerifier {
   };
 }
 
-// The public keys of an OIDC issuer that the operator allows, read from the issuer alone: the key set is on its own host, and no redirect is
-// followed. Time, size and number of reads are limited, whoever asks with whatever key id.
+// The public keys of an OIDC issuer that the operator allows, read from the issuer alone: the key set is on its own
+// host, and no redirect is followed. Time, size and number of reads are limited, whoever asks with whatever key id.
 
 const { issuerBytes, issuerSeconds, issuerKeysSeconds, issuerPauseSeconds } = SERVER_LIMITS;
 

@@ -1,6 +1,6 @@
 /**
- * The port `Measurements`: queries run in the background, a few at a time and fewer of one namespace, and a check's newest answer is kept
- * until a later sync takes it. Where a provider answers at once, the sync that asks has the answer.
+ * The port `Measurements`: queries run in the background, a few at a time and fewer of one namespace, and a check's
+ * newest answer is kept until a later sync takes it. If a provider answers at once, the sync that asks has the answer.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -123,7 +123,10 @@ const SECRETS_NAMESPACE = 'rollout-hooks';
 
 type Data = Record<string, string>;
 
-/** @throws ProviderError if it may not be used, or an object that it references is missing; otherwise the API server's failure. */
+/**
+ * @throws ProviderError if it may not be used, or an object that it references is missing; otherwise the API server's
+ * failure.
+ */
 async function endpointOf(cluster: ClusterReader, name: string, namespace: string): Promise<Endpoint> {
   const provider = await cluster.get<MetricProvider>({ ...METRIC_PROVIDERS, name });
   if (!provider || !(await mayUse(cluster, provider, namespace))) {
@@ -187,7 +190,9 @@ interface QueryOptions {
   timeoutMs: number;
 }
 
-/** Why there is no answer, as a sentence that begins after the provider's name. It carries no header, body or address. */
+/**
+ * Why there is no answer, as a sentence that begins after the provider's name. It carries no header, body or address.
+ */
 class ProviderError extends Error {}
 
 /**

@@ -22,14 +22,19 @@ interface Login {
 export async function authorize(login: Login, challenge: string | null, connections: Connections): Promise<string> {
   const { image, insecure, credentials } = login;
   const requested = parseChallenge(challenge);
-  if (!requested) throw new RegistryError(`${image.host} asks for an unknown kind of authentication`, 'Denied');
+  if (!requested) {
+    const known = 'only Basic and Bearer are supported';
+    throw new RegistryError(`${image.host} asks for an unknown kind of authentication: ${known}`, 'Denied');
+  }
   if (requested.scheme === 'basic') {
     if (credentials?.kind === 'basic') return basic(credentials);
-    throw new RegistryError(`${image.host} asks for username and password`, 'Denied');
+    const needed = 'the Secret with its credentials needs an entry with both';
+    throw new RegistryError(`${image.host} asks for username and password: ${needed}`, 'Denied');
   }
   const realm = tokenServer(requested.realm, { host: image.host, insecure });
   if (!realm) {
-    throw new RegistryError(`${image.host} names a token server that is not its own, so it is not asked`, 'Denied');
+    const instead = 'sign in with username and password, or use a registry with a token server in its own domain';
+    throw new RegistryError(`${image.host} names a token server that is not its own: ${instead}`, 'Denied');
   }
   const answer = await fetchToken(realm, requested, login, connections);
   if (answer.status !== 200) {
@@ -100,7 +105,7 @@ const IP = /^[0-9.]+$|^\[/;
 /**
  * The token server's address, or undefined when it may not be asked. A registry can name any address it likes, and we
  * run inside the cluster: so only the registry's own host, its parent domain or a sibling is asked (Docker Hub
- * sends to a sibling, GitLab to the parent), by HTTPS where the registry is.
+ * sends to a sibling, GitLab to the parent), by HTTPS if the registry is.
  */
 export function tokenServer(realm: string, registry: { host: string; insecure: boolean }): URL | undefined {
   const url = URL.parse(realm);

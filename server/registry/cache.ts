@@ -100,7 +100,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
       byDigest.set(`${name}@${digest}`, metadata);
       return metadata;
     } catch (error) {
-      // Where credentials were meant to be, their absence is the likely cause.
+      // If credentials were meant to be, their absence is the likely cause.
       if (!target.problem || !(error instanceof Error)) throw error;
       const { failure, transient } = error instanceof RegistryError ? error : new RegistryError('', 'Unavailable');
       throw new RegistryError(`${error.message}; ${target.problem}`, failure, { transient });

@@ -1,7 +1,10 @@
 /** The kind of a failure, for the caller: `Unavailable` and `transient` failures may be retried. */
 export type RegistryFailure = 'Denied' | 'Full' | 'Invalid' | 'NotFound' | 'Unavailable';
 
-/** Why a registry gave no answer. The message carries no header, no body and no URL with a query: those can hold secrets. */
+/**
+ * Why a registry gave no answer.
+ * The message carries no header, no body and no URL with a query: those can hold secrets.
+ */
 export class RegistryError extends Error {
   readonly failure: RegistryFailure;
   readonly transient: boolean;

@@ -62,7 +62,10 @@ async function fetchThrough(request: ManifestRequest, connections: Connections):
 
 function manifestOf({ status, body }: RegistryAnswer, { image, reference }: ManifestRequest): Manifest {
   const name = `${image.host}/${image.repository}`;
-  if (status === 401 || status === 403) throw new RegistryError(`${image.host} refuses to show ${name} (${status})`);
+  if (status === 401 || status === 403) {
+    const right = 'its credentials need the right to pull from it';
+    throw new RegistryError(`${image.host} refuses to show ${name} (${status}): ${right}`);
+  }
   if (status === 404) throw new RegistryError(`${name} has no ${reference}`);
   if (status !== 200) {
     const failure = status >= 500 || status === 429 ? 'Unavailable' : 'Invalid';

@@ -136,5 +136,5 @@ export function parseJson(body: Buffer, host: string): unknown {
   } catch {
     // Said below.
   }
-  throw new RegistryError(`${host} answers with something other than a JSON object`);
+  throw new RegistryError(`${host} answers with something other than a JSON object: check that it is a registry`);
 }

@@ -1,4 +1,6 @@
-/** Work that is done once for all callers that ask while it is running: they get the same answer, or the same failure. */
+/**
+ * Work that is done once for all callers that ask while it is running: they get the same answer, or the same failure.
+ */
 export function joined<T>(): (key: string, start: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
   return (key, start) => {

@@ -1,6 +1,7 @@
 /**
- * Where a release's manifest is, and with which credentials and certificates it may be read: those of its ImageRepository, if this
- * is in the Rollout's namespace or its `accessFrom` grants that namespace. Without them the registry is asked anonymously.
+ * Where a release's manifest is, and with which credentials and certificates it may be read: those of its
+ * ImageRepository, if this is in the Rollout's namespace or its `accessFrom` grants that namespace.
+ * Without them the registry is asked anonymously.
  */
 import type { ImageRepository } from '../../api/flux.ts';
 import { KINDS, NAMESPACES } from '../../api/kinds.ts';
@@ -22,7 +23,7 @@ export interface ManifestTarget {
   trust?: Trust;
   /** On whose behalf it is read: what one may see is not shown to another. */
   reader: string;
-  /** Why there are no credentials, where some were meant to be. */
+  /** Why there are no credentials, if some were meant to be. */
   problem?: string;
 }
 
@@ -88,7 +89,10 @@ async function credentialsOf(
   return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : found;
 }
 
-/** Without them the registry must have a publicly trusted certificate: where it has none, the request fails and names this problem. */
+/**
+ * Without them the registry must have a publicly trusted certificate: if it has none, the request fails and names this
+ * problem.
+ */
 async function certificatesOf(
   cluster: ClusterReader,
   { certSecretRef, insecure }: ImageRepositorySpec,

@@ -17,7 +17,9 @@ export const ACCEPT = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ].join(', ');
 
-/** Each key from the annotations of the manifest, else from those of its config descriptor; an index has only its own. */
+/**
+ * Each key from the annotations of the manifest, else from those of its config descriptor; an index has only its own.
+ */
 export function releaseMetadataOf(manifest: unknown): ReleaseMetadata {
   const descriptor = childOf(manifest, 'config');
   const annotations = [manifest, descriptor].map((each) => childOf(each, 'annotations'));

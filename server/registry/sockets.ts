@@ -1,6 +1,7 @@
 /**
- * Connections to registries. A tenant writes their names, and a registry says where it redirects to: none may lead to this machine, to
- * the node's own network or to a cloud's metadata service. Private networks may: that is where registries in a cluster are.
+ * Connections to registries.
+ * A tenant writes their names, and a registry says where it redirects to: none may lead to this machine, to the node's
+ * own network or to a cloud's metadata service. Private networks may: that is where registries in a cluster are.
  */
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -68,7 +69,10 @@ export function registrySockets({ allowLocal, resolve = dnsLookup }: SocketOptio
   return { shared: agent({}, {}), agent };
 }
 
-/** Every connection is opened here, so that names, addresses and redirects are all seen, and what is looked up is what is connected to. */
+/**
+ * Every connection is opened here, so that names, addresses and redirects are all seen, and what is looked up is what
+ * is connected to.
+ */
 function guarded(options: buildConnector.BuildOptions, resolve: Resolve): buildConnector.connector {
   const connect = buildConnector({ ...options, lookup: guardedLookup(resolve) });
   return (target, done) => {

@@ -2,9 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutGate } from '../../api/types.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { fakeCluster, fakeWebhookCall } from '../../dev/fakes/ports.ts';
 import { mutateRolloutGate } from '../../webhooks/rolloutGateAdmission.ts';
 import { object } from '../hooks/rollout/call.ts';
 import { write } from './gate/call.ts';
+import { write as admission } from './rollout/call.ts';
 
 const P = 'rollout.kuberik.com/';
 const KUSTOMIZE_CONTROLLER = 'system:serviceaccount:flux-system:kustomize-controller';
@@ -126,6 +128,18 @@ describe('an approval', () => {
       { old: gate({ [`${P}approvals`]: JSON.stringify({ given: given.slice(1) }) }) },
     );
     expect(recorded(below).given.length).toBe(LIMITS.approvals);
+  });
+});
+
+describe('a withdrawal', () => {
+  it('needs no Rollout: it works while the Rollout cannot be read', async () => {
+    const { stored: old } = await approve({ [`${P}approve`]: '1.1.0' });
+    const cluster = fakeCluster([app()], { fails: () => 'etcd is down' });
+    const { call } = fakeWebhookCall({ cluster, now: Date.parse(AT) });
+    const object = gate({ ...old.metadata.annotations, [`${P}unapprove`]: '1.1.0' });
+    const answer = await mutateRolloutGate(admission({ object, old, user: 'alice' }), call);
+    expect(answer).toMatchObject({ allowed: true, warnings: [] });
+    expect(recorded((answer as { object?: unknown }).object as ReturnType<typeof gate>).given).toEqual([]);
   });
 });
 

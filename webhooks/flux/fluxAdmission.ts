@@ -1,4 +1,7 @@
-/** Admission of Flux objects that name Rollouts or Gates. The rules are in core/admission/fluxWrite.ts; here is what they need. */
+/**
+ * Admission of Flux objects that name Rollouts or Gates.
+ * The rules are in core/admission/fluxWrite.ts; here is what they need.
+ */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { GATE_STATE, SELECTS_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
@@ -44,7 +47,8 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const { object, oldObject: stored } = objectsOf(request);
   if (!object || request.subResource) return allowed();
   if (stored && willConflict(object, stored)) return allowed();
-  // A write in an older version may drop fields that neither object has here: `refuseLoss` compares with what is stored.
+  // A write in an older version may drop fields that neither object has here: `refuseLoss` compares with what is
+  // stored.
   if (stored && isOutOfScope(object, stored) && isCurrentVersion(request)) return allowed();
   const foreign = call.settings.noCrossNamespaceRefs ? refuseForeign(object, stored) : undefined;
   if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
@@ -112,7 +116,10 @@ async function validateDelete(
   return bypassOrDeny(oldObject, closed, (bypass) => refuseDeletion(oldObject, closed, bypass)!, request, call);
 }
 
-/** An object that requires no Gate may be written, but not deleted while a Rollout that it follows requires a closed one. */
+/**
+ * An object that requires no Gate may be written, but not deleted while a Rollout that it follows requires a closed
+ * one.
+ */
 async function countsForDeletion(
   oldObject: FluxObject | undefined,
   reason: string | undefined,
@@ -142,8 +149,8 @@ async function withWait(
 }
 
 /**
- * Whether the sync's source is held as well, and so brings nothing new: at most one warning. Nothing where the source cannot be read: advice must
- * not stop an emergency.
+ * Whether the sync's source is held as well, and so brings nothing new: at most one warning.
+ * Nothing if the source cannot be read: advice must not stop an emergency.
  */
 async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Promise<string[]> {
   const chart = sync.spec?.chart as { spec?: { sourceRef?: SourceRef } } | undefined;
@@ -162,8 +169,8 @@ async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Pr
 }
 
 /**
- * Refuses a write of a held object in a version that Flux serves beside the one it stores, and that lacks a field of the stored spec: no webhook can
- * bring back what such a write drops.
+ * Refuses a write of a held object in a version that Flux serves beside the one it stores, and that lacks a field of
+ * the stored spec: no webhook can bring back what such a write drops.
  * @param closed the Gates that hold the object
  */
 async function refuseLoss(
@@ -203,8 +210,9 @@ function objectsOf(request: AdmissionRequest): { object: FluxObject | undefined;
 }
 
 /**
- * The context in which one write is decided. `again`: the object has been through the mutating webhook, which has listed Gates and
- * read what the object leaves; only what that webhook has settled is checked.
+ * The context in which one write is decided.
+ * `again`: the object has been through the mutating webhook, which has listed Gates and read what the object leaves;
+ * only what that webhook has settled is checked.
  */
 async function readContext(
   object: FluxObject | undefined,
@@ -242,8 +250,8 @@ async function readContext(
 const stateOf = ({ metadata }: FluxObject) => parseState(metadata.annotations?.[GATE_STATE])?.is;
 
 /**
- * Whether a closed Gate holds the object in this write, whatever its Rollouts deploy. They are not waited for then: how many they are and how
- * large is up to the tenant whom the Gate holds.
+ * Whether a closed Gate holds the object in this write, whatever its Rollouts deploy.
+ * They are not waited for then: how many they are and how large is up to the tenant whom the Gate holds.
  */
 function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateContext): boolean {
   const isBypassing = stateOf(object) === 'passing' || stateOf(oldObject) === 'passing';
@@ -251,7 +259,10 @@ function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateContext
   return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }
 
-/** What the object's managed fields follow. `followed`: the Rollouts; `before`: as stored, or `settled` where the source has been read already. */
+/**
+ * What the object's managed fields follow.
+ * `followed`: the Rollouts; `before`: as stored, or `settled` if the source has been read already.
+ */
 async function readFollowed(
   object: FluxObject | undefined,
   before: FluxObject | 'settled' | undefined,
@@ -271,8 +282,8 @@ async function readFollowed(
 }
 
 /**
- * The closed Gates of the Rollouts that the object leaves in this write, those of their other objects included; `object` is undefined where it is
- * deleted.
+ * The closed Gates of the Rollouts that the object leaves in this write, those of their other objects included;
+ * `object` is undefined if it is deleted.
  */
 async function readClosedOnLeaving(
   object: FluxObject | undefined,
@@ -284,7 +295,9 @@ async function readClosedOnLeaving(
   return left.size === 0 ? [] : readClosedOfAll([...left.values()], call);
 }
 
-/** The Gates that either object names, or its annotation SELECTED_BY; the Namespace only where the latter is to be checked. */
+/**
+ * The Gates that either object names, or its annotation SELECTED_BY; the Namespace only if the latter is to be checked.
+ */
 async function readGates(
   objects: FluxObject[],
   namespace: string,

@@ -1,4 +1,7 @@
-/** Admission of Gates: records the users of requests; refuses Gates that can't be evaluated, and the deletion of one that others still wait for. */
+/**
+ * Admission of Gates: records the users of requests; refuses Gates that can't be evaluated, and the deletion of one
+ * that others still wait for.
+ */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import {
   ACCEPTED_REQUEST,
@@ -15,9 +18,9 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { openGateCommand } from '../../core/admission/gateTexts.ts';
 import { notedSchedule } from '../../core/approval/pinRecord.ts';
+import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
-import { acceptRequests } from '../../core/gate/gateRequests.ts';
 import {
   BEYOND_FORBIDDEN,
   holdersOf,
@@ -44,7 +47,10 @@ import { openForWarnings, refuseOpening, writeGateApprovals } from './gateApprov
 /** On gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
 
-/** Keeps the records of accepted requests, approvals and webhook calls, and the labels; all from oldObject, never from the writer's text. */
+/**
+ * Keeps the records of accepted requests, approvals and webhook calls, and the labels; all from oldObject, never from
+ * the writer's text.
+ */
 export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { now } = call;
   const { username } = request.userInfo;
@@ -61,7 +67,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
     const { text, commands } = typeof denial === 'string' ? { text: denial } : denial;
     return denied('invalid', { text: `Gate '${refKey(identityOf(gate))}': ${text}`, ...(commands && { commands }) });
   }
-  // A signed call comes with a request, also where the same second has one already: other writes have no calls to record.
+  // A signed call comes with a request, also if the same second has one already: other writes have no calls to record.
   const isRequest = acceptance.accepted.length + acceptance.ignored.length > 0;
   const stored = annotateAll(recordReason(gate, old, username, now, counts), {
     ...written.annotations,
@@ -107,8 +113,8 @@ function gatesOf({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: 
 }
 
 /**
- * A Gate that selects beyond its own namespace holds what belongs to others: that takes a right given for the whole cluster.
- * Reviewed whenever such a selection is made or changed: what is stored stays.
+ * A Gate that selects beyond its own namespace holds what belongs to others: that takes a right given for the whole
+ * cluster. Reviewed whenever such a selection is made or changed: what is stored stays.
  */
 async function refuseReach(
   gate: Gate,
@@ -133,8 +139,9 @@ async function refuseReach(
   );
 }
 
-// DELETE of a Gate. A closed one that holds something stays: what names it would wait for a Gate that no user can open, and what it selects would be
-// free. The deletion of one with approvals is reported.
+// DELETE of a Gate.
+// A closed one that holds something stays: what names it would wait for a Gate that no user can open, and what it
+// selects would be free. The deletion of one with approvals is reported.
 
 /** Held objects that a denial names. */
 const NAMED = 3;
@@ -181,8 +188,9 @@ async function decideDeletion(
 }
 
 /**
- * Live: a delete is rare, and what it would lock is not to be guessed from a cache. Rollouts of other namespaces are read as far as the Gate
- * may select them, by metadata: large ones must not keep a user from deleting a Gate. Those that only name it are counted in its status.
+ * Live: a delete is rare, and what it would lock is not to be guessed from a cache.
+ * Rollouts of other namespaces are read as far as the Gate may select them, by metadata: large ones must not keep a
+ * user from deleting a Gate. Those that only name it are counted in its status.
  */
 async function readRequirers(
   gate: Gate,

@@ -7,8 +7,8 @@ import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalTarget, namedIn, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { isServiceAccount } from '../../core/approval/persons.ts';
+import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
 import { approveForCommand, closeRequestOf, standingApprovals, takesOpening } from '../../core/gate/approved.ts';
-import type { AcceptedRequests } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond, requirersOf } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
@@ -41,12 +41,15 @@ export function writeGateApprovals(
     KEYS,
     request,
     { ...call, now },
-    ({ approve }) => targetsOf(gate, approve, request.userInfo.username, call),
+    (approve) => targetOf(gate, approve, request.userInfo.username, call),
     (record) => (closes ? { ...record, given: [] } : old ? standingApprovals(old, call.now) : record),
   );
 }
 
-/** Why a request to open is refused: with approvals one person's word opens nothing. A ServiceAccount's, perhaps a sync's, is only ignored. */
+/**
+ * Why a request to open is refused: with approvals one person's word opens nothing.
+ * A ServiceAccount's, perhaps a sync's, is only ignored.
+ */
 export function refuseOpening(
   gate: Gate,
   old: Gate | undefined,
@@ -63,7 +66,10 @@ export function refuseOpening(
   };
 }
 
-/** Where a write opens the Gate for a bare tag: of every Rollout that requires it, and a tag of one is another version of the next. */
+/**
+ * If a write opens the Gate for a bare tag: of every Rollout that requires it, and a tag of one is another version of
+ * the next.
+ */
 export async function openForWarnings(gate: Gate, old: Gate | undefined, call: WebhookCall): Promise<string[]> {
   const { now, cluster } = call;
   const version = evaluateGate(gate, now).openFor;
@@ -94,23 +100,17 @@ interface Candidate {
 const READ_MS = 2500;
 
 /**
- * Live: an approval is rare. A value that names its Rollout costs that one read, and depends on no other Rollout; without a name all
- * of the cluster are read, whoever wrote them.
+ * Live: an approval is rare.
+ * A value that names its Rollout costs that one read, and depends on no other Rollout; without a name all of the
+ * cluster are read, whoever wrote them.
  */
-async function targetsOf(
-  gate: Gate,
-  value: string | undefined,
-  user: string,
-  { cluster }: WebhookCall,
-): Promise<(value: string) => ApprovalTarget> {
-  if (value === undefined) return () => ({ problem: 'nothing is approved' });
+async function targetOf(gate: Gate, value: string, user: string, { cluster }: WebhookCall): Promise<ApprovalTarget> {
   const { version, rollout: named } = namedIn(value);
   const read =
     named === undefined
       ? await readAll(gate, version, user, cluster)
       : await readNamed(gate, named, version, user, cluster);
-  const target = typeof read === 'string' ? { problem: read } : targetOf(read, version, named);
-  return () => target;
+  return typeof read === 'string' ? { problem: read } : targetAmong(read, version, named);
 }
 
 async function readNamed(
@@ -127,7 +127,7 @@ async function readNamed(
   return candidates(gate, [rollout], new Map([[namespace, labels]]), version, user);
 }
 
-/** A sentence where they are too many, or take too long. */
+/** A sentence if they are too many, or take too long. */
 async function readAll(
   gate: Gate,
   version: string,
@@ -170,7 +170,7 @@ function candidates(
 }
 
 /** An approval is for one Rollout: an equal tag of another application is another version. */
-function targetOf(meant: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
+function targetAmong(meant: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
   if (named !== undefined && !meant[0]) return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
   const [found, ...others] = meant.filter(({ hasVersion }) => hasVersion);
   const names = firstFew(meant.map(({ rollout }) => rollout));

@@ -43,7 +43,10 @@ import { bypassOf } from './rolloutBypass.ts';
 import { denyDelete, denyDroppedGates, denyRelease } from './rolloutDenials.ts';
 import { warnings } from './rolloutWarnings.ts';
 
-/** Records for each one-shot request the admission request that made it, so that each takes effect once; and labels the Rollout for HealthChecks. */
+/**
+ * Records for each one-shot request the admission request that made it, so that each takes effect once; and labels the
+ * Rollout for HealthChecks.
+ */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
   const sent = request.object as Rollout | null | undefined;
   if (!sent || request.subResource) return allowed();
@@ -80,7 +83,9 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   };
 };
 
-/** The API server drops the status of such a write only after this webhook: what the writer sends there decides nothing. */
+/**
+ * The API server drops the status of such a write only after this webhook: what the writer sends there decides nothing.
+ */
 function withStatus(rollout: Rollout, status: Rollout['status']): Rollout {
   const { status: _, ...rest } = rollout;
   return { ...rest, ...(status && { status }) };
@@ -107,7 +112,10 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
   return { rollout, calledOff: waiting };
 }
 
-/** While a force-deploy or a pinned version waits, its deployment is its author's, even if other users request other versions. */
+/**
+ * While a force-deploy or a pinned version waits, its deployment is its author's, even if other users request other
+ * versions.
+ */
 function asksNow(rollout: Rollout, before: Rollout | undefined, hasNewRequest: boolean): boolean {
   const pins = wantedChanged(rollout, before) && rollout.spec?.wantedVersion;
   if (pins || isNew(rollout, before, FORCE_DEPLOY)) return true;
@@ -119,7 +127,9 @@ function pinWaits({ spec, status }: Rollout): boolean {
   return Boolean(spec?.wantedVersion) && spec?.wantedVersion !== status?.history?.[0]?.version.tag;
 }
 
-/** A new or changed annotation belongs to this request; others keep their id, even if the write has another text for it. */
+/**
+ * A new or changed annotation belongs to this request; others keep their id, even if the write has another text for it.
+ */
 function requestIds(rollout: Rollout, before: Rollout | undefined, { uid }: AdmissionRequest) {
   const old = before?.metadata.annotations;
   const oldIds = parseRequestIds(old?.[REQUEST]);
@@ -167,7 +177,8 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   ];
 }
 
-// What a new `spec.after` names, read live: a Rollout after itself is refused, one after what is not there gets a Warning.
+// What a new `spec.after` names, read live: a Rollout after itself is refused, one after what is not there gets a
+// Warning.
 
 interface Order {
   /** Why it is refused. */

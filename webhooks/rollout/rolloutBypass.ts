@@ -1,4 +1,7 @@
-/** A bypass on a Rollout: one deployment bypasses the Gates that are closed now, its own and those of the objects bound to it. */
+/**
+ * A bypass on a Rollout: one deployment bypasses the Gates that are closed now, its own and those of the objects bound
+ * to it.
+ */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_FOR, BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
@@ -79,8 +82,9 @@ const NOTHING_WAITS = 'no version waits: for five minutes the reason counts for 
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**
- * It counts for as long as its reason is there, and once its deployment is on its way until that has arrived: Flux takes what
- * kubectl has added off a Rollout that comes from Git. Text that a user writes into our annotations makes none.
+ * It counts for as long as its reason is there, and once its deployment is on its way until that has arrived: Flux
+ * takes what kubectl has added off a Rollout that comes from Git.
+ * Text that a user writes into our annotations makes none.
  */
 function keptGrant(rollout: Rollout, before: Rollout | undefined): string | undefined {
   const old = before?.metadata.annotations;
@@ -89,9 +93,13 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
   return before && (hasReason || bypassGrantEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
 }
 
-// What else is applied with a deployment that bypasses closed Gates: a running Kustomization applies all that its source has fetched since.
+// What else is applied with a deployment that bypasses closed Gates: a running Kustomization applies all that its
+// source has fetched since.
 
-/** A Warning for each, of the first few. Not where the Rollout manages the source: what that fetches is the deployment itself. */
+/**
+ * A Warning for each, of the first few.
+ * Not if the Rollout manages the source: what that fetches is the deployment itself.
+ */
 async function newerSources(rollout: Rollout, call: WebhookCall): Promise<string[]> {
   const bindings = await listBindings(rollout, call.cluster);
   const syncs = boundTo(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');

@@ -1,4 +1,7 @@
-/** Denies writes of a Rollout that would evade a closed Gate, unless the writer may bypass it. undefined: no closed Gate is evaded. */
+/**
+ * Denies writes of a Rollout that would evade a closed Gate, unless the writer may bypass it. undefined: no closed Gate
+ * is evaded.
+ */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
@@ -24,8 +27,9 @@ export async function denyDroppedGates(
 }
 
 /**
- * With an owner reference to an object that is deleted, or never existed, the garbage collector deletes the Rollout. With spec.writeBack its objects take
- * any version, and another ImagePolicy brings another repository to what Git commits.
+ * With an owner reference to an object that is deleted, or never existed, the garbage collector deletes the Rollout.
+ * With spec.writeBack its objects take any version, and another ImagePolicy brings another repository to what Git
+ * commits.
  */
 export async function denyRelease(
   rollout: Rollout,
@@ -66,7 +70,9 @@ export async function denyDeployment(
   return denyBehind(closed, before, what, 'status', request, call);
 }
 
-/** Whether a write of the status is a deployment. Past ones cannot change: another id at the top is another deployment. */
+/**
+ * Whether a write of the status is a deployment. Past ones cannot change: another id at the top is another deployment.
+ */
 function addsDeployment({ status }: Rollout, { status: before }: Rollout): boolean {
   const [head] = status?.history ?? [];
   const [known] = before?.history ?? [];

@@ -1,6 +1,7 @@
 /**
- * Status writes by people, dashboards and tests. They know nothing of `revision`, and typed clients of the Go controller
- * drop the fields that are ours (docs/reference/writes.md, W42).
+ * Status writes by people, dashboards and tests.
+ * They know nothing of `revision`, and typed clients of the Go controller drop the fields that are ours
+ * (docs/reference/writes.md, W42).
  */
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
 import { sameJson } from '../../core/kube/json.ts';
@@ -59,7 +60,10 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
   return (await denyDeployment(rollout, before, request, call)) ?? allowed();
 };
 
-/** What others wrote, as it may be stored: our fields restored where the writer does not know them, the inputs of decisions as they were, the next revision. */
+/**
+ * What others wrote, as it may be stored: our fields restored if the writer does not know them, the inputs of decisions
+ * as they were, the next revision.
+ */
 export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
   // Whoever sends a revision has read ours and may mean to leave out what is missing.
   const knowsUs = written.revision !== undefined || stored?.revision === undefined;
@@ -70,7 +74,10 @@ export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | und
   return { ...status, revision: (revision ?? 0) + 1 };
 }
 
-/** What decides whether a Gate may be left, whose approval counts, what is never rolled back, and how old a release is: only the hooks set it. */
+/**
+ * What decides whether a Gate may be left, whose approval counts, what is never rolled back, and how old a release is:
+ * only the hooks set it.
+ */
 const INPUTS = ['namedGates', 'releaseAuthors', 'rollbackBarriers'] as const satisfies (keyof RolloutStatus)[];
 
 function withStoredInputs(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {

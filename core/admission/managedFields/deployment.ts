@@ -1,7 +1,7 @@
 /**
  * The annotation `rollout.kuberik.com/deployed`: `<rollout>=<id>/<version>/<uid>`, several joined with `,`, sorted by
- * Rollout. The version is percent-encoded, since a hand-written history may contain anything. `/git` follows where Git sets the field
- * (spec.writeBack), so that it stays free when the Rollout is gone.
+ * Rollout. The version is percent-encoded, since a hand-written history may contain anything.
+ * `/git` follows if Git sets the field (spec.writeBack), so that it stays free when the Rollout is gone.
  */
 import { FORCE_DEPLOY } from '../../../api/annotations.ts';
 import type { DeploymentRef, Rollout } from '../../../api/types.ts';
@@ -42,7 +42,10 @@ export function parseDeployments(text: string | undefined): DeploymentRef[] {
   });
 }
 
-/** The newest stored deployment of a Rollout, which Flux objects follow; `back` 1 is the one before it, and so on. undefined if the Rollout has deployed nothing. */
+/**
+ * The newest stored deployment of a Rollout, which Flux objects follow; `back` 1 is the one before it, and so on.
+ * undefined if the Rollout has deployed nothing.
+ */
 export function deploymentOf(rollout: Rollout | undefined, back = 0): DeploymentRef | undefined {
   const entry = rollout?.status?.history?.[back];
   const tag = entry?.version?.tag;

@@ -1,5 +1,8 @@
-/** The managed fields of a Flux object, and the annotations that bind them to Rollouts. docs/rollouts.md has their table. */
-import { ROLLOUT, ROLLOUT_PREFIX, SUBSTITUTE } from '../../../api/annotations.ts';
+/**
+ * The managed fields of a Flux object, and the annotations that bind them to Rollouts. docs/rollouts.md has their
+ * table.
+ */
+import { ROLLOUT, ROLLOUT_PREFIX, SUBSTITUTE, SUBSTITUTE_FROM } from '../../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../../api/flux.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -12,7 +15,10 @@ import { LIMITS } from '../../limits.ts';
 interface ManagedFields {
   /** One per field, sorted by variable. A field that two Rollouts claim is not managed: it is a problem. */
   fields: ManagedField[];
-  /** The Rollout of a HelmRelease. It has no managed field: its chart comes from an OCIRepository that the same Rollout manages. */
+  /**
+   * The Rollout of a HelmRelease.
+   * It has no managed field: its chart comes from an OCIRepository that the same Rollout manages.
+   */
   follows?: string;
   /** What is wrong with the annotations, a sentence each. */
   problems: string[];
@@ -20,8 +26,6 @@ interface ManagedFields {
   tooMany?: true;
 }
 
-/** Deliberately wider than the documented key, so that an illegal variable is named as a problem and not passed over. */
-const SUBSTITUTE_KEY = /^rollout\.kuberik\.com\/substitute\.(.*)\.from$/;
 /** Flux: names that envsubst accepts. */
 const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
 const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
@@ -75,9 +79,10 @@ export function fieldPath(field: ManagedField): string[] {
 }
 
 /**
- * The Rollouts that the object leaves in this write: they lose a field of it, which is no longer claimed, handed over, or claimed by a
- * second Rollout; or it no longer follows them. An object that is deleted (undefined) leaves all of its Rollouts, and so does one that gets an
- * owner reference with which the garbage collector may delete it: it could be created again without them.
+ * The Rollouts that the object leaves in this write: they lose a field of it, which is no longer claimed, handed over,
+ * or claimed by a second Rollout; or it no longer follows them.
+ * An object that is deleted (undefined) leaves all of its Rollouts, and so does one that gets an owner reference with
+ * which the garbage collector may delete it: it could be created again without them.
  */
 export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObject): string[] {
   const stays = object && !gainsOwner(object, oldObject);
@@ -106,7 +111,7 @@ function rolloutClaims(annotations: Record<string, string>): Claim[] {
 function substituteClaims(annotations: Record<string, string>, problems: string[]): Claim[] {
   const claims: Claim[] = [];
   for (const [annotation, rollouts] of Object.entries(annotations)) {
-    const variable = annotation.startsWith(ROLLOUT_PREFIX) ? SUBSTITUTE_KEY.exec(annotation)?.[1] : undefined;
+    const variable = annotation.startsWith(ROLLOUT_PREFIX) ? SUBSTITUTE_FROM.exec(annotation)?.[1] : undefined;
     if (variable !== undefined) claims.push({ annotation, rollouts, variable });
   }
   const rollouts = annotations[ROLLOUT];
@@ -123,7 +128,7 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
   });
 }
 
-/** One Rollout per field, or none. `unnamed`: what is claimed where no variable is. */
+/** One Rollout per field, or none. `unnamed`: what is claimed if no variable is. */
 function settle(claims: Claim[], problems: string[], unnamed: string): ManagedField[] {
   const claimed = new Map<string, Set<string>>();
   for (const { annotation, rollouts, variable = '' } of claims) {
@@ -171,7 +176,10 @@ function cut(text: string): string {
 
 // The managed fields themselves. Objects go in and come out; nothing is changed in place.
 
-/** source-controller prefers these to `spec.ref.tag`, in this order; with one of them, a managed tag would have no effect. */
+/**
+ * source-controller prefers these to `spec.ref.tag`, in this order; with one of them, a managed tag would have no
+ * effect.
+ */
 const STRONGER_THAN_TAG = ['digest', 'semver'] as const;
 
 type Json = Record<string, unknown>;
@@ -190,8 +198,9 @@ export function strongerRefs(object: FluxObject, field: ManagedField): string[] 
 }
 
 /**
- * The object with the fields set to these values (undefined: without it) and nothing else changed, but that a managed tag
- * loses what is stronger than it. The same object when it is so already. All managed fields of one object have one parent.
+ * The object with the fields set to these values (undefined: without it) and nothing else changed, but that a managed
+ * tag loses what is stronger than it. The same object when it is so already.
+ * All managed fields of one object have one parent.
  */
 export function writeManagedFields<T extends FluxObject>(
   object: T,

@@ -8,6 +8,7 @@ import { newProblems } from '../../kube/fieldProblem.ts';
 import { sameJson } from '../../kube/json.ts';
 import { writeBackName } from '../../policy/derivedPolicy.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
+import { type AtomicUpdate, artifactBefore, atomicUpdate } from './atomicUpdate.ts';
 import {
   deploymentOf,
   deploymentText,
@@ -26,7 +27,6 @@ import {
   strongerRefs,
   writeManagedFields,
 } from './managedFields.ts';
-import { type AtomicUpdate, artifactBefore, atomicUpdate } from './source.ts';
 
 interface ManagedFieldsWrite {
   /** As the writer wants it. */
@@ -35,7 +35,10 @@ interface ManagedFieldsWrite {
   oldObject?: FluxObject | undefined;
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /** What a Kustomization's `spec.sourceRef` names, where it exists in the same namespace; `settled` where nothing can have changed: see `isSettled`. */
+  /**
+   * What a Kustomization's `spec.sourceRef` names, if it exists in the same namespace; `settled` if nothing can have
+   * changed: see `isSettled`.
+   */
   source?: FluxObject | 'settled' | undefined;
 }
 
@@ -63,7 +66,10 @@ interface Decision {
   byGit?: true;
 }
 
-/** Context shared by the decisions on all managed fields in one write: an object may have many of them, and each text is read once. */
+/**
+ * Context shared by the decisions on all managed fields in one write: an object may have many of them, and each text is
+ * read once.
+ */
 interface Case extends ManagedFieldsWrite {
   fields: readonly ManagedField[];
   atomic: AtomicUpdate | undefined;
@@ -105,7 +111,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   return { object, warnings, held: held.length > 0, denials };
 }
 
-/** With our annotations of an atomic update; without them where there is none. */
+/** With our annotations of an atomic update; without them if there is none. */
 function withArtifact(
   object: FluxObject,
   oldObject: FluxObject | undefined,
@@ -123,7 +129,7 @@ function withArtifact(
   return notice === undefined ? next : annotate(next, RECONCILE_REQUESTED_AT, notice);
 }
 
-/** The write that suspends for a version; or that changes what may be applied, where no suspension came first. */
+/** The write that suspends for a version; or that changes what may be applied, if no suspension came first. */
 function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
   const [now, before] = [object.metadata.annotations ?? {}, oldObject.metadata.annotations ?? {}];
   if (now[AWAITS_ARTIFACT] !== undefined) return now[AWAITS_ARTIFACT] !== before[AWAITS_ARTIFACT];
@@ -131,22 +137,25 @@ function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
 }
 
 /**
- * kustomize-controller echoes it in `status.lastHandledReconcileAt`, also while it is suspended, once it has seen this write: until then it
- * may still be at work on an older version of the object, and the policy lets it begin nothing.
+ * kustomize-controller echoes it in `status.lastHandledReconcileAt`, also while it is suspended, once it has seen this
+ * write: until then it may still be at work on an older version of the object, and the policy lets it begin nothing.
  */
 function noticeOf({ metadata }: FluxObject): string {
   return `${NOTICE}${metadata.generation ?? 0}`;
 }
 
-/** Stays until it is echoed: another request in its place, which will be handled all the same, would end what the policy waits for. */
+/**
+ * Stays until it is echoed: another request in its place, which will be handled all the same, would end what the policy
+ * waits for.
+ */
 function unseenNotice({ metadata, status }: FluxObject): string | undefined {
   const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
   return requested?.startsWith(NOTICE) && requested !== status?.lastHandledReconcileAt ? requested : undefined;
 }
 
 /**
- * Whether a write can be decided without the object's source: it carries what its Rollouts have deployed, its source had it
- * when that was written, and the write touches none of this.
+ * Whether a write can be decided without the object's source: it carries what its Rollouts have deployed, its source
+ * had it when that was written, and the write touches none of this.
  */
 export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: ReadonlyMap<string, Rollout>): boolean {
   const deployments = deploymentsOn(oldObject);
@@ -196,12 +205,13 @@ function decideField(field: ManagedField, at: Case): Decision {
   const live = deploymentOf(rollout);
   if (!live) return keep(field, at);
   if (at.atomic?.rollout !== field.rollout) return follow(field, live, at);
-  // What the source has, or else what the object was given while it had that. A new object runs nothing yet that could be mixed.
+  // What the source has, or else what the object was given while it had that.
+  // A new object runs nothing yet that could be mixed.
   const target = at.atomic.fetched ?? (at.oldObject ? at.deployments.get(field.rollout) : at.atomic.head);
   return target ? follow(field, target, at) : stayUntilFetched(field, live, at);
 }
 
-/** Only which deployment the value is gets noted: none where the object's fields of this Rollout differ. */
+/** Only which deployment the value is gets noted: none if the object's fields of this Rollout differ. */
 function leaveToGit(field: ManagedField, at: Case): Decision {
   const value = readManagedField(at.object, field);
   const own = at.fields.filter(({ rollout }) => rollout === field.rollout);

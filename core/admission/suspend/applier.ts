@@ -1,9 +1,11 @@
 /**
- * The Kustomization that applies a Flux object, and what it has done since the gates of that object opened. A suspended object is resumed in its
- * applier's next apply, so that the new spec and the new artifact take effect together (docs/facts.md, F4).
+ * The Kustomization that applies a Flux object, and what it has done since the gates of that object opened.
+ * A suspended object is resumed in its applier's next apply, so that the new spec and the new artifact take effect
+ * together (docs/facts.md, F4).
  *
- * A hook can annotate only its own object: the child's FluxBinding carries a label with its applier's name while it waits, the applier's decorator
- * relates the bindings with that label and annotates the applier. What the applier then does comes back in the binding's status.
+ * A hook can annotate only its own object: the child's FluxBinding carries a label with its applier's name while it
+ * waits, the applier's decorator relates the bindings with that label and annotates the applier.
+ * What the applier then does comes back in the binding's status.
  */
 import {
   GATE_STATE,
@@ -28,7 +30,7 @@ type ApplierState = Pick<Awaits, 'state' | 'reason'>;
 /** How long an object waits for a Kustomization that cannot apply it, before it is resumed without it. */
 const PATIENCE_MS = 120_000;
 
-/** Reason of the state Missing where the applier exists. */
+/** Reason of the state Missing if the applier exists. */
 export const NOT_LISTED = 'NotInInventory';
 
 /** Reasons of Ready=False for what Flux does after it has applied everything. */
@@ -55,8 +57,9 @@ export interface Applied extends NamespacedName {
 }
 
 /**
- * Whether the Kustomization applies the object, by its inventory; undefined while it has none. The labels that name an applier are anybody's
- * to write: of another namespace only an inventory is believed, which Flux alone writes.
+ * Whether the Kustomization applies the object, by its inventory; undefined while it has none.
+ * The labels that name an applier are anybody's to write: of another namespace only an inventory is believed, which
+ * Flux alone writes.
  */
 export function applies(applier: FluxObject, { namespace, name, apiVersion, kind }: Applied): boolean | undefined {
   const entries = (applier.status as KustomizationStatus | undefined)?.inventory?.entries;
@@ -78,7 +81,7 @@ export function applierState(
   if (!applier) return { state: 'Missing' };
   if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
   const found = stateOf(applier, since, now);
-  // It will not apply what is not in its inventory; where an apply was requested and is done, that is known at once.
+  // It will not apply what is not in its inventory; if an apply was requested and is done, that is known at once.
   const isComing = found.state === 'Done' || applies(applier, applied) !== false;
   return isComing ? found : { state: 'Missing', reason: NOT_LISTED };
 }
@@ -97,7 +100,10 @@ function stateOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierStat
   return { state: hasApplied && isCurrent && hasReconciled(applier, since, now) ? 'Done' : 'Asked' };
 }
 
-/** When an object is resumed without its applier, which is in this state since `from`; undefined: not while it stays in it. */
+/**
+ * When an object is resumed without its applier, which is in this state since `from`; undefined: not while it stays in
+ * it.
+ */
 export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | undefined {
   if (state === 'Done' || state === 'Deleting') return from;
   return state === 'Missing' || state === 'Suspended' ? from + PATIENCE_MS : undefined;
@@ -106,9 +112,9 @@ export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | unde
 // Flux's annotation `reconcile.fluxcd.io/requestedAt`, and its echo `status.lastHandledReconcileAt`.
 
 /**
- * Whether a reconciliation that was requested at `since` or later has started and ended, successfully or not: Flux echoes
- * the request at the end, and the one it had seen at the beginning. It counts by its own time, and only up to `now`: the
- * requester's clock may be ahead.
+ * Whether a reconciliation that was requested at `since` or later has started and ended, successfully or not: Flux
+ * echoes the request at the end, and the one it had seen at the beginning.
+ * It counts by its own time, and only up to `now`: the requester's clock may be ahead.
  */
 function hasReconciled(object: FluxObject, since: EpochMs, now: EpochMs): boolean {
   const handled = object.status?.lastHandledReconcileAt;
@@ -117,9 +123,9 @@ function hasReconciled(object: FluxObject, since: EpochMs, now: EpochMs): boolea
 }
 
 /**
- * The value for the applier's annotation: the instant of the newest opening, so that two requests are one.
- * undefined when no object waits, or where an apply after that instant was requested already. A request that is not handled
- * yet ends in another call of this, so many openings cost one request per apply.
+ * The value for the applier's annotation: the instant of the newest opening, so that two requests are one. undefined
+ * when no object waits, or if an apply after that instant was requested already.
+ * A request that is not handled yet ends in another call of this, so many openings cost one request per apply.
  */
 export function reconcileRequest(
   applier: FluxObject,
@@ -142,7 +148,10 @@ export function resumeLabel({ namespace, name }: NamespacedName): string {
   return labelValue(`${namespace}.${name}`);
 }
 
-/** How many objects request an apply of the same applier at once: one apply resumes all of them, and each is sent with it to its hook. */
+/**
+ * How many objects request an apply of the same applier at once: one apply resumes all of them, and each is sent with
+ * it to its hook.
+ */
 export const MAX_REQUESTING = 10;
 
 /** Whether an object that waits for this Kustomization may request its apply. */
@@ -157,7 +166,10 @@ export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
   return state?.is === 'opening' && applier ? { ...applier, since: formatInstant(state.since) } : undefined;
 }
 
-/** The wait for the applier, for the binding's status. A running attempt does not hide that the last one failed: a retry changes nothing. */
+/**
+ * The wait for the applier, for the binding's status.
+ * A running attempt does not hide that the last one failed: a retry changes nothing.
+ */
 export function awaitsOf(
   awaited: FluxBindingSpec['awaits'],
   before: Awaits | undefined,
@@ -201,9 +213,11 @@ export function awaitsText(awaits: Awaits): string {
 }
 
 /**
- * Whether a Kustomization relates the bindings that wait for it. Not all do: each change of any binding is matched against
- * every one that does. Its inventory says what it applies; without one that has a managed field is a leaf, as a rule. Where this
- * answer is wrong (it is cached by generation), the object waits for the applier's next apply without asking for it.
+ * Whether a Kustomization relates the bindings that wait for it.
+ * Not all do: each change of any binding is matched against every one that does.
+ * Its inventory says what it applies; without one that has a managed field is a leaf, as a rule.
+ * If this answer is wrong (it is cached by generation), the object waits for the applier's next apply without asking
+ * for it.
  */
 export function mayApplyFluxObjects(object: FluxObject): boolean {
   if (object.kind !== 'Kustomization') return false;

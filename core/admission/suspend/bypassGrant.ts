@@ -1,7 +1,9 @@
 /**
- * A bypass grant lets one deployment of a Rollout bypass closed Gates, its own and those of the objects bound to it, which then run. The webhook
- * records it in the annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, for a user who may bypass each of these Gates; text of
- * others doesn't count there. It is good for these closings and this deployment, so that nothing has to use it up.
+ * A bypass grant lets one deployment of a Rollout bypass closed Gates, its own and those of the objects bound to it,
+ * which then run.
+ * The webhook records it in the annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, for a user who may
+ * bypass each of these Gates; text of others doesn't count there.
+ * It is good for these closings and this deployment, so that nothing has to use it up.
  */
 import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -28,7 +30,7 @@ export function formatBypassGrant({ version, id, closings }: BypassGrant): strin
   return `${version} (${id}): ${[...closings].sort().join(',')}`;
 }
 
-/** undefined where there is none, or the text is not ours. */
+/** undefined if there is none, or the text is not ours. */
 export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
   const [, version, id, closings] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
   if (version === undefined || closings === undefined) return undefined;
@@ -54,7 +56,9 @@ export function bypassesGates(rollout: Rollout, closings: readonly string[], now
   return closings.every((closing) => granted.has(closing));
 }
 
-/** When its objects are held again although it is not applied; undefined if no deployment is rolling out under a grant. */
+/**
+ * When its objects are held again although it is not applied; undefined if no deployment is rolling out under a grant.
+ */
 export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   const grant = bypassGrantOf(rollout);
   const [head] = rollout.status?.history ?? [];
@@ -70,8 +74,8 @@ export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
 }
 
 /**
- * Whether Flux has acted on the object before. One that was created behind a closed Gate carries a spec that has never run
- * anywhere, and no deployment lets it run.
+ * Whether Flux has acted on the object before.
+ * One that was created behind a closed Gate carries a spec that has never run anywhere, and no deployment lets it run.
  */
 export function hasRun({ status }: FluxObject): boolean {
   const { artifact, lastAppliedRevision, history } = (status ?? {}) as Record<string, unknown>;
@@ -93,7 +97,10 @@ export function bypassingRollouts(
   );
 }
 
-/** Whether the object bypasses these closings according to its FluxBinding, which may lack the newest closing. The decorator that asks gets no Rollouts. */
+/**
+ * Whether the object bypasses these closings according to its FluxBinding, which may lack the newest closing.
+ * The decorator that asks gets no Rollouts.
+ */
 export function isSeenBypassing(
   object: FluxObject,
   observed: FluxBindingStatus | undefined,

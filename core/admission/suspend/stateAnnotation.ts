@@ -1,9 +1,11 @@
 /**
- * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for the
- * applier's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` where the gates were
- * bypassed and the object runs behind them; `passing: ns/a@<closing>` while it runs behind them for one deployment (bypassGrant.ts).
+ * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for
+ * the applier's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` if the
+ * gates were bypassed and the object runs behind them; `passing: ns/a@<closing>` while it runs behind them for one
+ * deployment (bypassGrant.ts).
  */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import { BEYOND } from '../../gate/gateRefs.ts';
 import { refKey } from '../../kube/names.ts';
 import { formatInstant, parseTime } from '../../kube/time.ts';
 
@@ -14,9 +16,6 @@ export type StateAnnotation =
 
 /** Stands in the list of closed gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
-
-/** Stands for gates that are too many to be evaluated or listed. No Gate can have the name. */
-export const BEYOND = '(too-many)';
 
 /** Characters of a list of closed gates: the object's other annotations need room too. */
 export const MAX_LIST = 16_384;
@@ -39,7 +38,9 @@ export function parseState(text: string | undefined): StateAnnotation | undefine
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
 }
 
-/** A closed gate as the state of a bypassed object names it: the bypass counts for this closing, and not for the next. */
+/**
+ * A closed gate as the state of a bypassed object names it: the bypass counts for this closing, and not for the next.
+ */
 export function closingKey({ ref, closing }: { ref: NamespacedName; closing?: string | undefined }): string {
   return closing ? `${refKey(ref)}@${closing}` : refKey(ref);
 }

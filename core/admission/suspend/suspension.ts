@@ -20,14 +20,16 @@ interface SuspensionCase {
   oldObject: FluxObject | undefined;
   /** The stored object was behind a closed gate already: its spec is what counts. */
   held: boolean;
-  /** `all` Gates that `object` requires; what keeps it from running, without and with the closings (see `closingKey`). */
+  /**
+   * `all` Gates that `object` requires; what keeps it from running, without and with the closings (see `closingKey`).
+   */
   gates: { all: readonly unknown[]; names: string[]; closings: string[] };
   fieldManager: string | undefined;
   /** The writer bypasses the closed gates. */
   bypass: boolean;
   /** A deployment of one of its Rollouts bypasses the closed gates: see bypassGrant.ts. */
   bypassing: boolean;
-  /** The Kustomization that applies the object, where it exists; read only where `asksToResume`. */
+  /** The Kustomization that applies the object, if it exists; read only if `asksToResume`. */
   applier?: FluxObject | undefined;
   now: EpochMs;
 }
@@ -55,7 +57,10 @@ export function settleSuspension(write: SuspensionCase): FluxObject {
   return finish(setSuspend(at.object, suspend), undefined, open);
 }
 
-/** Suspended until the artifact is fetched. A value that a user sets meanwhile is what suspend will be. After a closed gate the applier's apply has to come as well. */
+/**
+ * Suspended until the artifact is fetched. A value that a user sets meanwhile is what suspend will be.
+ * After a closed gate the applier's apply has to come as well.
+ */
 function untilFetched(
   at: SuspensionCase,
   memory: Memory | undefined,
@@ -70,8 +75,9 @@ function untilFetched(
 }
 
 /**
- * The write without the suspension of an earlier call. Several of our webhooks may be called for one write, and Gates open or close between two of
- * the calls. What an earlier call has suspended is not the writer's suspension, and not stored yet.
+ * The write without the suspension of an earlier call.
+ * Several of our webhooks may be called for one write, and Gates open or close between two of the calls.
+ * What an earlier call has suspended is not the writer's suspension, and not stored yet.
  */
 function asWritten(at: SuspensionCase): SuspensionCase {
   const { object, sent, oldObject } = at;
@@ -85,7 +91,10 @@ function asWritten(at: SuspensionCase): SuspensionCase {
   return { ...at, object: before(object), sent: before(sent) };
 }
 
-/** Whether the version that the object is to have is still being fetched: see core/admission/managedFields/source.ts. */
+/**
+ * Whether the version that the object is to have is still being fetched: see
+ * core/admission/managedFields/atomicUpdate.ts.
+ */
 function isAwaiting(object: FluxObject | undefined): boolean {
   return object?.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
 }
@@ -109,10 +118,13 @@ function behindClosedGates(
   return finish(setSuspend(at.object, true), memory ?? remember(at), { is: 'closed', gates: at.gates.names });
 }
 
-/** The object runs, and the stored previous value stays: once the deployment is applied, the object is held again. A user who suspends it meanwhile is obeyed. */
+/**
+ * The object runs, and the stored previous value stays: once the deployment is applied, the object is held again.
+ * A user who suspends it meanwhile is obeyed.
+ */
 function pass(at: SuspensionCase, memory: Memory, state: StateAnnotation | undefined): FluxObject {
   const isSuspended = at.oldObject?.spec?.suspend !== true && at.object.spec?.suspend === true;
-  // Where we are called twice for one write, the first call has suspended it until its artifact is fetched.
+  // If we are called twice for one write, the first call has suspended it until its artifact is fetched.
   const isOurs = isAwaiting(at.object) && !isAwaiting(at.oldObject) && isAwaiting(at.sent);
   const isStopped = state?.is === 'passing' && isSuspended && !isOurs;
   const own = isStopped ? 'true' : memory;
@@ -141,7 +153,7 @@ function memoryOf({ object, oldObject }: SuspensionCase): Memory | undefined {
   return oldObject ? parseMemory(oldObject) : ownMemory(object);
 }
 
-/** The first suspension. */
+/** The value of spec.suspend to store, at the first suspension. */
 function remember({ object, oldObject, held }: SuspensionCase): Memory {
   return memoryFrom(held ? oldObject : object);
 }

@@ -1,6 +1,7 @@
 /**
- * The Job of one deployment. Its name has a hash of the check, its template, the Rollout, the deployment and its last retry: what is run again is another Job, and a
- * status that names another Job is about something else.
+ * The Job of one deployment.
+ * Its name has a hash of the check, its template, the Rollout, the deployment and its last retry: what is run again is
+ * another Job, and a status that names another Job is about something else.
  */
 import { CHECK_LABEL } from '../../../api/annotations.ts';
 import type { AnyObject } from '../../../api/kubernetes.ts';
@@ -54,9 +55,13 @@ export function runOf(run: Run): CheckJob {
   };
 }
 
-// What a HealthCheck of class job says of one Rollout: nothing, where its Job was run for another deployment, or another Rollout.
+// What a HealthCheck of class job says of one Rollout: nothing, if its Job was run for another deployment, or another
+// Rollout.
 
-/** The check as it counts for the newest deployment of the Rollout: Pending until its own Job has ended. Checks of other classes stay as they are. */
+/**
+ * The check as it counts for the newest deployment of the Rollout: Pending until its own Job has ended.
+ * Checks of other classes stay as they are.
+ */
 export function countedFor(rollout: Rollout, check: HealthCheck): HealthCheck {
   const template = jobTemplateOf(check);
   if (!template) return check;
@@ -77,13 +82,17 @@ function pending(check: HealthCheck, message: string): HealthCheck {
   return { ...check, status: { status: 'Pending', message, ...(lastChangeTime && { lastChangeTime }) } };
 }
 
-// The Job that a HealthCheck of class job asks for, as far as it can be known here that Kubernetes takes it and that it ends by itself.
+// The Job that a HealthCheck of class job asks for, as far as it can be known here that Kubernetes takes it and that it
+// ends by itself.
 
 const JOB_CLASS = 'job';
 
 export type JobTemplate = NonNullable<NonNullable<HealthCheck['spec']>['job']>['template'];
 
-/** The template of a check of class job; undefined for any other check. A check of this class without a template is reported by another controller. */
+/**
+ * The template of a check of class job; undefined for any other check.
+ * A check of this class without a template is reported by another controller.
+ */
 export function jobTemplateOf({ spec }: HealthCheck): JobTemplate | undefined {
   return spec?.class === JOB_CLASS ? spec.job?.template : undefined;
 }
@@ -134,7 +143,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 /** The length of the Job controller's message; other writers of the status may write any length. */
 const MAX_MESSAGE = 1024;
 
-/** @param cause why its Pods do not run, or ended as they did; undefined where that is not known */
+/** @param cause why its Pods do not run, or ended as they did; undefined if that is not known */
 export function jobVerdict(job: CheckJob, version: string, cause: string | undefined): Verdict {
   const { namespace = '', name = '' } = job.metadata;
   const what = `Job '${namespace}/${name}'`;

@@ -1,6 +1,6 @@
 /**
- * What a HealthCheck of class job does next: which Jobs there should be, and the status. One Rollout of its namespace selects it; the health is about that Rollout's
- * newest deployment and nothing else.
+ * What a HealthCheck of class job does next: which Jobs there should be, and the status.
+ * One Rollout of its namespace selects it; the health is about that Rollout's newest deployment and nothing else.
  *
  * | seen | health | Jobs |
  * |---|---|---|
@@ -21,7 +21,7 @@ interface JobContext {
   template: JobTemplate;
   /** The Rollouts of its namespace that select it. */
   watching: readonly Rollout[];
-  /** Its own; undefined where this installation runs none. */
+  /** Its own; undefined if this installation runs none. */
   jobs: readonly CheckJob[] | undefined;
 }
 
@@ -81,7 +81,10 @@ export function jobPlan(context: JobContext, target: JobTarget, progress: Progre
   return { jobs: mayRun ? [wanted, ...earlier] : earlier, status: statusFor(before, wanted, waits.problem, now) };
 }
 
-/** The result of a Job stays after its deletion. A failed Job that is deleted while the deployment still bakes runs again. */
+/**
+ * The result of a Job stays after its deletion.
+ * A failed Job that is deleted while the deployment still bakes runs again.
+ */
 function isSettled(before: HealthStatus, wanted: CheckJob, { isBaking }: Progress): boolean {
   if (before.job?.name !== wanted.metadata.name) return false;
   return before.status === 'Healthy' || (before.status === 'Unhealthy' && !isBaking);

@@ -1,7 +1,8 @@
 /**
- * Whether an object has broken after it was up. Kubernetes reports the same of a Deployment whose Pods crash as of one that is rolled out: not all are
- * available. A workload that was complete, and whose spec nobody has changed since, is not being rolled out. An object that Flux has applied and that
- * does not exist was deleted.
+ * Whether an object has broken after it was up.
+ * Kubernetes reports the same of a Deployment whose Pods crash as of one that is rolled out: not all are available.
+ * A workload that was complete, and whose spec nobody has changed since, is not being rolled out.
+ * An object that Flux has applied and that does not exist was deleted.
  */
 import type { AnyObject, EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { conditionsOf } from '../../kstatus/fields.ts';
@@ -11,7 +12,7 @@ import { parseTime } from '../../kube/time.ts';
 export interface Since {
   /** When the deployment that the health is for started, or was applied; undefined if there is none. */
   deployed: EpochMs | undefined;
-  /** Until when all was healthy since then; undefined where it was not, or still is. */
+  /** Until when all was healthy since then; undefined if it was not, or still is. */
   healthyUntil?: EpochMs | undefined;
   /** When Flux had applied everything that the inventory lists; undefined while it has not, or does not say. */
   applied?: EpochMs | undefined;
@@ -21,7 +22,10 @@ export interface Since {
 
 const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
 
-/** The object, of which kstatus says that it is in progress, is a workload that had been complete, and the grace period is over. */
+/**
+ * The object, of which kstatus says that it is in progress, is a workload that had been complete, and the grace period
+ * is over.
+ */
 export function isBroken(object: AnyObject, { healthyUntil, gracePeriod }: Since, now: EpochMs): boolean {
   if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return false;
   if (!WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return false;
@@ -35,7 +39,7 @@ export function mayBeGone({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 
   return groupOf(apiVersion) === 'batch' && kind === 'Job';
 }
 
-/** When objects of the inventory that do not exist were there last, where the grace period since then is over. */
+/** When objects of the inventory that do not exist were there last, if the grace period since then is over. */
 export function deletedSince(
   { deployed, healthyUntil, applied, gracePeriod }: Since,
   now: EpochMs,
@@ -56,7 +60,10 @@ function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
 
 // When an object failed, as far as its conditions say.
 
-/** The latest Stalled=True, else the newest transition of any condition that is not about running work; undefined when no time parses. */
+/**
+ * The latest Stalled=True, else the newest transition of any condition that is not about running work; undefined when
+ * no time parses.
+ */
 export function failureTime(object: AnyObject): EpochMs | undefined {
   const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');
   const stalled = conditions.filter((c) => c.type === 'Stalled' && c.status === 'True');

@@ -1,6 +1,6 @@
 /**
- * A Kustomization's inventory: `status.inventory.entries`, each `{id: <namespace>_<name>_<group>_<kind>, v: <version>}`.
- * RBAC names may contain `:`, which ids write as `__`.
+ * A Kustomization's inventory: `status.inventory.entries`, each `{id: <namespace>_<name>_<group>_<kind>, v:
+ * <version>}`. RBAC names may contain `:`, which ids write as `__`.
  */
 
 export interface InventoryResource {

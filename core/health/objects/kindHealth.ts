@@ -1,4 +1,7 @@
-/** Health of the kinds that kstatus misjudges: it calls them current without reading their status, or takes their failures for progress. */
+/**
+ * Health of the kinds that kstatus misjudges: it calls them current without reading their status, or takes their
+ * failures for progress.
+ */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, current, failed, fieldAt, inProgress, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { type KStatus, kstatusOf } from '../../kstatus/kstatus.ts';
@@ -7,11 +10,12 @@ import { isMap } from '../../kube/json.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
 
-// What a reason of Flux's Ready=False says of the revision that it is about. Flux tries all of them again; these have shown that the version does
-// not work, the others (DependencyNotReady, ArtifactFailed, PruneFailed and what comes to be) only that it is not applied yet.
+// What a reason of Flux's Ready=False says of the revision that it is about.
+// Flux tries all of them again; these have shown that the version does not work, the others (DependencyNotReady,
+// ArtifactFailed, PruneFailed and what comes to be) only that it is not applied yet.
 // Source: the reasons in the APIs of kustomize-controller (v1) and helm-controller (v2).
 
-/** Reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs where there are any. */
+/** Reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs if there are any. */
 export const FAILED_KUSTOMIZATION: ReadonlySet<string> = new Set([
   'BuildFailed',
   'ReconciliationFailed',
@@ -61,7 +65,10 @@ const WORKLOADS = new Set([
   'rollouts.kruise.io/Rollout',
 ]);
 
-/** Any kind that runs Pods by a template, or as many as it asks for: until its controller reports, nothing is known of it. */
+/**
+ * Any kind that runs Pods by a template, or as many as it asks for: until its controller reports, nothing is known of
+ * it.
+ */
 function isWorkload(object: AnyObject): boolean {
   if (WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return true;
   return isMap(fieldAt(object, ['spec', 'template', 'spec'])) || numberAt(object, ['spec', 'replicas']) !== undefined;
@@ -87,8 +94,8 @@ const helmReleaseFailed = fluxRule(FAILED_HELM_RELEASE);
 const HELM_FAILURES = ['Released', 'TestSuccess'];
 
 /**
- * Remediated stays True while Helm tries the next version, with Ready Unknown: only Ready says whether it is the newest that was taken back.
- * `UninstallSucceeded` without a remediation is of a release that moves.
+ * Remediated stays True while Helm tries the next version, with Ready Unknown: only Ready says whether it is the newest
+ * that was taken back. `UninstallSucceeded` without a remediation is of a release that moves.
  */
 function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, EpochMs]): KStatus | undefined {
   const conditions = conditionsOf(object);
@@ -108,8 +115,9 @@ const CANARY_AT_REST = new Set(['Initialized', 'Succeeded']);
 const DEFAULT_ANALYSIS_MS = 60_000;
 
 /**
- * Flagger looks at its target once in each interval of the analysis: until then the Canary of a version that was just applied says what became of
- * the version before. One that has not moved two intervals later has nothing to do with this one.
+ * Flagger looks at its target once in each interval of the analysis: until then the Canary of a version that was just
+ * applied says what became of the version before.
+ * One that has not moved two intervals later has nothing to do with this one.
  */
 function canaryStatus(object: AnyObject, since: EpochMs | undefined, now: EpochMs): KStatus {
   const phase = stringAt(object, ['status', 'phase']) ?? '';

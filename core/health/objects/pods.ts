@@ -1,6 +1,7 @@
 /**
- * Why the Pods of a workload do not run, in a few words. Nothing that a container has written is among them (its termination message may hold a secret),
- * and nothing that changes with each restart.
+ * Why the Pods of a workload do not run, in a few words.
+ * Nothing that a container has written is among them (its termination message may hold a secret), and nothing that
+ * changes with each restart.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
@@ -37,7 +38,7 @@ export function podQueries(observed: readonly ObservedResource[], since: Since, 
   return [...queries.broken, ...queries.pending].slice(0, EXPLAINED_WORKLOADS);
 }
 
-/** undefined where it has none that finds some Pods and not all. */
+/** undefined if it has none that finds some Pods and not all. */
 function podSelector(object: AnyObject | undefined): string | undefined {
   const selector = fieldAt(object, ['spec', 'selector']);
   if (!isMap(selector) || !isMap(fieldAt(object, ['spec', 'template']))) return undefined;
@@ -49,7 +50,7 @@ function podSelector(object: AnyObject | undefined): string | undefined {
   }
 }
 
-/** The cause of the newest Pod that has one; undefined where none has. */
+/** The cause of the newest Pod that has one; undefined if none has. */
 export function causeOf(pods: readonly Pod[]): string | undefined {
   const madeAt = ({ metadata }: Pod) => parseTime(metadata.creationTimestamp) ?? 0;
   const newest = pods
@@ -92,7 +93,7 @@ function causeOfContainer(container: unknown): string | undefined {
   return causes.length > 0 ? causes.join(', ') : undefined;
 }
 
-/** How it has ended; undefined where it has not, or well. */
+/** How it has ended; undefined if it has not, or well. */
 function endOf(container: unknown, state: 'state' | 'lastState'): string | undefined {
   const exitCode = numberAt(container, [state, 'terminated', 'exitCode']);
   if (exitCode === undefined || exitCode === 0) return undefined;

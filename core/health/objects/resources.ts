@@ -10,11 +10,11 @@ export interface ObservedResource extends InventoryResource {
   object?: AnyObject | undefined;
   /** Why it could not be read. */
   error?: string;
-  /** Why its Pods do not run, where it is a workload that has been looked into. */
+  /** Why its Pods do not run, if it is a workload that has been looked into. */
   cause?: string | undefined;
 }
 
-/** Whether it has failed or broken, or is not complete yet; undefined where it is well, or not known. */
+/** Whether it has failed or broken, or is not complete yet; undefined if it is well, or not known. */
 export function troubleOf(
   { object, error }: ObservedResource,
   since: Since,

@@ -6,7 +6,7 @@
  * | every series is inside the range | Healthy |
  * | a series is outside | Pending, and Unhealthy from the `failureLimit`th in a row |
  * | no series | as `onEmpty` says |
- * | no answer, too many series, NaN | Pending, or Unhealthy where it was: unknown is never Healthy, and mends nothing. It counts for neither side |
+ * | no answer, too many series, NaN | Pending, or Unhealthy if it was: unknown is never Healthy, and mends nothing. It counts for neither side |
  */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Measurement, Reading } from '../../../api/ports.ts';
@@ -65,7 +65,10 @@ export function statusAfterMeasurement(
 /** Healthy says nothing any more once so much time has passed without an answer. */
 const OVERDUE_MS = 30_000;
 
-/** Without an answer the status stays, and is unknown after two intervals. A Healthy that was never measured was written by another client. */
+/**
+ * Without an answer the status stays, and is unknown after two intervals.
+ * A Healthy that was never measured was written by another client.
+ */
 export function statusWithoutAnswer(
   before: HealthStatus | undefined,
   { intervalMs }: MetricCheck,
@@ -81,7 +84,7 @@ export function statusWithoutAnswer(
   return statusWithProblem(before, `not measured since ${formatTime(measuredAt)}: ${why}`, now);
 }
 
-/** Where nothing could be measured. */
+/** If nothing could be measured. */
 export function statusWithProblem(before: HealthStatus | undefined, problem: string, now: EpochMs): HealthStatus {
   const { prometheus } = before ?? {};
   return { ...statusAfter(before, unknown(before, problem), now), ...(prometheus && { prometheus }) };

@@ -1,6 +1,7 @@
 /**
- * The query as it is sent. `{{ version }}` and the like stand for values of the one Rollout that watches the check; they may stand inside
- * quotes only and are escaped there, so that no value can change the query around it.
+ * The query as it is sent.
+ * `{{ version }}` and the like stand for values of the one Rollout that watches the check; they may stand inside quotes
+ * only and are escaped there, so that no value can change the query around it.
  */
 import type { Rollout } from '../../../api/types.ts';
 import { LIMITS } from '../../limits.ts';

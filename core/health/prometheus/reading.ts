@@ -1,4 +1,7 @@
-/** What a Prometheus answers to an instant query, reduced to its numbers: neither labels nor texts of the answer get any further. */
+/**
+ * What a Prometheus answers to an instant query, reduced to its numbers: neither labels nor texts of the answer get any
+ * further.
+ */
 import type { Reading } from '../../../api/ports.ts';
 import { childOf } from '../../kube/json.ts';
 import { LIMITS } from '../../limits.ts';

@@ -1,6 +1,6 @@
 /**
- * A Rollout that lost its history (re-created, restored from Git) adopts the versions that the Flux objects carry, instead of
- * deploying the newest release in spite of its gates, as a first deployment.
+ * A Rollout that lost its history (re-created, restored from Git) adopts the versions that the Flux objects carry,
+ * instead of deploying the newest release in spite of its gates, as a first deployment.
  */
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
@@ -12,7 +12,10 @@ import { formatTime } from '../../kube/time.ts';
 import { withoutFirstSeen } from '../release/metadata.ts';
 import { triggeredBy } from './entry.ts';
 
-/** More deployments than any Rollout has; an id there has at most 15 digits, see core/admission/managedFields/deployment.ts. */
+/**
+ * More deployments than any Rollout has; an id there has at most 15 digits, see
+ * core/admission/managedFields/deployment.ts.
+ */
 const MAX_ADOPTED_ID = 1e12;
 
 /** A deployment that a Flux object carries. */
@@ -48,7 +51,8 @@ export function adopted(
   if (!newest) return undefined;
   const { id, version } = newest.deployment;
   return {
-    // A head without an id counts as 0, and a history begins with 1. Any user may have written the annotation: the history must be able to continue.
+    // A head without an id counts as 0, and a history begins with 1.
+    // Any user may have written the annotation: the history must be able to continue.
     id: id > MAX_ADOPTED_ID ? 1 : Math.max(1, id),
     version: withoutFirstSeen(available.find(({ tag }) => tag === version) ?? { tag: version }),
     timestamp: formatTime(now),

@@ -165,8 +165,9 @@ function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], 
 }
 
 /**
- * The failed deployment to begin again with; undefined when it has not failed. Its `appliedTime` stays, for the policy
- * `rollout-history` forbids to clear it: whoever asks whether something was before the arrival compares with the retry, too.
+ * The failed deployment to begin again with; undefined when it has not failed.
+ * Its `appliedTime` stays, for the policy `rollout-history` forbids to clear it: whoever asks whether something was
+ * before the arrival compares with the retry, too.
  */
 export function retried(
   head: HistoryEntry | undefined,

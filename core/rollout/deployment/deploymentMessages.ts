@@ -3,7 +3,7 @@ import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { isUnwatched } from './unwatched.ts';
 
 export const NO_BAKE = 'No bake time configured, deployment completed immediately.';
-/** Texts without a bake where nothing is bound, and where something is: before and after Flux has applied it. */
+/** Texts without a bake if nothing is bound, and if something is: before and after Flux has applied it. */
 export const NOTHING_BOUND = 'No bake time configured and no object is bound, deployment completed immediately.';
 export const WAITING_TO_BE_APPLIED = 'Waiting for every bound object to apply it (no bake time configured).';
 export const APPLIED = 'No bake time configured, deployment completed once every bound object had applied it.';
@@ -15,7 +15,7 @@ export const HELD_ON_ITS_WAY = 'A closed gate holds the deployment; the bake sta
 export const UNWATCHED_HELD = 'A closed gate holds the deployment.';
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
 export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
-/** In recovery mode, where errors were reported and did not count. */
+/** In recovery mode, if errors were reported and did not count. */
 export function bakeTimePassedDespite(checks: string): string {
   return `Bake time completed successfully (recovery mode: errors of ${checks} did not count).`;
 }

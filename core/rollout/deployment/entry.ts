@@ -48,7 +48,9 @@ interface Deployment extends DeploymentKind {
   message: string | undefined;
   user: string | undefined;
   requestedBy: string | undefined;
-  /** The reports of the watched HealthChecks; empty if there is none yet. undefined if only times show what is newer. */
+  /**
+   * The reports of the watched HealthChecks; empty if there is none yet. undefined if only times show what is newer.
+   */
   knownHealth: HistoryEntry['knownHealth'];
 }
 

@@ -32,14 +32,18 @@ export function unhealthyMessage(check: HealthCheck): string {
   return `HealthCheck '${name}' in namespace '${namespace}' is not healthy (status: Unhealthy)${detail}`;
 }
 
-/** A version that Flux cannot build or apply is never applied. Class kustomization reports that, and no older version's failure. */
+/**
+ * A version that Flux cannot build or apply is never applied.
+ * Class kustomization reports that, and no older version's failure.
+ */
 export function checksRevision({ spec }: HealthCheck): boolean {
   return spec?.class === KUSTOMIZATION_CLASS;
 }
 
 /**
- * When this second is over, if a check recovered or reported an error in it; else undefined. Stored times have whole seconds:
- * a version deployed in the same second would take its predecessor's recovery or error for its own.
+ * When this second is over, if a check recovered or reported an error in it; else undefined.
+ * Stored times have whole seconds: a version deployed in the same second would take its predecessor's recovery or error
+ * for its own.
  */
 export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): EpochMs | undefined {
   const second = wholeSeconds(now);
@@ -50,7 +54,9 @@ export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): E
   return unsettled ? second + 1000 : undefined;
 }
 
-/** The checks that have reported an error since the deployment started, or was applied, even if they are healthy now. */
+/**
+ * The checks that have reported an error since the deployment started, or was applied, even if they are healthy now.
+ */
 export function newErrors(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
   return checks.filter((check) => hasNewError(check, head)).map((check) => failed(check, check.status?.message));
 }
@@ -64,8 +70,9 @@ export function unhealthyChecks(checks: readonly HealthCheck[]): FailedCheck[] {
 }
 
 /**
- * The checks that may hold the version after `head`. If `head` has failed and automation continues, health that it has broken
- * blocks nothing: only its successor can fix it. What was unhealthy before its deployment, which began at `since`, still holds.
+ * The checks that may hold the version after `head`.
+ * If `head` has failed and automation continues, health that it has broken blocks nothing: only its successor can fix
+ * it. What was unhealthy before its deployment, which began at `since`, still holds.
  */
 export function obstructing(checks: readonly HealthCheck[], head: HistoryEntry, since: EpochMs): HealthCheck[] {
   const failed = new Set(head.failedHealthChecks?.map(({ namespace, name }) => `${namespace}/${name}`));
@@ -76,8 +83,9 @@ export function obstructing(checks: readonly HealthCheck[], head: HistoryEntry, 
 }
 
 /**
- * The checks that keep a bake from starting, and from ending, with the reason of each. A check of another namespace than `home` is
- * never reset by this Rollout's deployments: it is enough that it is Healthy. One that was deleted proves nothing.
+ * The checks that keep a bake from starting, and from ending, with the reason of each.
+ * A check of another namespace than `home` is never reset by this Rollout's deployments: it is enough that it is
+ * Healthy. One that was deleted proves nothing.
  */
 export function notReady(checks: readonly HealthCheck[], head: HistoryEntry, home: string | undefined): FailedCheck[] {
   const gone = goneChecks(head, checks).map(({ namespace, name }) => ({ namespace, name, message: GONE }));

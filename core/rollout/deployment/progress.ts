@@ -52,8 +52,8 @@ export function targetName({ spec }: FluxBinding): string {
 }
 
 /**
- * The head with what its bound objects prove: `appliedTime` once all of them have it, and, until a bake starts, the time
- * a closed gate, or the suspension it left behind, holds it up in one of them, which deployTimeout does not count.
+ * The head with what its bound objects prove: `appliedTime` once all of them have it, and, until a bake starts, the
+ * time a closed gate, or the suspension it left behind, holds it up in one of them, which deployTimeout does not count.
  */
 export function withProgress(
   head: HistoryEntry,
@@ -75,7 +75,9 @@ export function withProgress(
   return held ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }
 
-/** Until then the previous version ran. Only a check that distinguishes versions can have reported an error of this one. */
+/**
+ * Until then the previous version ran. Only a check that distinguishes versions can have reported an error of this one.
+ */
 function healthAtApply({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
   if (!before) return {};
   const evaluated = new Set(checks.filter(checksRevision).map(({ metadata }) => keyOf(metadata)));

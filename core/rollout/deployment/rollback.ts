@@ -1,6 +1,7 @@
 /**
- * The rollback after a failure, `spec.onFailure: Rollback`. It follows from stored data only: after a crash the decision is the same,
- * and once the rollback is the head of the history nothing is left to decide.
+ * The rollback after a failure, `spec.onFailure: Rollback`.
+ * It follows from stored data only: after a crash the decision is the same, and once the rollback is the head of the
+ * history nothing is left to decide.
  */
 
 import { ROLLBACK_BARRIER } from '../../../api/annotations.ts';
@@ -43,7 +44,10 @@ interface RollbackInputs {
   rejectedBy: (tag: string) => string | undefined;
 }
 
-/** How long after the failure missing metadata delays the rollback. A silent registry must not keep a failed version in place. */
+/**
+ * How long after the failure missing metadata delays the rollback.
+ * A silent registry must not keep a failed version in place.
+ */
 const METADATA_WAIT_MS = 15_000;
 
 /** undefined if nothing has failed, or spec.onFailure is not Rollback. */

@@ -1,9 +1,15 @@
 /**
- * Everything that blocks the version that waits, as typed data: `status.blockers`. Whether a version may go, the conditions, and what people
- * are told of it follow from this list. A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
+ * Everything that blocks the version that waits, as typed data: `status.blockers`.
+ * Whether the version may be deployed, the conditions, Ready and the Events follow from this list.
+ * A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
  */
 import { GATE_UNTIL, LISTED } from '../../../api/annotations.ts';
-import { GATE_CLOSED } from '../../../api/conditions.ts';
+import {
+  GATE_CLOSED,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_ROLLOUT_GATES,
+  WAITING_FOR_ROLLOUTS,
+} from '../../../api/conditions.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
@@ -23,7 +29,7 @@ import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
 import type { Observed } from './observedRollout.ts';
 import type { RolloutConfig } from './rolloutConfig.ts';
-import { allows, type RolloutGatesResult } from './rolloutGates.ts';
+import { allows, allowsNothing, type RolloutGatesResult } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
 import {
   approvalCommand,
@@ -66,31 +72,41 @@ interface SentenceInputs {
 
 interface BlockerKind {
   type: Blocker['type'];
-  /** The source of such blockers. Absent where they are found only once nothing else blocks. */
-  find?(way: BlockerInputs): Blocker[];
+  /** The source of such blockers. Absent if they are found only once nothing else blocks. */
+  find?(inputs: BlockerInputs): Blocker[];
   /** The sentence in DeploymentBlocked. Absent if the wait has its own condition. */
   sentence?(inputs: SentenceInputs): string | TextWithCommands;
+  /**
+   * The reason of Ready before the first deployment: that of DeploymentBlocked, or the type of the wait's own
+   * condition.
+   */
+  readyReason?: string;
+  /** DeploymentBlocked is reported as an Event: a user has to act, or the end is known. */
+  hasEvent?: true;
 }
 
 /** In the order in which they are listed: DeploymentBlocked has the reason of the first. */
 export const BLOCKER_KINDS: readonly BlockerKind[] = [
   { type: 'Health', find: health },
-  { type: 'Gate', find: gates, sentence: gatesText },
+  { type: 'Gate', find: gates, sentence: gatesText, readyReason: GATE_CLOSED, hasEvent: true },
   { type: 'Bake', find: bake, sentence: bakeText },
   {
     type: 'Failure',
     find: failure,
     sentence: ({ version, head }) => `Version ${version} waits: ${head?.version.tag} has failed; ${WAYS_ON}`,
   },
-  { type: 'Approvals', find: approvals, sentence: approvalsText },
-  { type: 'Upstream', find: upstreamBlockers },
-  { type: 'RolloutGate', find: rolloutGates },
-  { type: 'MinimumAge', find: minimumAge },
+  { type: 'Approvals', find: approvals, sentence: approvalsText, readyReason: WAITING_FOR_APPROVALS, hasEvent: true },
+  { type: 'Upstream', find: upstreamBlockers, readyReason: WAITING_FOR_ROLLOUTS },
+  { type: 'RolloutGate', find: rolloutGates, readyReason: WAITING_FOR_ROLLOUT_GATES },
+  { type: 'MinimumAge', find: minimumAge, readyReason: RELEASE_TOO_YOUNG, hasEvent: true },
   { type: 'PinnedVersion', find: pin },
-  { type: 'Copy', sentence: copyText },
-  { type: 'Budget' },
+  { type: 'Copy', sentence: copyText, readyReason: WAITING_FOR_COPY },
+  { type: 'Budget', readyReason: WAITING_FOR_BUDGET },
   { type: 'Problem' },
 ];
+
+/** The reasons with which Ready repeats a wait, before the first deployment. */
+export const READY_REASONS: readonly string[] = BLOCKER_KINDS.flatMap(({ readyReason }) => readyReason ?? []);
 
 /** All but the copy and the budgets: a copy begins, and a slot is asked for, once none of these blocks. */
 export function blockersInOrder(inputs: BlockerInputs): Blocker[] {
@@ -192,8 +208,8 @@ function approvals({ observed, pending, requiredApprovals }: BlockerInputs): Blo
 
 /** An upstream Rollout that does not exist, or a cycle, holds every version. */
 function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: BlockerInputs): Blocker[] {
-  const isHeld = pending !== undefined && !rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
-  if (!isForward(selection) || (pending !== undefined && !isHeld)) return [];
+  const isPromoted = rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
+  if (!isForward(selection) || isPromoted) return [];
   return upstream
     .filter(({ waits, isMissing, problem }) => (pending === undefined ? isMissing || problem : waits !== undefined))
     .map(({ ref, isMissing, problem, wait }) => ({
@@ -210,7 +226,7 @@ function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: 
 function rolloutGates(inputs: BlockerInputs): Blocker[] {
   const { observed, config, selection, pending, young, head, gates: all, rolloutGatesResult } = inputs;
   const isGated = config.gateFirstDeployment || head !== undefined;
-  const isClosed = isGated && (!rolloutGatesResult.passing || rolloutGatesResult.gated.length === 0);
+  const isClosed = isGated && allowsNothing(rolloutGatesResult);
   const isHeld = selection.initial ? holdsInitial(inputs) : isForward(selection) && isClosed;
   // They hold a release that is too young as well, once it is old enough.
   const version = pending ?? young[0]?.tag;
@@ -231,13 +247,16 @@ function rolloutGates(inputs: BlockerInputs): Blocker[] {
     });
 }
 
-/** Whether RolloutGates hold the version that ran before, as every first version. A manual request comes after it, and nothing holds it then. */
+/**
+ * Whether RolloutGates hold the version that ran before, as every first version.
+ * A manual request comes after it, and nothing holds it then.
+ */
 function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: BlockerInputs): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;
   return config.gateFirstDeployment && next !== undefined && !isManual && requests.bypassGates !== next;
 }
 
-/** As the webhook has recorded it. */
+/** Since when the gate has been closed, and by whom, by the webhook's record. */
 function closedSince({ metadata, spec }: RolloutGate): Pick<Blocker, 'since' | 'by'> {
   if (spec?.passing !== false) return {};
   const closed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'passing');

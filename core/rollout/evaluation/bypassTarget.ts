@@ -1,6 +1,7 @@
 /**
- * Which deployment a bypass of Gates is for: of the version that its write names, and no other. Where it names none, of the version
- * that automation would deploy: to bypass for a version that another user requested, the user has to name it.
+ * Which deployment a bypass of Gates is for: of the version that its write names, and no other.
+ * If it names none, of the version that automation would deploy: to bypass for a version that another user requested,
+ * the user has to name it.
  */
 import { BYPASS_FOR, BYPASS_REASON, FORCE_DEPLOY } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
@@ -61,7 +62,10 @@ function unnamedTarget(
   return { is: 'refused', why: { text: unnamedText(next.version, ', which is not a release candidate') } };
 }
 
-/** The deployment that is requested, or else waits; a history starts with initialVersion, even if another version is requested. */
+/**
+ * The deployment that is requested, or else waits; a history starts with initialVersion, even if another version is
+ * requested.
+ */
 function deploymentThatWaits(rollout: Rollout): Deployment | undefined {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   const initial = head ? undefined : rollout.spec?.initialVersion;
@@ -91,7 +95,9 @@ function requestsFor(rollout: Rollout, { version, id }: Deployment): VersionRequ
   return [...made, ...versionRequests(rollout, version)];
 }
 
-/** Whether automation may deploy the version. The status may still list a requested version whose request was withdrawn. */
+/**
+ * Whether automation may deploy the version. The status may still list a requested version whose request was withdrawn.
+ */
 function isReleased({ status }: Rollout, version: string): boolean {
   const { history = [], releaseCandidates = [], youngReleases = [] } = status ?? {};
   const known = [...releaseCandidates, ...youngReleases, ...history.map((entry) => entry.version)];

@@ -1,6 +1,7 @@
 /**
- * The FluxBindings of the objects bound to a Rollout, with the Gates that these objects require now. A FluxBinding is written by a decorator,
- * which may lag or fail indefinitely: its list of Gates counts only while it is the list of the object as it is now.
+ * The FluxBindings of the objects bound to a Rollout, with the Gates that these objects require now.
+ * A FluxBinding is written by a decorator, which may lag or fail indefinitely: its list of Gates counts only while it
+ * is the list of the object as it is now.
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
@@ -40,8 +41,9 @@ export function boundObjects(
 }
 
 /**
- * One binding for each object, with the Gates that the object requires now, those of a binding that vouches for it unchanged.
- * @param selecting the Gates that may select Flux objects of the namespace; unused where every object is vouched for
+ * One binding for each object, with the Gates that the object requires now, those of a binding that vouches for it
+ * unchanged.
+ * @param selecting the Gates that may select Flux objects of the namespace; unused if every object is vouched for
  */
 export function currentBindings(
   rollout: Rollout,
@@ -51,7 +53,7 @@ export function currentBindings(
   rules: RefRules,
 ): FluxBinding[] {
   const known = new Set(bound.map(({ object }) => keyOf(object)));
-  // Where the object is gone or no longer bound, its Gates count until its binding is gone too.
+  // If the object is gone or no longer bound, its Gates count until its binding is gone too.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
   const current = bound.map((each) =>
     each.binding && each.isVouched ? each.binding : withCurrentGates(rollout, each, selecting, rules),

@@ -1,4 +1,7 @@
-/** What could come next and everything that blocks it. Computed once for each state that a decision starts from or ends in. */
+/**
+ * What could come next and everything that blocks it.
+ * Computed once for each state that a decision starts from or ends in.
+ */
 import { LISTED } from '../../../api/annotations.ts';
 import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
 import type {
@@ -89,13 +92,19 @@ export interface Evaluation {
   bypassed: GateResult[];
   /** The requests that opened its Gates, and the approvals that Gates and RolloutGates require. */
   approvals: StoredApproval[];
-  /** The RolloutGates whose approvals `pending` needs. A rollback needs none, nor does what ran before without gateFirstDeployment. */
+  /**
+   * The RolloutGates whose approvals `pending` needs.
+   * A rollback needs none, nor does what ran before without gateFirstDeployment.
+   */
   requiredApprovals: readonly RequiredApprovals[];
   /** All blockers except budgets: a slot is requested only when nothing else blocks. */
   blockers: Blocker[];
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
-  /** When one of its Gates changes by itself, a release is old enough, or an upstream Rollout has had a version for long enough. */
+  /**
+   * When one of its Gates changes by itself, a release is old enough, or an upstream Rollout has had a version for long
+   * enough.
+   */
   requeueAt: EpochMs[];
 }
 
@@ -212,7 +221,10 @@ export function mayDeploy({ selection: { next }, blockers }: Evaluation): boolea
   return next !== undefined && !isHeldBy(blockers, next);
 }
 
-/** What automation could deploy now, for budgets to choose from, newest first: RolloutGates, upstream Rollouts and Gates let each through. */
+/**
+ * What automation could deploy now, for budgets to choose from, newest first: RolloutGates, upstream Rollouts and Gates
+ * let each through.
+ */
 export function offeredVersions(
   observed: Observed,
   { history: [head], authors }: RolloutState,

@@ -14,7 +14,10 @@ export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number]
 interface Releases {
   /** Newest first. */
   candidates: VersionInfo[];
-  /** Releases that are no candidates only because they were rolled back or the policy cannot select them. The latest first. */
+  /**
+   * Releases that are no candidates only because they were rolled back or the policy cannot select them.
+   * The latest first.
+   */
   withdrawn: Withdrawal[];
   /** Releases that become candidates once they are old enough, newest first. */
   young: YoungRelease[];
@@ -26,7 +29,7 @@ const MAX_LISTED = 20;
 interface Exclusions {
   rejected?: ReadonlySet<string>;
   rolledBack?: ReadonlySet<string>;
-  /** When a release is old enough to be deployed; undefined where it is. */
+  /** When a release is old enough to be deployed; undefined if it is. */
   youngUntil?: (release: VersionInfo) => EpochMs | undefined;
 }
 
@@ -35,7 +38,7 @@ const NEVER = () => undefined;
 const ROLLED_BACK = 'it failed and was rolled back: to try it again, deploy it manually';
 
 /**
- * `available` is in the order of discovery, which decides where the policy ranks two tags alike or not at all. Without a
+ * `available` is in the order of discovery, which decides between two tags that the policy does not rank. Without a
  * deployed tag all releases that the policy can select are candidates; with one that cannot be placed, none is.
  */
 export function releasesAfter(
@@ -79,7 +82,7 @@ interface ReleaseOrder {
   isNewer(tag: string, than: string): boolean;
 }
 
-/** Where the policy ranks two tags alike or not at all, the order of `available`, which is that of discovery, decides. */
+/** If the policy ranks two tags alike or not at all, the order of `available`, which is that of discovery, decides. */
 export function releaseOrder(available: readonly VersionInfo[], { rank }: PolicyRules): ReleaseOrder {
   const discovered = new Map<string, number>();
   available.forEach(({ tag }, index) => {
@@ -98,15 +101,16 @@ export function releaseOrder(available: readonly VersionInfo[], { rank }: Policy
   };
 }
 
-// How long a release has to be known here before it may be deployed. Our own clock counts: the date in an image is its publisher's to
-// choose. A clock that is set back makes a release wait longer, never shorter.
+// How long a release has to be known here before it may be deployed.
+// Our own clock counts: the date in an image is its publisher's to choose.
+// A clock that is set back makes a release wait longer, never shorter.
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
 export const RELEASE_TOO_YOUNG = 'ReleaseTooYoung';
 
 export type YoungRelease = NonNullable<RolloutStatus['youngReleases']>[number];
 
-/** When a release is old enough to be deployed; undefined where it is. `minimumAge` in milliseconds. */
+/** When a release is old enough to be deployed; undefined if it is. `minimumAge` in milliseconds. */
 export function youngUntil(
   { firstSeen }: VersionInfo,
   minimumAge: number | undefined,
@@ -131,7 +135,7 @@ interface SelectionInputs {
   rollback: Rollback | undefined;
   /** Whether RolloutGates hold the first deployment too. */
   gateFirst: boolean;
-  /** Whether the slots that budgets have granted are for this release; absent where none has granted one. */
+  /** Whether the slots that budgets have granted are for this release; absent if none has granted one. */
   isGranted?: ((release: VersionInfo) => boolean) | undefined;
   /** The gate that rejects a tag. */
   rejectedBy: (tag: string) => string | undefined;
@@ -147,11 +151,14 @@ export interface Selection {
   next?: string;
   /** Why what is asked for cannot be done. */
   problem?: string;
-  /** The RolloutGate that rejects it, where one does. */
+  /** The RolloutGate that rejects it, if one does. */
   rejectedBy?: string;
 }
 
-/** A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
+/**
+ * A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest
+ * candidate that the gates allow.
+ */
 export function select(choice: SelectionInputs): Selection {
   const { initialVersion, wantedVersion, forceDeploy, head, rollback } = choice;
   if (head === undefined && initialVersion) {
@@ -199,7 +206,11 @@ function problemWith(
   return { problem: `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`, rejectedBy: gate };
 }
 
-/** RolloutGates, upstream Rollouts, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback to what has passed them; of these only RolloutGates hold what runs already. */
+/**
+ * Whether automation selects a newer version. Only then can upstream Rollouts, health, a running bake or a missing
+ * ImagePolicy hold the version: a user's choice ignores them, and a rollback goes to a version that has passed them.
+ * RolloutGates hold `initialVersion` too, if they hold first deployments.
+ */
 export function isForward({ manual, rollback, initial }: Selection): boolean {
   return !manual && rollback === undefined && !initial;
 }

@@ -22,14 +22,14 @@ export interface Observed {
   healthLeftOut?: number;
   /** What else is wrong with the spec in this cluster, a sentence each. */
   problems?: readonly string[];
-  /** The RolloutBudgets that select it, as read live before a deployment; absent where they were not read. */
+  /** The RolloutBudgets that select it, as read live before a deployment; absent if they were not read. */
   budgets?: Budgets;
   /** The Gates that must be open for any deployment, and the objects that were found for them. */
   gateRefs: readonly NamespacedName[];
   gates: readonly Gate[];
-  /** Only where spec.targetRepository is set. */
+  /** Only if spec.targetRepository is set. */
   copying?: Copying | undefined;
-  /** The upstream Rollouts of spec.after; absent where there are none. */
+  /** The upstream Rollouts of spec.after; absent if there are none. */
   upstream?: UpstreamRollouts | undefined;
   /** Metadata from the registry, by tag; see metadataWanted. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
@@ -39,7 +39,7 @@ export interface Observed {
   carried?: readonly CarriedDeployment[];
   /** Why the ConfigMap of spec.releaseConfigMap cannot be written. */
   configMapProblem?: string | undefined;
-  /** The ImagePolicy of spec.writeBack as it is, where this Rollout has made it. */
+  /** The ImagePolicy of spec.writeBack as it is, if this Rollout has made it. */
   derivedPolicy?: ImagePolicy | undefined;
   /** Why it cannot be written. */
   writeBackProblem?: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * The Gates that a Rollout requires for its deployments: those that it names in `spec.gates`, those that select it, and those of the objects
- * bound to it. Which of them block a version, and who opened the others.
+ * The Gates that a Rollout requires for its deployments: those that it names in `spec.gates`, those that select it, and
+ * those of the objects bound to it. Which of them block a version, and who opened the others.
  */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HistoryEntry, Rollout } from '../../../api/types.ts';
@@ -40,7 +40,9 @@ export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): 
   return boundTo(rollout, bindings).flatMap(({ spec }) => gatesOf(spec));
 }
 
-/** All of them, each once. More than the limit are not evaluated one by one: they count as one closed Gate that says so. */
+/**
+ * All of them, each once. More than the limit are not evaluated one by one: they count as one closed Gate that says so.
+ */
 export function rolloutRequiredGates(
   rollout: Rollout,
   bindings: readonly FluxBinding[],
@@ -58,7 +60,10 @@ export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
   return !sameLabels(rollout, before) || gateRefsOf(before).some((ref) => !kept.has(refKey(ref)));
 }
 
-/** The Gates that a write no longer requires: it names them no longer, or leaves their selection. Requiring more is never a way around one. */
+/**
+ * The Gates that a write no longer requires: it names them no longer, or leaves their selection.
+ * Requiring more is never a way around one.
+ */
 export function droppedGates(rollout: Rollout, before: Rollout, selectors: GateSelectors): NamespacedName[] {
   const kept = new Set(ownGates(rollout, selectors).map(refKey));
   const dropped = ownGates(before, selectors).filter((ref) => !kept.has(refKey(ref)));
@@ -83,7 +88,10 @@ interface RequiredGatesResult {
   requeueAt: EpochMs[];
 }
 
-/** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
+/**
+ * An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not
+ * take it.
+ */
 export function evaluateRequiredGates(
   { rollout, bindings, gateRefs, gates }: Observed,
   version: string | undefined,

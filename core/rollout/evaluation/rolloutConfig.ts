@@ -1,4 +1,7 @@
-/** A Rollout's settings, read once. The CRD's patterns stop most of what does not parse; older objects may still hold it. */
+/**
+ * A Rollout's settings, read once.
+ * The CRD's patterns stop most of what does not parse; older objects may still hold it.
+ */
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { healthCheckLabels } from '../../health/association.ts';
 import { durationProblem, parseDuration } from '../../kube/duration.ts';
@@ -14,9 +17,11 @@ export interface RolloutConfig {
   bakeTime?: number;
   /** Milliseconds. */
   deployTimeout?: number;
-  /** Milliseconds; undefined where releases of any age may go. */
+  /** Milliseconds; undefined if releases of any age may go. */
   minimumReleaseAge?: number;
-  /** Whether RolloutGates hold the first deployment, as they hold every other; by default, but not in the Go controller. */
+  /**
+   * Whether RolloutGates hold the first deployment, as they hold every other; by default, but not in the Go controller.
+   */
   gateFirstDeployment: boolean;
   /** Whether deployments bake at all. */
   bakes: boolean;
@@ -62,8 +67,8 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
 }
 
 /**
- * No stage, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs already: that can only be
- * set when the Rollout is created. Set later, it would bypass them.
+ * No stage, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs
+ * already: that can only be set when the Rollout is created. Set later, it would bypass them.
  */
 export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {
   const { initialVersion } = rollout.spec ?? {};
@@ -119,7 +124,7 @@ export function foreignRefs({ metadata, spec }: Rollout): string[] {
   ];
 }
 
-/** The Rollout as it is followed where they are forbidden: nothing of another namespace is read for it. */
+/** The Rollout without references to other namespaces, if these are forbidden: nothing there is read for it. */
 export function withoutForeignRefs(rollout: Rollout): Rollout {
   const { metadata, spec } = rollout;
   if (!spec) return rollout;

@@ -1,4 +1,7 @@
-/** What the RolloutGates of a Rollout let through, and what they reject. Its stages, `spec.after`, are gates with a list to their clients. */
+/**
+ * What the RolloutGates of a Rollout let through, and what they reject.
+ * Its stages, `spec.after`, are gates with a list to their clients.
+ */
 
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../../api/annotations.ts';
 import { GATES_PASSING, READY } from '../../../api/conditions.ts';
@@ -25,7 +28,10 @@ export interface RolloutGatesResult {
   summaries: GateSummary[];
   /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
   gated: VersionInfo[];
-  /** Candidates that every upstream Rollout allows and that have their approvals, without regard to other rules of RolloutGates. */
+  /**
+   * Candidates that every upstream Rollout allows and that have their approvals, without regard to other rules of
+   * RolloutGates.
+   */
   promoted: VersionInfo[];
   passing: boolean;
   condition: NewCondition;
@@ -47,8 +53,8 @@ export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[]):
 }
 
 /**
- * `bypass`: the version for which the gates do not count; it must be a candidate, or the one deployed with a bypass. Approvals it
- * needs all the same: it is one person who bypasses.
+ * `bypass`: the version for which the gates do not count; it must be a candidate, or the one deployed with a bypass.
+ * Approvals it needs all the same: it is one person who bypasses.
  */
 export function evaluateRolloutGates(
   gates: readonly RolloutGate[],
@@ -80,8 +86,8 @@ export function evaluateRolloutGates(
 }
 
 /**
- * After the bypassed version is deployed its gates continue to show the bypass until there is another pending version: they
- * would otherwise seem to block what has just been let through.
+ * After the bypassed version is deployed its gates continue to show the bypass until there is another pending version:
+ * they would otherwise seem to block what has just been let through.
  */
 export function shownBypass(
   head: HistoryEntry | undefined,
@@ -97,7 +103,10 @@ export function shownBypass(
 /** Gates that are named in one message. */
 const NAMED = 5;
 
-/** `RolloutGate 'qa' (not passing), …`, with the schedule that made it: those that let none of the candidates through; empty where there is none. */
+/**
+ * `RolloutGate 'qa' (not passing), …`, with the schedule that made it: those that let none of the candidates through;
+ * empty if there is none.
+ */
 export function namesInTheWay(gates: readonly RolloutGate[], candidates: readonly VersionInfo[]): string {
   const names = gates.flatMap((gate) => {
     const name = `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)}`;
@@ -120,7 +129,12 @@ function untilText({ metadata: { annotations } }: RolloutGate): string {
   return until === undefined ? '' : ` until ${formatTime(until)}`;
 }
 
-/** Whether it lets the version through; approvals are evaluated in approvals.ts. */
+/** Whether the gates together let no candidate through. */
+export function allowsNothing({ passing, gated }: RolloutGatesResult): boolean {
+  return !passing || gated.length === 0;
+}
+
+/** Whether the gate lets the version through, apart from its approvals: these are in versionApprovals.ts. */
 export function allows(gate: RolloutGate, version: string): boolean {
   return gate.spec?.passing !== false && (gate.spec?.allowedVersions?.includes(version) ?? true);
 }
@@ -156,7 +170,9 @@ function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefined {
   return spec?.passing === false || !spec?.allowedVersions ? undefined : new Set(spec.allowedVersions);
 }
 
-/** `allowedVersions` is left out for a gate that is not passing: clients read an entry with a list as "blocks by list". */
+/**
+ * `allowedVersions` is left out for a gate that is not passing: clients read an entry with a list as "blocks by list".
+ */
 function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: ApprovalEvaluator): GateSummary {
   const { metadata, spec } = gate;
   const name = metadata.name ?? '';
@@ -247,7 +263,9 @@ const NONE_ALLOWED = falseCondition(
   'No release candidates are allowed by all gates',
 );
 
-/** The condition Ready: for kstatus, a RolloutGate that is not passing is not ready. It doesn't say which versions pass. */
+/**
+ * The condition Ready: for kstatus, a RolloutGate that is not passing is not ready. It doesn't say which versions pass.
+ */
 export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {
   const isPassing = spec?.passing !== false;
   const { generation } = metadata;

@@ -1,6 +1,7 @@
 /**
- * One-shot annotations on a Rollout. For each the webhook records the uid of the admission request that set it; such a request is
- * acted on once and recorded in `status.handledRequest`, after which the decorator removes the annotation.
+ * One-shot annotations on a Rollout.
+ * For each the webhook records the uid of the admission request that set it; such a request is acted on once and
+ * recorded in `status.handledRequest`, after which the decorator removes the annotation.
  */
 import {
   BYPASS_ROLLOUT_GATES,
@@ -141,7 +142,7 @@ function defined<T extends object>(record: { [K in keyof T]: T[K] | undefined })
 const PARTS = ['wantedVersion', 'force-deploy', 'bypass-gates'] as const;
 type Part = (typeof PARTS)[number];
 
-/** For the webhook: the text of the annotation after this write by `user`; undefined where nothing names a version. */
+/** For the webhook: the text of the annotation after this write by `user`; undefined if nothing names a version. */
 export function notedRequesters(rollout: Rollout, before: Rollout | undefined, user: string): string | undefined {
   const [now, old] = [namedBy(rollout), before && namedBy(before)];
   const users = PARTS.flatMap((part) => {
@@ -161,7 +162,10 @@ export function requestersOf(rollout: Rollout, version: string): Pick<Background
   return { requesters: [...new Set(requesters)], ...(deployUser && { onBehalfOf: deployUser }) };
 }
 
-/** Who requested a deployment of this version, and when. A pinned version comes before a force-deploy, as in deployments. */
+/**
+ * Who requested a deployment of this version, and when.
+ * A pinned version comes before a force-deploy, as in deployments.
+ */
 export function requesterOf(rollout: Rollout, version: string): { by?: string; at?: string } {
   const part = partsAskingFor(rollout, version).find((each) => each !== 'bypass-gates');
   const by = part && userOf(rollout, part);
@@ -170,7 +174,7 @@ export function requesterOf(rollout: Rollout, version: string): { by?: string; a
   return { by, ...(by === newest && at && { at }) };
 }
 
-/** A request for a version, and who made it where that is known. */
+/** A request for a version, and who made it if that is known. */
 export interface VersionRequest {
   by?: string;
   /** What names the version. */
@@ -191,7 +195,9 @@ export function versionRequests(rollout: Rollout, version: string): VersionReque
   });
 }
 
-/** `requested by alice at 2026-01-02T12:00:00Z`: for a requested version that waits; empty if the requester is unknown. */
+/**
+ * `requested by alice at 2026-01-02T12:00:00Z`: for a requested version that waits; empty if the requester is unknown.
+ */
 export function requestedText(rollout: Rollout, version: string): string {
   const { by, at } = requesterOf(rollout, version);
   return by ? `requested by ${by}${at ? ` at ${at}` : ''}` : '';

@@ -1,4 +1,7 @@
-/** The approvals that RolloutGates ask for, per version of their Rollout. They hold manual deployments too, but no rollback. */
+/**
+ * The approvals that RolloutGates ask for, per version of their Rollout.
+ * They hold manual deployments too, but no rollback.
+ */
 import { APPROVALS, APPROVE, GATE_APPROVALS } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../../api/types.ts';
@@ -31,7 +34,7 @@ export interface RequiredApprovals {
 export interface ApprovalEvaluator {
   /** The verdict of each RolloutGate that asks for approvals. */
   of(version: string): readonly RequiredApprovals[];
-  /** The verdict of one RolloutGate; undefined where it asks for none. */
+  /** The verdict of one RolloutGate; undefined if it asks for none. */
   on(gate: RolloutGate, version: string): RequiredApprovals | undefined;
   /** Whether a version has all that each asks for. */
   isApproved(version: string): boolean;
@@ -106,8 +109,8 @@ export function backgroundOf(rollout: Rollout, authors: readonly ReleaseAuthors[
 }
 
 /**
- * The same for the status of a RolloutGate, which tells also of versions that wait no longer: a request ends with its deployment, and
- * what that had counted stays as it was.
+ * The same for the status of a RolloutGate, which tells also of versions that wait no longer: a request ends with its
+ * deployment, and what that had counted stays as it was.
  */
 export function backgroundInStatus(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
   const waiting = backgroundOf(rollout, authors, version);
@@ -126,7 +129,7 @@ export function approvalsText(version: string, { gate, verdict }: RequiredApprov
   return withCommands(`${version} has ${verdictText(verdict)}`, ...how);
 }
 
-/** `RolloutGate 'qa' (1 of 2 approvals (alice))`. */
+/** `RolloutGate 'qa': 1 of 2 approvals (alice)`. */
 export function approvalsNeeded({ gate, verdict }: RequiredApprovals): string {
   return `RolloutGate '${gate.metadata.name}': ${verdictText(verdict)}`;
 }
@@ -161,7 +164,10 @@ function versionsOf(record: string | undefined): string[] {
   return parseApprovals(record).given.map(({ version }) => version);
 }
 
-/** Whether the version was discovered. A requested version may not exist yet: its approvals would count for an image published later. */
+/**
+ * Whether the version was discovered.
+ * A requested version may not exist yet: its approvals would count for an image published later.
+ */
 export function knowsVersion({ status }: Rollout, version: string): boolean {
   return (status?.availableReleases ?? []).some(({ tag }) => tag === version);
 }

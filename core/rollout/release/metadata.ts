@@ -7,16 +7,22 @@ import { isLegalTag } from '../../kube/tag.ts';
 import { parseTime } from '../../kube/time.ts';
 import { latestOf } from '../../policy/imagePolicy.ts';
 
-/** How long after a look-up without an answer the registry is asked again: of a release just discovered, and of one a little older. */
+/**
+ * How long after a look-up without an answer the registry is asked again: of a release just discovered, and of one a
+ * little older.
+ */
 const FIRST_MS = 5_000;
 const RETRY_MS = 60_000;
 
-/** At most this many entries without metadata are looked up again, the newest first: a hand-seeded list may have thousands. */
+/**
+ * At most this many entries without metadata are looked up again, the newest first: a hand-seeded list may have
+ * thousands.
+ */
 const MAX_RETRIED = 20;
 
 /**
- * The tags to look up: the latest, the deployed, the wanted, and known releases of which nothing is known. `others`: known
- * ones of which more has to be known.
+ * The tags to look up: the latest, the deployed, the wanted, and known releases of which nothing is known.
+ * `others`: known ones of which more has to be known.
  */
 export function metadataWanted(
   rollout: Rollout,
@@ -45,9 +51,10 @@ export function metadataWanted(
 }
 
 /**
- * When to ask again for metadata that the registry has not returned. A release that is older than a minute has only the resync of every ten
- * minutes: where a registry cannot be read at all, more would cost a sync of every Rollout each time. `awaited`: tags of which something
- * is decided by what their metadata says.
+ * When to ask again for metadata that the registry has not returned.
+ * A release that is older than a minute has only the resync of every ten minutes: if a registry cannot be read at all,
+ * more would cost a sync of every Rollout each time.
+ * `awaited`: tags of which something is decided by what their metadata says.
  */
 export function metadataRequeueAt(
   tag: string,
@@ -79,7 +86,10 @@ export function withMetadata(entry: VersionInfo, metadata: ReleaseMetadata | und
   };
 }
 
-/** The version without the time at which its release was first seen: that concerns releases, and the history does not keep it. */
+/**
+ * The version without the time at which its release was first seen: that concerns releases, and the history does not
+ * keep it.
+ */
 export function withoutFirstSeen({ firstSeen, ...version }: VersionInfo): VersionInfo {
   return version;
 }

@@ -27,8 +27,8 @@ export function retained(
 }
 
 /**
- * At most as many as a status holds: those that matter, and then the latest discovered. `matters` are tags, the most important
- * first; what is kept stays in the order of discovery.
+ * At most as many as a status holds: those that matter, and then the latest discovered.
+ * `matters` are tags, the most important first; what is kept stays in the order of discovery.
  */
 export function boundedReleases(available: readonly VersionInfo[], matters: Iterable<string>): readonly VersionInfo[] {
   if (available.length <= LIMITS.availableReleases && sizeOf(available) <= LIMITS.availableReleasesBytes)

@@ -16,7 +16,10 @@ export interface UpstreamRef extends NamespacedName {
   match: Match;
 }
 
-/** In the order of the spec, no more than the limit: `afterProblems` names what is left out or unreadable, and nothing is deployed then. */
+/**
+ * In the order of the spec, no more than the limit: `afterProblems` names what is left out or unreadable, and nothing
+ * is deployed then.
+ */
 export function upstreamRefs({ spec, metadata }: Rollout): UpstreamRef[] {
   return (spec?.after ?? []).slice(0, LIMITS.after).map(({ name, namespace, bakedFor, match }) => ({
     namespace: namespace || metadata.namespace || '',
@@ -26,7 +29,10 @@ export function upstreamRefs({ spec, metadata }: Rollout): UpstreamRef[] {
   }));
 }
 
-/** Without trust in publishers a revision proves nothing: a publisher can copy one that an upstream Rollout has run. One sentence each. */
+/**
+ * Without trust in publishers a revision proves nothing: a publisher can copy one that an upstream Rollout has run.
+ * One sentence each.
+ */
 export function untrustedMatches({ spec }: Rollout): string[] {
   return (spec?.after ?? [])
     .slice(0, LIMITS.after)
@@ -40,7 +46,7 @@ export function untrustedMatches({ spec }: Rollout): string[] {
     );
 }
 
-/** How messages of `home` name an upstream Rollout: its namespace only where it is another one. */
+/** How messages of `home` name an upstream Rollout: its namespace only if it is another one. */
 export function upstreamName(ref: NamespacedName, home: string | undefined): string {
   return ref.namespace === home ? ref.name : refKey(ref);
 }
@@ -64,8 +70,8 @@ export function afterProblems(after: NonNullable<Rollout['spec']>['after']): str
   return [...tooMany, ...items];
 }
 
-// Whether a Rollout comes after itself: each Rollout of a cycle waits for the next one, and none ever gets a version. The doors
-// read the Rollouts; which ones, and what follows from them, is decided here.
+// Whether a Rollout comes after itself: each Rollout of a cycle waits for the next one, and none ever gets a version.
+// The doors read the Rollouts; which ones, and what follows from them, is decided here.
 
 /** The Rollouts that were read, by `refKey`; undefined for one that does not exist. */
 type ReadRollouts = ReadonlyMap<string, Rollout | undefined>;
@@ -76,14 +82,17 @@ export interface OrderProblem {
   message: string;
 }
 
-/** The upstream Rollouts, theirs, and so on, as far as they are known and not read yet. Read them and ask again, until there are none. */
+/**
+ * The upstream Rollouts, theirs, and so on, as far as they are known and not read yet.
+ * Read them and ask again, until there are none.
+ */
 export function unreadUpstream(rollout: Rollout, read: ReadRollouts): NamespacedName[] {
   const { reached } = walk(rollout, read);
   if (reached.size > LIMITS.stages) return [];
   return [...reached].flatMap(([key, ref]) => (read.has(key) ? [] : [ref]));
 }
 
-/** undefined where the order is sound, as far as it was read. */
+/** undefined if the order is sound, as far as it was read. */
 export function orderProblem(rollout: Rollout, read: ReadRollouts): OrderProblem | undefined {
   const { reached, cycle } = walk(rollout, read);
   if (reached.size > LIMITS.stages) {
@@ -148,7 +157,10 @@ export function namespacesToAsk(rollout: Rollout, found: readonly Rollout[]): st
   return [...new Set(silent.map(({ metadata }) => metadata.namespace ?? ''))];
 }
 
-/** The upstream Rollouts that a Rollout may see; `namespaces` as `namespacesToAsk` names them. One that may not be seen counts as missing. */
+/**
+ * The upstream Rollouts that a Rollout may see; `namespaces` as `namespacesToAsk` names them.
+ * One that may not be seen counts as missing.
+ */
 export function consenting(
   rollout: Rollout,
   found: readonly Rollout[],

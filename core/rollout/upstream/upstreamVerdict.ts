@@ -1,4 +1,7 @@
-/** What the upstream Rollouts of a Rollout, `spec.after`, let through: of its candidates those that each of them has Succeeded, for long enough. */
+/**
+ * What the upstream Rollouts of a Rollout, `spec.after`, let through: of its candidates those that each of them has
+ * Succeeded, for long enough.
+ */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
 import { howToAllow } from '../../health/consent.ts';
@@ -23,7 +26,7 @@ export interface UpstreamVerdict {
   allowed: string[];
   /** `Rollout 'staging' (…)`: why the newest candidate has to wait. */
   waits?: string;
-  /** `waits` as data, where the upstream Rollout was found. */
+  /** `waits` as data, if the upstream Rollout was found. */
   wait?: { isUnderWay: boolean; since?: EpochMs | undefined; until?: EpochMs | undefined };
   ref: NamespacedName;
   isMissing: boolean;

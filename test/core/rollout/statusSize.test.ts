@@ -4,7 +4,7 @@ import type { HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../.
 import { goJsonBytes } from '../../../core/kube/json.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
-import { withBoundedHead } from '../../../core/rollout/rolloutStatus.ts';
+import { withBoundedHead } from '../../../core/rollout/statusSize.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW, observed } from './observedFixture.ts';
 

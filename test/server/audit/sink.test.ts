@@ -128,7 +128,7 @@ it.each([
   [
     'with a token of two lines',
     { url: 'https://x/', token: `${TOKEN}\nx: y` },
-    'token in the Secret of the sink is not a bearer token',
+    'token in the Secret of the sink is not a bearer token: write it in one line, without spaces',
   ],
   [
     'with what is no certificate',

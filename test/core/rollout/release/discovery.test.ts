@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../../api/flux.ts';
 import { latestOf } from '../../../../core/policy/imagePolicy.ts';
-import { discover } from '../../../../core/rollout/steps.ts';
+import { discover } from '../../../../core/rollout/release/discovery.ts';
 import { NOW, observed } from '../observedFixture.ts';
 
 const policy = (status: ImagePolicy['status']): ImagePolicy => ({ ...observed().imagePolicy!, status });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { FluxBindingSpec, Gate, Rollout } from '../../../api/types.ts';
 import { encodeReport, inputsOf, type Report } from '../../../core/binding/bindingReport.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
-import { withReport } from '../../../core/binding/delay.ts';
+import { withReport } from '../../../core/binding/bindingStatus.ts';
 import { deployment, gate, kustomization, NOW, rollout } from '../admission/objects.ts';
 
 const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString();

@@ -1,0 +1,77 @@
+/** `status.gates` of a Rollout: its RolloutGates, as clients of the Go controller expect them, and the closed Gates. */
+import { KINDS } from '../../api/kinds.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { GateSummary } from '../../api/types.ts';
+import { approvalCommands, evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
+import { refKey } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
+import { withCommands } from '../text/commands.ts';
+import type { Evaluation } from './evaluation/evaluation.ts';
+import type { Observed } from './evaluation/observedRollout.ts';
+import { approvalsText, type RequiredApprovals } from './evaluation/versionApprovals.ts';
+import type { LeftOut } from './statusSize.ts';
+
+/** How many closed Gates are shown. */
+const SHOWN = 20;
+
+/** The entries. Of many RolloutGates those that block come first, and a condition says how many are left out. */
+export function gateSummaries(
+  observed: Observed,
+  evaluation: Evaluation,
+  now: EpochMs,
+): { gates: GateSummary[]; leftOut: LeftOut } {
+  const closed = closedGates(observed, evaluation, now).slice(0, SHOWN);
+  const requested = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
+  const about = (each: GateSummary) => aboutPending(each, requested.get(each.name), evaluation.pending);
+  const all = evaluation.rolloutGatesResult.summaries.map(about);
+  const own = all.filter(isOfRolloutGate);
+  if (own.length <= LIMITS.listedGates) return { gates: [...all, ...closed.map(summary)], leftOut: [] };
+  const blocks = isBlocking(evaluation);
+  // Clients take a gate that is not passing for one that holds every version.
+  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each) ? 1 : 2);
+  const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const shown = new Set(byRank.slice(0, LIMITS.listedGates));
+  const gates = all.filter((each) => !isOfRolloutGate(each) || shown.has(each));
+  const leftOut = [
+    `status.gates has ${shown.size} of ${own.length} RolloutGates, of which ${own.filter(blocks).length} block`,
+  ];
+  return { gates: [...gates, ...closed.map(summary)], leftOut };
+}
+
+function isOfRolloutGate({ kind }: GateSummary): boolean {
+  return kind === undefined;
+}
+
+function isBlocking({ pending }: Evaluation): (gate: GateSummary) => boolean {
+  const isListed = ({ allowedVersions }: GateSummary) =>
+    !allowedVersions || (pending !== undefined && allowedVersions.includes(pending));
+  return (gate) => gate.passing === false || !isListed(gate);
+}
+
+/** The entry with the approvals of the waiting version, which may be no candidate, or not the newest. */
+function aboutPending(
+  gate: GateSummary,
+  requested: RequiredApprovals | undefined,
+  pending: string | undefined,
+): GateSummary {
+  return gate.passing && requested && pending !== undefined
+    ? { ...gate, message: approvalsText(pending, requested) }
+    : gate;
+}
+
+/** The closed Gates that hold the waiting version; if none waits, those that would hold any. */
+function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
+  if (pending !== undefined) return closed;
+  const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
+  const evaluated = evaluateGates(gateRefs, (ref) => byKey.get(refKey(ref)), now).closed;
+  return reveal(evaluated, rollout.metadata.namespace ?? '');
+}
+
+/** Without a list: clients take an entry that has one for a gate that lets some versions through. */
+function summary(gate: GateResult): GateSummary {
+  const isThere = !gate.missing && !gate.isLimit;
+  const message = isThere
+    ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approvalCommands([gate]))
+    : gate.message;
+  return { kind: KINDS.Gate.kind, name: refKey(gate.ref), passing: false, message };
+}

@@ -1,0 +1,168 @@
+/**
+ * The size of a Rollout's status: what is bounded one by one may still be too much together.
+ * Then what decides nothing is shortened, the least important first, and a condition says so.
+ * A status that cannot be stored would be worse: nothing would ever change again.
+ */
+import { STATUS_SHORTENED } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import { setCondition, trueCondition } from '../kube/conditions.ts';
+import { goJsonBytes } from '../kube/json.ts';
+import { LIMITS } from '../limits.ts';
+
+/** The parts of a status that were left out, a clause each. */
+export type LeftOut = readonly string[];
+
+const FEW = 20;
+const FEW_TAGS = 5;
+const SHORT_TEXT = 200;
+const MEDIUM_TEXT = 1024;
+
+interface Step {
+  /** For the end of a sentence. */
+  what: string;
+  shorten: (status: RolloutStatus) => RolloutStatus;
+}
+
+/**
+ * Applied in this order until the status fits.
+ * No decision reads these fields: candidates, rejections and Gates are computed each time.
+ */
+const STEPS: readonly Step[] = [
+  {
+    what: `candidates are the first ${FEW}, by tag`,
+    shorten: ({ releaseCandidates = [], gatedReleaseCandidates = [], ...rest }) => ({
+      ...rest,
+      releaseCandidates: tagsOf(releaseCandidates),
+      gatedReleaseCandidates: tagsOf(gatedReleaseCandidates),
+    }),
+  },
+  {
+    what: `rejectedReleases has the last ${FEW}`,
+    shorten: ({ rejectedReleases, ...rest }) =>
+      rejectedReleases ? { ...rest, rejectedReleases: rejectedReleases.slice(-FEW) } : rest,
+  },
+  {
+    what: `status.blockers has the first ${FEW}`,
+    shorten: ({ blockers, ...rest }) => (blockers ? { ...rest, blockers: blockers.slice(0, FEW) } : rest),
+  },
+  {
+    what: 'status.gates has shorter lists and messages',
+    shorten: ({ gates = [], ...rest }) => ({
+      ...rest,
+      gates: gates.map(({ allowedVersions, message, ...gate }) => ({
+        ...gate,
+        ...(allowedVersions && { allowedVersions: allowedVersions.slice(0, FEW_TAGS) }),
+        ...(message !== undefined && { message: message.slice(0, SHORT_TEXT) }),
+      })),
+    }),
+  },
+  {
+    what: 'messages of conditions are shorter',
+    shorten: ({ conditions = [], ...rest }) => ({
+      ...rest,
+      conditions: conditions.map((each) => ({ ...each, message: each.message.slice(0, MEDIUM_TEXT) })),
+    }),
+  },
+];
+
+function tagsOf(releases: readonly VersionInfo[]): VersionInfo[] {
+  return releases.slice(0, FEW).map(({ tag }) => ({ tag }));
+}
+
+/** The status, shortened until it can be stored. @param leftOut what was left out before */
+export function fitted(status: RolloutStatus, leftOut: LeftOut, now: EpochMs): RolloutStatus {
+  const shortened = [...leftOut];
+  let next = status;
+  for (const { what, shorten } of STEPS) {
+    if (goJsonBytes(next) <= LIMITS.statusBytes) break;
+    next = shorten(next);
+    shortened.push(what);
+  }
+  return { ...next, conditions: withNote(next.conditions, shortened, now) };
+}
+
+function withNote(conditions: RolloutStatus['conditions'], shortened: readonly string[], now: EpochMs) {
+  if (shortened.length === 0) return (conditions ?? []).filter(({ type }) => type !== STATUS_SHORTENED);
+  const reason = shortened.length > 1 ? 'TooLarge' : 'TooMany';
+  const message = `The status was shortened, because it would be too large to be stored: ${shortened.join('; ')}`;
+  return setCondition(conditions, trueCondition(STATUS_SHORTENED, reason, message), now);
+}
+
+/** How much of a deployment stays. */
+interface Cut {
+  /** Characters of texts. */
+  words: number;
+  /** Characters of the reasons of approvals and of a bypass. */
+  reasons: number;
+  /** Approvals, and Gates of a bypass. */
+  records: number;
+}
+
+/** Characters of a text, tried in turn. */
+const LENGTHS = [4096, 1024, 256, 64, 16];
+const SHORTEST = 16;
+/** The fewest of a list that stay. */
+const FEWEST = 2;
+const fewFor = (length: number) => Math.max(FEWEST, Math.floor(length / 64));
+
+/**
+ * Tried in turn. What the requester writes goes first: it must not push out who approved, or which Gates were bypassed.
+ * Those are dropped only if they alone are more than the share: the status could not be stored otherwise.
+ */
+const CUTS: readonly Cut[] = [
+  ...LENGTHS.map((words) => ({ words, reasons: Infinity, records: Infinity })),
+  ...[...LENGTHS, 0].map((reasons) => ({ words: SHORTEST, reasons, records: Infinity })),
+  ...LENGTHS.map((length) => ({ words: SHORTEST, reasons: SHORTEST, records: fewFor(length) })),
+];
+
+/**
+ * A history whose newest deployment has no more than its share of the bytes.
+ * It is cut while it is the newest: the ones before never change, and of a deployment that is stored only its bake
+ * does. `length`: how many the history may have.
+ */
+export function withBoundedHead(
+  history: readonly HistoryEntry[],
+  stored: HistoryEntry | undefined,
+  length: number,
+): HistoryEntry[] {
+  const [head, ...older] = history;
+  if (!head) return [];
+  const share = LIMITS.historyBytes / Math.max(length, history.length);
+  if (goJsonBytes(head) <= share) return [head, ...older];
+  const known = stored?.id === head.id ? stored : undefined;
+  const cuts = CUTS.map((each) => shorter(head, known, each));
+  return [cuts.find((each) => goJsonBytes(each) <= share) ?? cuts.at(-1)!, ...older];
+}
+
+function shorter(head: HistoryEntry, known: HistoryEntry | undefined, { words, reasons, records }: Cut): HistoryEntry {
+  const cut = (text: string) => text.slice(0, words);
+  const cutReason = (text: string) => text.slice(0, reasons);
+  const { bakeStatusMessage, failedHealthChecks } = head;
+  const bake = {
+    ...head,
+    ...(bakeStatusMessage !== undefined && { bakeStatusMessage: cut(bakeStatusMessage) }),
+    ...(failedHealthChecks && {
+      failedHealthChecks: failedHealthChecks
+        .slice(0, fewFor(words))
+        .map((each) => ({ ...each, ...(each.message !== undefined && { message: cut(each.message) }) })),
+    }),
+  };
+  const { tag, digest } = head.version;
+  const isTight = words <= 256;
+  // What a manifest says of itself is known elsewhere.
+  if (known) return { ...bake, ...(isTight && { version: known.version }) };
+  const { message, reason, bypass, approvals } = head;
+  return {
+    ...bake,
+    ...(isTight && { version: { tag, ...(digest && { digest }) } }),
+    ...(message !== undefined && { message: cut(message) }),
+    ...(reason !== undefined && { reason: cut(reason) }),
+    ...(bypass && { bypass: { ...bypass, reason: cutReason(bypass.reason), gates: bypass.gates.slice(0, records) } }),
+    ...(approvals && {
+      approvals: approvals
+        .slice(0, records)
+        .map((each) => ({ ...each, ...(each.reason !== undefined && { reason: cutReason(each.reason) }) })),
+    }),
+  };
+}

@@ -1,0 +1,80 @@
+/** HealthChecks of class job: which Jobs they run, and the health that these show. */
+import { FLUX_BINDINGS } from '../../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { DecoratorRequest } from '../../api/metacontroller.ts';
+import type { ClusterReader, HookCall } from '../../api/ports.ts';
+import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
+import type { HealthStatus } from '../../core/health/healthStatus.ts';
+import { type CheckJob, isOver, type JobTemplate } from '../../core/health/job/checkJob.ts';
+import { jobPlan, jobTargetOf } from '../../core/health/job/jobPlan.ts';
+import { deployCutoff } from '../../core/health/known.ts';
+import { requeueInterval } from '../../core/health/kustomizationCheck.ts';
+import { causeOf, PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
+import { boundLabel } from '../../core/kube/names.ts';
+import { objectsOf } from '../../core/kube/objectMap.ts';
+import { isBaking } from '../../core/rollout/deployment/bake.ts';
+import { podsOfJob } from '../jobPods.ts';
+
+/** A Flux object that was created together with its Rollout has its FluxBinding by then. */
+const BINDS_WITHIN_MS = 10_000;
+
+interface JobRun {
+  /** The Jobs that Metacontroller shall keep. */
+  attachments: KubeObject[];
+  after: HealthStatus | undefined;
+  requeueAfterMs: number | undefined;
+}
+
+/** @param watching the Rollouts of its namespace that select it */
+export async function runJob(
+  check: HealthCheck,
+  template: JobTemplate,
+  watching: readonly Rollout[],
+  { attachments }: DecoratorRequest,
+  call: HookCall,
+): Promise<JobRun> {
+  // Metacontroller sends a map, even if empty, for each kind of attachment that the controller has.
+  const isInstalled = attachments?.['Job.batch/v1'] !== undefined;
+  const jobs = isInstalled ? objectsOf<CheckJob>(attachments, { group: 'batch', kind: 'Job' }) : undefined;
+  const context = { check, template, watching, jobs };
+  const target = jobTargetOf(context);
+  const progress = { isBaking: false, isApplied: false, cause: undefined as string | undefined };
+  let requeueMs: number | undefined;
+  if ('wanted' in target) {
+    const found = jobs?.find(({ metadata }) => metadata.name === target.wanted.metadata.name);
+    progress.isBaking = isBaking(target.head);
+    progress.isApplied = progress.isBaking && !found && (await isApplied(watching[0]!, target.head, call));
+    if (found) progress.cause = await causeBehind(found, call.cluster);
+    if (progress.isBaking) requeueMs = requeueAfterMs(check, target.head, found, call.now);
+  }
+  const { jobs: wanted, status } = jobPlan(context, target, progress, call.now);
+  return { attachments: wanted, after: status, requeueAfterMs: requeueMs };
+}
+
+/** A Pod that does not start triggers no sync, nor does a Rollout without bound objects. */
+function requeueAfterMs(
+  check: HealthCheck,
+  head: HistoryEntry,
+  found: CheckJob | undefined,
+  now: EpochMs,
+): number | undefined {
+  if (found) return isOver(found) ? undefined : requeueInterval(check);
+  if (head.appliedTime !== undefined) return undefined;
+  const bindsIn = deployCutoff(head) + BINDS_WITHIN_MS - now;
+  return bindsIn > 0 ? bindsIn : requeueInterval(check);
+}
+
+/** A Rollout says when all of its objects have the version. It says nothing if no object is bound to it. */
+async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, now }: HookCall): Promise<boolean> {
+  if (head.appliedTime !== undefined) return true;
+  if (now < deployCutoff(head) + BINDS_WITHIN_MS) return false;
+  const { namespace = '', name = '' } = metadata;
+  const bindings = await cluster.list({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name), atMost: 1 });
+  return bindings.length === 0;
+}
+
+/** The cause that a Job's Pods show, if they may be read. A Job that has completed needs no cause. */
+async function causeBehind(job: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
+  if (job.status?.succeeded > 0) return undefined;
+  return podsOfJob(job, PODS_OF_WORKLOAD, cluster).then(causeOf, () => undefined);
+}

@@ -1,0 +1,50 @@
+/** HealthChecks of class prometheus: a query is measured when due, and every measurement is stored in the status. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HookCall } from '../../api/ports.ts';
+import type { HealthCheck, Rollout } from '../../api/types.ts';
+import type { HealthStatus } from '../../core/health/healthStatus.ts';
+import {
+  dueAt,
+  type MetricCheck,
+  statusAfterMeasurement,
+  statusWithoutAnswer,
+  statusWithProblem,
+} from '../../core/health/prometheus/measurement.ts';
+import { renderQuery } from '../../core/health/prometheus/query.ts';
+
+/** While a query is running or queued. */
+const NOT_YET_MS = 3000;
+
+interface DeploymentsMeasured {
+  /** The Rollouts of its namespace that watch it. */
+  watching: readonly Rollout[];
+  /** When the deployment that the health is for started, or was applied. */
+  cutoff: EpochMs | undefined;
+}
+
+export async function measure(
+  { metadata, status }: HealthCheck,
+  check: MetricCheck,
+  { watching, cutoff }: DeploymentsMeasured,
+  { measurements, now }: HookCall,
+): Promise<{ after: HealthStatus | undefined; requeueAfterMs: number }> {
+  const rendered = renderQuery(check.query, watching);
+  // The write that corrects the query, of the HealthCheck or of the Rollout, triggers a sync.
+  if ('problem' in rendered) {
+    return { after: statusWithProblem(status, rendered.problem, now), requeueAfterMs: check.intervalMs };
+  }
+  const due = dueAt(status, check, cutoff, now);
+  if (now < due) return { after: status, requeueAfterMs: due - now };
+  // This replica may have measured it last long ago.
+  const since = Math.max(due, now - check.intervalMs);
+  const { namespace = '', name = '', uid = '' } = metadata;
+  const { provider } = check;
+  const measurement = await measurements.measure({
+    check: { namespace, name, uid },
+    provider,
+    query: rendered.query,
+    since,
+  });
+  if (!measurement) return { after: statusWithoutAnswer(status, check, now), requeueAfterMs: NOT_YET_MS };
+  return { after: statusAfterMeasurement(status, check, measurement, now), requeueAfterMs: check.intervalMs };
+}

@@ -1,0 +1,66 @@
+/** Which connections a port keeps. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { createFairShare, type Part } from './fairShare.ts';
+
+export interface ConnectionLimits {
+  maxConnections: number;
+  /** Connections of one remote address; as many as of all when absent. */
+  maxPerAddress?: number;
+}
+
+/** Longer than callers wait for an answer. Whoever does not read theirs keeps the connection no longer than this. */
+const ANSWER_MS = 15_000;
+
+interface Connection extends Part {
+  request?: IncomingMessage;
+  requestedAt: number;
+}
+
+/**
+ * Keeps to the limits: a connection that waits for a request gives way to a new one, of the address that has most of
+ * them.
+ */
+export function limitConnections(
+  server: Server | HttpsServer,
+  { maxConnections, maxPerAddress }: ConnectionLimits,
+): void {
+  const share = createFairShare(maxConnections, maxPerAddress);
+  // A request has the socket of TLS, and what is counted is the one below it: a peer that never ends its handshake has
+  // no other.
+  const connections = new Map<string, Connection>();
+
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress: address } = socket;
+    // It is closed already.
+    if (address === undefined) return void socket.destroy();
+    const key = keyOf(socket);
+    const connection: Connection = {
+      address,
+      requestedAt: 0,
+      mayGiveWay: () => !connection.request?.complete || performance.now() - connection.requestedAt > ANSWER_MS,
+      giveWay: () => void socket.destroy(),
+    };
+    if (!share.grow(connection, 1)) return void socket.destroy();
+    connections.set(key, connection);
+    socket.once('close', () => {
+      share.remove(connection);
+      if (connections.get(key) === connection) connections.delete(key);
+    });
+  });
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const connection = connections.get(keyOf(request.socket));
+    if (!connection) return;
+    connection.request = request;
+    connection.requestedAt = performance.now();
+    response.once('close', () => {
+      if (connection.request !== request) return;
+      delete connection.request;
+      share.renew(connection);
+    });
+  });
+}
+
+const keyOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
