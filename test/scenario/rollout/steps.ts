@@ -62,8 +62,11 @@ export const STEPS: Record<string, Step> = {
     rollout.metadata.annotations = patched({ ...rollout.metadata.annotations }, Object.fromEntries(keys));
     await world.put(rollout, as);
   },
-  /** Somebody else writes status fields. */
-  status: (world, patch: Data) => world.putStatus(patched({ ...world.rollout.status }, patch) as RolloutStatus),
+  /** Somebody else writes status fields; conditions as they are expected: `True/RolloutSucceeded/message`, of an hour ago. */
+  status: (world, { conditions, ...patch }: Data) => {
+    const set = conditions && { conditions: conditionsOf(conditions, world.now) };
+    return world.putStatus(patched({ ...world.rollout.status }, { ...patch, ...set }) as RolloutStatus);
+  },
   /** What came before: `1.0.0 Failed broken` with its message, newest first and an hour apart, and releases that are newer. */
   past: (world, { history, newer = [] }: { history: string[]; newer?: string[] }) => {
     const entries = history.map((text, i) => {
@@ -158,8 +161,14 @@ export const STEPS: Record<string, Step> = {
     const { awaits: _, ...status } = binding.status ?? {};
     await world.put({ ...binding, status: { ...status, gates, ...(awaits && { awaits }) } });
   },
-  flux: (world, { kind, name, annotations }: Data) => {
-    const apiVersion = kind === 'Kustomization' ? 'kustomize.toolkit.fluxcd.io/v1' : 'source.toolkit.fluxcd.io/v1';
+  /** A Flux object that a Rollout manages, and a deployment of this Rollout that it carries: `7/1.0.0`. */
+  flux: (world, { kind = 'Kustomization', name, of = 'test-resource', deployed }: Data) => {
+    const isSync = kind === 'Kustomization';
+    const annotations = {
+      [`rollout.kuberik.com/${isSync ? 'substitute.VERSION.from' : 'rollout'}`]: of,
+      ...(deployed && { 'rollout.kuberik.com/deployed': `test-resource=${deployed}/old-uid` }),
+    };
+    const apiVersion = `${isSync ? 'kustomize' : 'source'}.toolkit.fluxcd.io/v1`;
     return world.put(object(apiVersion, kind, name, {}, { annotations, uid: `uid-of-${name}` }));
   },
   delete: (world, [kind, name, namespace = NAMESPACE]: string[]) => world.delete(kind!, namespace!, name!),
@@ -185,6 +194,13 @@ function durationMs(text: string): number {
   const ms = days ? Number(days[1]) * 86_400_000 : parseDuration(back ? text.slice(1) : text);
   if (ms === undefined) throw new Error(`not a duration: ${text}`);
   return back ? -ms : ms;
+}
+
+function conditionsOf(texts: Record<string, string>, now: number) {
+  return Object.entries(texts).map(([type, text]) => {
+    const [status, reason, ...message] = text.split('/');
+    return { type, status, reason, message: message.join('/'), lastTransitionTime: formatTime(now - 3_600_000) };
+  });
 }
 
 export function object(
