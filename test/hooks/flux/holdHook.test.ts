@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { gate, kustomization, NOW } from '../../core/admission/objects.ts';
-import { controller, decorating } from '../call.ts';
+import { controller, decorating } from '../../support/metacontroller.ts';
 
 const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 const STATE = 'gate.fluxcd.io/state';

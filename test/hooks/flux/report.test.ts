@@ -17,7 +17,7 @@ import {
   ociRepository,
   rollout,
 } from '../../core/admission/objects.ts';
-import { controller, decorating } from '../call.ts';
+import { controller, decorating } from '../../support/metacontroller.ts';
 import { Cluster } from './cluster.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
