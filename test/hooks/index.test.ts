@@ -7,9 +7,9 @@ import { goDurationMs } from '../../dev/engine/runtime/clock.ts';
 import { boundedResync } from '../../hooks/hook.ts';
 import { hookRoutes } from '../../hooks/index.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
+import { requestOf } from '../support/admission.ts';
+import { decorating } from '../support/metacontroller.ts';
 import { objectOf } from '../support/objects.ts';
-import { requestOf } from '../webhooks/call.ts';
-import { decorating } from './call.ts';
 import { healthCheck } from './healthCheck/fixture.ts';
 import { fakeCall } from './rollout/call.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HookCall } from '../../api/ports.ts';
 import { gateLabelsHook } from '../../hooks/labels.ts';
 import { gate } from '../core/admission/objects.ts';
-import { decorating } from './call.ts';
+import { decorating } from '../support/metacontroller.ts';
 
 const LABEL = 'gate.fluxcd.io/selects';
 const ROLLOUTS = 'gate.fluxcd.io/selects-rollouts';

@@ -4,8 +4,8 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { EventRecord, HookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { rolloutGateHook } from '../../hooks/rolloutGate.ts';
+import { controller, decorating } from '../support/metacontroller.ts';
 import { objectOf } from '../support/objects.ts';
-import { controller, decorating } from './call.ts';
 
 const P = 'rollout.kuberik.com/';
 const T = (time: string) => `2026-03-01T${time}Z`;

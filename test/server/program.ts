@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
+import { requestOf } from '../support/admission.ts';
 import { objectOf } from '../support/objects.ts';
-import { requestOf } from '../webhooks/call.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

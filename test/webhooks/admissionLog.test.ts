@@ -5,7 +5,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import { admissionConsideration, admissionDecisions } from '../../webhooks/admissionLog.ts';
 import type { AdmissionDecision } from '../../webhooks/response.ts';
 import { kustomization, rollout } from '../core/admission/objects.ts';
-import { requestOf } from './call.ts';
+import { requestOf } from '../support/admission.ts';
 
 type AnyObject = KubeObject<any, any>;
 

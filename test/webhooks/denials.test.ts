@@ -6,7 +6,7 @@ import { webhookRoutes } from '../../webhooks/index.ts';
 import { reviewOf } from '../../webhooks/response.ts';
 import { gate as fluxGate, kustomization, NOW, rollout } from '../core/admission/objects.ts';
 import { gate } from '../core/gate/gate.ts';
-import { requestOf } from './call.ts';
+import { requestOf } from '../support/admission.ts';
 
 interface Asked {
   route: string;

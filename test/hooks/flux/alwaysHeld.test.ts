@@ -11,9 +11,9 @@ import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, NOW } from '../../core/admission/objects.ts';
+import { decorating } from '../../support/metacontroller.ts';
 import { annotations, labels, text } from '../../support/tenantWrites.ts';
 import { send } from '../../webhooks/flux/call.ts';
-import { decorating } from '../call.ts';
 
 const RUNS = Number(process.env.HELD_RUNS ?? 300);
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };

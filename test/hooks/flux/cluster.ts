@@ -11,8 +11,8 @@ import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { NOW } from '../../core/admission/objects.ts';
+import { controller, decorating, mapOf } from '../../support/metacontroller.ts';
 import { type Answer, send } from '../../webhooks/flux/call.ts';
-import { controller, decorating, mapOf } from '../call.ts';
 
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
 

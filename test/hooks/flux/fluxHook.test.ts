@@ -9,8 +9,8 @@ import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { deployment, kustomization, NOW, ociRepository, rollout } from '../../core/admission/objects.ts';
 import { compileCrds } from '../../manifests/schema.ts';
+import { controller, decorating, mapOf } from '../../support/metacontroller.ts';
 import { objectOf } from '../../support/objects.ts';
-import { controller, decorating, mapOf } from '../call.ts';
 
 const { call } = fakeHookCall({ now: NOW });
 

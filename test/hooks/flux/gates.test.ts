@@ -9,7 +9,7 @@ import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { gate, kustomization, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
-import { controller } from '../call.ts';
+import { controller } from '../../support/metacontroller.ts';
 import { Cluster } from './cluster.ts';
 
 const condition = (object: FluxObject, type: string) => object.status?.conditions?.find((c) => c.type === type);

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { gate, kustomization, NOW } from '../../core/admission/objects.ts';
-import { controller, decorating } from '../call.ts';
+import { controller, decorating } from '../../support/metacontroller.ts';
 
 const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 const STATE = 'gate.fluxcd.io/state';
@@ -34,7 +34,7 @@ async function sync(object: FluxObject, sent: KubeObject<any, any>[], live: Kube
 interface Row {
   says: string;
   object: FluxObject;
-  sent: KubeObject<any, any>[];
+  sent?: KubeObject<any, any>[];
   live?: KubeObject<any, any>[];
   writes?: Record<string, string | null>;
   again?: number;
@@ -76,13 +76,11 @@ const rows: Row[] = [
   {
     says: 'it requires no Gate any more, and is suspended still',
     object: kustomization({ annotations: { [STATE]: 'closed: shop/freeze', 'gate.fluxcd.io/suspended': 'unset' } }),
-    sent: [],
     writes: { [STATE]: 'open' },
   },
   {
     says: 'it requires no Gate any more: no trace is left',
     object: kustomization({ annotations: { [STATE]: 'open' } }),
-    sent: [],
     writes: { [STATE]: null },
   },
   {
@@ -100,29 +98,21 @@ const rows: Row[] = [
   {
     says: 'the Gate that selected it is gone',
     object: kustomization({ annotations: { [SELECTED_BY]: 'ops/all' } }),
-    sent: [],
     writes: { [SELECTED_BY]: null },
   },
-  { says: 'no Gate concerns it', object: kustomization({ annotations: {} }), sent: [] },
+  { says: 'no Gate concerns it', object: kustomization({ annotations: {} }) },
   {
     says: 'a Gate that it has come to name is sent by no rule yet, and closed: it is read, and soon again',
     object: named,
-    sent: [],
     live: [closed],
     writes: { [STATE]: 'closed: shop/freeze' },
   },
-  { says: 'the same, and open', object: inState('open'), sent: [], live: [opened], again: 2 },
-  {
-    says: 'a Gate that does not exist counts as closed',
-    object: named,
-    sent: [],
-    writes: { [STATE]: 'closed: shop/freeze' },
-  },
-  { says: 'and is looked for each minute', object: inState('closed: shop/freeze'), sent: [], again: 60 },
+  { says: 'the same, and open', object: inState('open'), live: [opened], again: 2 },
+  { says: 'a Gate that does not exist counts as closed', object: named, writes: { [STATE]: 'closed: shop/freeze' } },
+  { says: 'and is looked for each minute', object: inState('closed: shop/freeze'), again: 60 },
   {
     says: 'what names no Gate counts as closed',
     object: kustomization({ annotations: { [GATES]: 'a/b/c' } }),
-    sent: [],
     writes: { [STATE]: 'closed: (invalid)' },
   },
   { says: 'a bypass of this closing', object: inState('bypassed: shop/freeze'), sent: [closed] },
@@ -141,7 +131,7 @@ const rows: Row[] = [
 ];
 
 describe('the decorator that suspends and resumes', () => {
-  it.each(rows)('$says', async ({ object, sent, live = [], writes, again: given }) => {
+  it.each(rows)('$says', async ({ object, sent = [], live = [], writes, again: given }) => {
     // An event that Metacontroller has lost costs a minute.
     const quiet = sent.length > 0 && !object.metadata.deletionTimestamp ? 60 : undefined;
     const again = given ?? (writes ? 2 : quiet);

@@ -5,8 +5,8 @@ import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
 import { at, COMPLETE, check, FAILED, HEAD, job, jobSpec, ms, nameOf, rollout } from '../../core/health/job/fixture.ts';
+import { decorating, mapOf } from '../../support/metacontroller.ts';
 import { objectOf } from '../../support/objects.ts';
-import { decorating, mapOf } from '../call.ts';
 
 type Job = KubeObject<any, any>;
 

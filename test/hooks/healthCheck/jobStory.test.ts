@@ -6,7 +6,7 @@ import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
 import { COMPLETE, check as checkOf, FAILED, ms } from '../../core/health/job/fixture.ts';
-import { decorating } from '../call.ts';
+import { decorating } from '../../support/metacontroller.ts';
 import { imagePolicy, request, rollout as rolloutOf } from '../rollout/call.ts';
 
 type Job = KubeObject<any, any>;

@@ -5,7 +5,7 @@ import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
-import { decorating } from '../call.ts';
+import { decorating } from '../../support/metacontroller.ts';
 import { at, cluster, healthCheck, NOW, rollout } from './fixture.ts';
 
 const WATCHES = { healthCheckSelector: { selector: { matchLabels: { app: 'web' } } } };

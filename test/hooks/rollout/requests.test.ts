@@ -5,7 +5,7 @@ import { formatTime } from '../../../core/kube/time.ts';
 import type { DecoratorHook } from '../../../hooks/hook.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/usedRequests.ts';
 import { rolloutGateHook } from '../../../hooks/rolloutGate.ts';
-import { decorating } from '../call.ts';
+import { decorating } from '../../support/metacontroller.ts';
 import { fakeCall, NOW, object, rollout } from './call.ts';
 
 const decorate = (hook: DecoratorHook, target: unknown) => hook.sync(decorating(target as KubeObject), fakeCall().call);

@@ -7,7 +7,7 @@ import type { EventRecord } from '../../../api/ports.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import type { AdmissionHandler } from '../../../webhooks/response.ts';
 import { NOW } from '../../core/admission/objects.ts';
-import { requestOf, review } from '../call.ts';
+import { requestOf, review } from '../../support/admission.ts';
 
 export interface World {
   objects?: KubeObject<any, any>[];

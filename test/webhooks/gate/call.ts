@@ -6,7 +6,7 @@ import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import type { AdmissionHandler } from '../../../webhooks/response.ts';
 import { gate } from '../../core/gate/gate.ts';
-import { requestOf, review } from '../call.ts';
+import { requestOf, review } from '../../support/admission.ts';
 
 export interface Write {
   object?: KubeObject<any, any> | undefined;
