@@ -273,6 +273,13 @@ describe('one write of a gated Kustomization', () => {
       user: 'system:serviceaccount:kube-system:generic-garbage-collector',
       stored: 'sent',
     },
+    {
+      says: 'the garbage collector may change nothing else',
+      old: frozen({ spec: { path: 'a' } }),
+      object: frozen({ spec: { path: 'b' } }),
+      user: 'system:serviceaccount:kube-system:generic-garbage-collector',
+      denial: /spec\.path/,
+    },
     // Created behind a closed gate.
     {
       says: 'created behind a closed gate: admitted, managed field set, suspended',
