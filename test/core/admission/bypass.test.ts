@@ -76,6 +76,12 @@ describe('one write of a gated Kustomization past a closed gate', () => {
       stored: frozen({ annotations: { [MEMORY]: 'false', [STATE]: 'closed: shop/freeze,shop/two', ...BOTH } }),
     },
     {
+      says: 'the record of a reason is ours: no writer changes its author or time',
+      old: frozen({ annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T08:00:00Z sre' } }),
+      object: frozen({ annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z mallory' } }),
+      stored: 'old',
+    },
+    {
       says: 'a bypass that is refused: the denial says why',
       old: frozen(),
       object: frozen({ annotations: { [REASON]: 'please' }, spec: { path: 'x' } }),

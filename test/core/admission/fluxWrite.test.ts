@@ -105,6 +105,10 @@ describe('one write of a gated Kustomization', () => {
       user: 'system:serviceaccount:kube-system:generic-garbage-collector',
       stored: 'sent',
     },
+    denied('the garbage collector may change nothing else', atPath('b'), /spec\.path/, {
+      old: atPath('a'),
+      user: 'system:serviceaccount:kube-system:generic-garbage-collector',
+    }),
     // An apply.
     held(
       'a Git sync that changes the spec is held whole',

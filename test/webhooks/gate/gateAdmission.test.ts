@@ -61,6 +61,17 @@ describe('the request that counts is the one that arrived last', () => {
       expected: { opened: false, request: { action: 'close', at: Date.parse(day('11:00:00')), by: 'alice' } },
     },
     {
+      rule: 'a sync that strips an opening and puts it back after a close asks for nothing',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
+        { at: '10:10:00', annotate: { [OPEN]: null, [CLOSE]: day('10:10:00') } },
+        { at: '10:10:05', user: 'kustomize-controller', annotate: { [OPEN]: day('10:00:00') } },
+      ],
+      at: '10:11:00',
+      expected: { opened: false },
+    },
+    {
       rule: 'a colleague’s slow clock does not make the request an old one',
       spec: hour,
       steps: [

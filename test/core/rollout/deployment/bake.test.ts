@@ -4,7 +4,7 @@ import type { HealthCheck, HistoryEntry } from '../../../../api/types.ts';
 import { formatTime } from '../../../../core/kube/time.ts';
 import { bakeStep } from '../../../../core/rollout/deployment/bake.ts';
 import { healthSettlesAt } from '../../../../core/rollout/deployment/healthChecks.ts';
-import { unseenBinding } from '../../../../core/rollout/deployment/progress.ts';
+import { unseenBinding, withProgress } from '../../../../core/rollout/deployment/progress.ts';
 import { objectOf } from '../../../support/objects.ts';
 import { NOW, observed } from '../observedFixture.ts';
 
@@ -42,6 +42,21 @@ describe('an error before the version has arrived in a bound object', () => {
 
   it('fails it, where the check is of what Flux does with the new one (Q27)', () => {
     expect(statusWith('kustomization')).toBe('Failed');
+  });
+
+  it('is told apart in the same way in the sync that sees it arrive', () => {
+    const { name = '', uid = '' } = rollout.metadata;
+    const applies = [{ rollout: name, uid, id: 2, version: '1.1.0' }];
+    const arrived = bound.map((binding) => ({ ...binding, status: { applied: applies } }));
+    const seen = (cls?: string) => {
+      const healthChecks = [check({ status: 'Unhealthy', lastChangeTime: at(-10), lastErrorTime: at(-10) }, cls)];
+      const known = { ...head, knownHealth: [{ namespace: 'team-a', name: 'app', status: 'Pending' }] };
+      const applied = withProgress(known, arrived, rollout, healthChecks, NOW);
+      expect(applied.appliedTime).toBe(at(0));
+      const context = { rollout, times: {}, healthChecks, bound: arrived, recovery: false, likeKuberik: false };
+      return bakeStep(applied, context, NOW).head.bakeStatus;
+    };
+    expect([seen(), seen('kustomization')]).toEqual(['Deploying', 'Failed']);
   });
 });
 
