@@ -1,5 +1,5 @@
 /** Several clusters on the page in a cluster, from mounted kubeconfigs: each is asked as the reader, and one that is silent keeps nobody waiting. */
-import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
@@ -20,6 +20,8 @@ afterAll(() => issuer.close());
 /** A page whose own cluster is `home`. `files`: kubeconfigs by the name of their cluster. */
 async function opened(files: Record<string, string>) {
   const folder = temporaryFolder('clusters-');
+  // As in a mounted Secret.
+  mkdirSync(join(folder, '..data'));
   for (const [name, kubeconfig] of Object.entries(files)) copyFileSync(kubeconfig, join(folder, name));
   const world = await pageWorld({ UI_OIDC_ISSUER: issuer.url, UI_CLUSTER_NAME: 'home', UI_CLUSTERS: folder });
   onTestFinished(world.close);
@@ -96,9 +98,17 @@ it('are those whose kubeconfigs are there now: streams begin anew when they chan
   expect((await stream(shows('app'))).text).not.toContain('west');
 });
 
+const NOWHERE = {
+  'current-context': 'a',
+  contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+  clusters: [{ name: 'a', cluster: { server: 'nowhere' } }],
+  users: [{ name: 'a', user: {} }],
+};
+
 it.each([
   ['is none', 'west', 'not: [a kubeconfig', /west is no kubeconfig/],
   ['has no current context', 'west', '{"contexts":[]}', /west has no current context/],
+  ['has no URL', 'west', JSON.stringify(NOWHERE), /west has a server that is not a URL: nowhere/],
   ['has the name of the own cluster', 'home', '{}', /home has the name of the page's own cluster/],
 ])('keep the page from starting where a kubeconfig %s', async (_, name, text, problem) => {
   const folder = temporaryFolder('kubeconfigs-');
