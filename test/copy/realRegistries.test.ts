@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalServer } from '../server/registry/localServer.ts';
 import { corruptingProxy } from '../server/registry/proxies.ts';
 import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
-import { copyProcess, mountedLogin, type WatchedProcess } from './command.ts';
+import { copyCommand, mountedLogin, type Options } from './command.ts';
 import { OCI_INDEX, OCI_MANIFEST } from './fakeRegistry.ts';
 
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
@@ -21,13 +21,13 @@ afterAll(() => Promise.all([source?.stop(), target?.stop()]));
 
 const REPOSITORY = 'dev/app';
 
-function copy(tag: string, rest: Partial<WatchedProcess> = {}) {
+function copy(tag: string, rest: Partial<Options> = {}) {
   const logins = [
     ...['--source-secret', mountedLogin(source.host, USER, PASSWORD)],
     ...['--target-secret', mountedLogin(target.host, USER, PASSWORD)],
   ];
   const places = { source: `${source.host}/${REPOSITORY}`, target: `${target.host}/prod/app` };
-  return copyProcess({ ...places, tag, ...rest, more: [...logins, ...(rest.more ?? [])] });
+  return copyCommand({ ...places, tag, ...rest, more: [...logins, ...(rest.more ?? [])] });
 }
 
 async function image(layers: string[], rest: object = {}) {

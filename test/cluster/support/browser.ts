@@ -16,9 +16,7 @@ import type { Assets } from '../../../page/server.ts';
 const SCREENSHOTS = join(REPOSITORY, '.local/screenshots');
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-// One of each for all files that a worker runs; the browser ends with the worker.
 let assets: Promise<Assets> | undefined;
-let launched: Promise<Browser> | undefined;
 
 export interface Visitor {
   server: PageServer;
@@ -49,10 +47,9 @@ export async function visitorWith(
   shown: readonly string[] = [],
 ): Promise<Visitor> {
   assets ??= buildPage();
-  launched ??= launchBrowser();
   const [server, browser] = await Promise.all([
     servePageOn(kubeconfig, await assets, { namespace, contexts: shown }),
-    launched,
+    launchBrowser(),
   ]);
   const contexts = new Map<string, Promise<BrowserContext>>();
   const token = server.address.split('token=')[1]!;
@@ -82,7 +79,7 @@ export async function visitorWith(
         port: Number(new URL(server.origin).port),
       }),
     async close() {
-      await Promise.all([...contexts.values()].map(async (context) => (await context).close()));
+      await browser.close();
       await server.close();
     },
   };

@@ -11,8 +11,8 @@ import { ask } from '../../../dev/fuzz/world/call.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 /** By kind: a story is a dozen writes and syncs. */
-const RUNS: Partial<Record<Family, number>> = { mangled: 1000, rollout: 1000, story: 500 };
-const OTHER_RUNS = 150;
+const RUNS: Partial<Record<Family, number>> = { mangled: 2000, rollout: 2000, story: 1000 };
+const OTHER_RUNS = 300;
 /** Always the same inputs: other ones are what `npm run fuzz` is for. */
 const SEED = 8;
 
