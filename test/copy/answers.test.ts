@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CopyOutcome } from '../../core/releaseCopy/outcome.ts';
-import { copyCommand } from './command.ts';
+import { copyHere } from './command.ts';
 import { type FakeRegistry, image, startFakeRegistry } from './fakeRegistry.ts';
 
 type Side = 'source' | 'target';
@@ -114,7 +114,7 @@ describe.concurrent('a registry that is asked for', () => {
       answer(response);
       return true;
     });
-    const { code, result, stderr, terminationLog } = await copyCommand({
+    const { code, result, stderr, terminationLog } = await copyHere({
       source: `${sides.source.host}/${repository}`,
       target: `${sides.target.host}/${repository}`,
       tag: TAG,

@@ -1,7 +1,7 @@
 /** What the copy command does where a registry does not do what it should, and what it says of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { copyCommand, mountedLogin, type Options } from './command.ts';
+import { copyHere, type Here, mountedLogin } from './command.ts';
 import { type FakeRegistry, image, OCI_INDEX, OCI_MANIFEST, sha256, startFakeRegistry } from './fakeRegistry.ts';
 
 let source: FakeRegistry;
@@ -27,8 +27,8 @@ beforeEach(() => {
   }
 });
 
-const copy = (rest: Partial<Options> = {}) =>
-  copyCommand({ source: `${source.host}/dev/app`, target: `${target.host}/prod/app`, tag: '1.0.0', ...rest });
+const copy = (rest: Partial<Here> = {}) =>
+  copyHere({ source: `${source.host}/dev/app`, target: `${target.host}/prod/app`, tag: '1.0.0', ...rest });
 
 const taggedInTarget = () => target.manifests.get('prod/app 1.0.0');
 const release = () => image(source, 'dev/app', ['one', 'two'], '1.0.0');

@@ -2,7 +2,7 @@
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
-import { copyCommand, mountedSecret } from './command.ts';
+import { copyHere, mountedSecret } from './command.ts';
 import { type FakeRegistry, image, startFakeRegistry } from './fakeRegistry.ts';
 
 interface Place {
@@ -36,7 +36,7 @@ beforeEach(() => {
 
 const ca = ({ authority }: Place) => ({ 'ca.crt': authority.certificate });
 const copy = (certificates: { target?: Record<string, string> } = {}) =>
-  copyCommand({
+  copyHere({
     source: `${source.registry.host}/dev`,
     target: `${target.registry.host}/prod`,
     tag: '1.0.0',

@@ -30,13 +30,13 @@ export interface Options {
   secure?: boolean;
   /** Registries on this machine are refused, as in an installation. */
   guarded?: boolean;
+  /** Sees the process, and each line of its progress. */
+  watch?: (line: string, child: ChildProcess) => void;
 }
 
-/** `watch` sees each line of the progress. */
-export type Watched = Options & { watch?: (line: string) => void };
-export type WatchedProcess = Options & { watch?: (line: string, child: ChildProcess) => void };
+export type Here = Omit<Options, 'watch'> & { watch?: (line: string) => void };
 
-function argumentsOf({ source, target, tag, secure, more = [] }: Options, terminationLog: string): string[] {
+function argumentsOf({ source, target, tag, secure, more = [] }: Here, terminationLog: string): string[] {
   const insecure = secure ? [] : ['--source-insecure', '--target-insecure'];
   const places = ['--source', `oci://${source}`, '--target', `oci://${target}`, '--tag', tag];
   return [...places, ...insecure, '--termination-log', terminationLog, ...more];
@@ -53,7 +53,7 @@ async function withTerminationLog<T extends object>(run: (file: string) => Promi
 }
 
 /** In this process: much cheaper. */
-export function copyCommand(options: Watched): Promise<Ended> {
+export function copyHere(options: Here): Promise<Ended> {
   return withTerminationLog(async (file) => {
     const said: string[] = [];
     const end = new AbortController();
@@ -67,7 +67,7 @@ export function copyCommand(options: Watched): Promise<Ended> {
 }
 
 /** In a process of its own. */
-export function copyProcess({ watch, ...options }: WatchedProcess): Promise<Ended> {
+export function copyCommand({ watch, ...options }: Options): Promise<Ended> {
   return withTerminationLog(async (file) => {
     const child = spawn(process.execPath, ['copy/main.ts', ...argumentsOf(options, file)], {
       cwd: REPOSITORY,

@@ -1,7 +1,7 @@
 /** The copy command and registries that do not tell the truth, change half-way, or have more than anybody wants to read. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { copyCommand, type Watched } from './command.ts';
+import { copyHere, type Here } from './command.ts';
 import { type FakeRegistry, image, OCI_INDEX, OCI_MANIFEST, sha256, startFakeRegistry } from './fakeRegistry.ts';
 
 const MIB = 1_048_576;
@@ -26,8 +26,8 @@ beforeEach(() => {
   }
 });
 
-const copy = (rest: Partial<Watched> = {}) =>
-  copyCommand({ source: `${source.host}/dev`, target: `${target.host}/prod`, tag: TAG, ...rest });
+const copy = (rest: Partial<Here> = {}) =>
+  copyHere({ source: `${source.host}/dev`, target: `${target.host}/prod`, tag: TAG, ...rest });
 const release = () => image(source, 'dev', ['one', 'two'], TAG);
 const isTagged = () => target.manifests.has(`prod ${TAG}`);
 

@@ -1,7 +1,7 @@
 /** The copy command between two real registries (distribution v3) with passwords. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../../dev/local/registry/realRegistry.ts';
-import { copyProcess, mountedLogin, type WatchedProcess } from './command.ts';
+import { copyCommand, mountedLogin, type Options } from './command.ts';
 import { OCI_INDEX, OCI_MANIFEST } from './fakeRegistry.ts';
 
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
@@ -19,13 +19,13 @@ afterAll(() => Promise.all([source?.stop(), target?.stop()]));
 
 const REPOSITORY = 'dev/app';
 
-function copy(tag: string, rest: Partial<WatchedProcess> = {}) {
+function copy(tag: string, rest: Partial<Options> = {}) {
   const logins = [
     ...['--source-secret', mountedLogin(source.host, USER, PASSWORD)],
     ...['--target-secret', mountedLogin(target.host, USER, PASSWORD)],
   ];
   const places = { source: `${source.host}/${REPOSITORY}`, target: `${target.host}/prod/app` };
-  return copyProcess({ ...places, tag, ...rest, more: [...logins, ...(rest.more ?? [])] });
+  return copyCommand({ ...places, tag, ...rest, more: [...logins, ...(rest.more ?? [])] });
 }
 
 async function image(layers: string[], rest: object = {}) {
@@ -121,4 +121,14 @@ it('an index of four platforms comes with all of them, its signatures and its SB
     expect.objectContaining({ digest: sbom.digest, artifactType: 'application/spdx+json' }),
   ]);
   expect((await copy('2.0.0')).result).toMatchObject({ outcome: 'Copied', uploadedBytes: 0 });
+});
+
+it('a wrong password is said of the side that it is for', async () => {
+  await pushed('3.0.0', await image(['three']));
+  const { code, result } = await copy('3.0.0', { more: ['--target-secret', mountedLogin(target.host, USER, 'guess')] });
+  expect({ code, ...result }).toMatchObject({
+    code: 4,
+    outcome: 'Denied',
+    message: expect.stringMatching(`^the target ${target.host} refuses .* push to`),
+  });
 });

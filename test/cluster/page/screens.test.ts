@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../../../dev/page/browser.ts';
 import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
 import {
   expectAccessible,
   expectFits,
   expectReachableByKeys,
   keepScreenshot,
-  openTabs,
   type Tabs,
+  tabsOf,
   teamTabs,
   visitorOf,
 } from '../support/browser.ts';
@@ -130,7 +131,7 @@ describe('a browser that is not signed in', () => {
 
   beforeAll(async () => {
     served = await servePageInCluster(view.admin.access, dir);
-    tabs = await openTabs((path) => served.origin + path);
+    tabs = tabsOf(await launchBrowser(), (path) => served.origin + path);
   });
   afterAll(async () => {
     await tabs.close();

@@ -17,9 +17,7 @@ import type { Assets } from '../../../page/server.ts';
 const SCREENSHOTS = join(REPOSITORY, '.local/screenshots');
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-// One of each for all files that a worker runs; the browser ends with the worker.
 let assets: Promise<Assets> | undefined;
-let launched: Promise<Browser> | undefined;
 
 /** A browser with a page that is served, and cookies and settings for each look of it. */
 export interface Tabs {
@@ -54,9 +52,12 @@ export async function visitorWith(
   shown: readonly string[] = [],
 ): Promise<Visitor> {
   assets ??= buildPage();
-  const server = await servePageOn(kubeconfig, await assets, { namespace, contexts: shown });
+  const [server, browser] = await Promise.all([
+    servePageOn(kubeconfig, await assets, { namespace, contexts: shown }),
+    launchBrowser(),
+  ]);
   const token = server.address.split('token=')[1]!;
-  const tabs = await openTabs((path, options) => `${server.origin}${path}#token=${options.token ?? token}`);
+  const tabs = tabsOf(browser, (path, options) => `${server.origin}${path}#token=${options.token ?? token}`);
   return {
     ...tabs,
     server,
@@ -82,7 +83,7 @@ export async function teamTabs({ origin }: Pick<TeamPage, 'origin'>, account: st
     await tab.getByRole('button', { name: 'Sign out' }).waitFor();
     await tab.close();
   };
-  return openTabs((path) => origin + path, enter);
+  return tabsOf(await launchBrowser(), (path) => origin + path, enter);
 }
 
 /** From the page that asks for it, at the local issuer. */
@@ -92,12 +93,11 @@ export async function signIn(tab: Page, account: string): Promise<void> {
 }
 
 /** `enter`: what a new set of cookies needs. */
-export async function openTabs(
+export function tabsOf(
+  browser: Browser,
   addressOf: (path: string, options: TabOptions) => string,
   enter: (context: BrowserContext) => Promise<void> = async () => {},
-): Promise<Tabs> {
-  launched ??= launchBrowser();
-  const browser = await launched;
+): Tabs {
   const contexts = new Map<string, Promise<BrowserContext>>();
   const newContext = async (colorScheme: 'light' | 'dark', width: number) => {
     const viewport = { width, height: width < 500 ? 780 : 900 };
@@ -124,7 +124,7 @@ export async function openTabs(
       const open = await Promise.all(contexts.values());
       await Promise.all(open.flatMap((context) => context.pages()).map((page) => page.close()));
     },
-    close: async () => void (await Promise.all([...contexts.values()].map(async (context) => (await context).close()))),
+    close: () => browser.close(),
   };
 }
 
