@@ -12,7 +12,7 @@ import { ENVIRONMENT } from '../../server/config.ts';
 import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
 import { REPOSITORY } from '../repository.ts';
-import type { Generated } from './generate.ts';
+import type { Generated } from './generated.ts';
 
 const FOLDER = join(REPOSITORY, 'docs/reference');
 const EXPORTER = 'manifests/components/monitoring/config/kube-state-metrics.yaml';

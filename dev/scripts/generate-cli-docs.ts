@@ -2,7 +2,7 @@
 import type { CommandDefinition, OptionDefinition } from '../../cli/command/command.ts';
 import { CONNECTION_OPTIONS } from '../../cli/command/options.ts';
 import { COMMANDS, type CommandEntry } from '../../cli/commands/index.ts';
-import type { Generated } from './generate.ts';
+import type { Generated } from './generated.ts';
 
 const PROGRAM = 'kubectl rollouts';
 

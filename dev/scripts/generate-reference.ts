@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { REPOSITORY } from '../repository.ts';
-import type { Generated } from './generate.ts';
+import type { Generated } from './generated.ts';
 
 interface Schema {
   type?: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { parse } from 'yaml';
 import { REPOSITORY } from '../repository.ts';
-import type { Generated } from './generate.ts';
+import type { Generated } from './generated.ts';
 
 const CRDS = join(REPOSITORY, 'manifests/crds');
 

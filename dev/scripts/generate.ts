@@ -8,9 +8,6 @@ import { commandPage } from './generate-cli-docs.ts';
 import { referencePage } from './generate-reference.ts';
 import { typeFiles } from './generate-types.ts';
 
-/** Paths below the root of this repository, and their texts. */
-export type Generated = readonly (readonly [path: string, text: string])[];
-
 const HELP = `Usage: npm run generate -- [--check]
 
 Writes api/generated from the CRDs in manifests/crds, docs/reference.md from the CRDs, docs/reference from lists in the code, and docs/cli.md from

@@ -20,13 +20,13 @@ async function running(): Promise<Story> {
   const begun = await story(
     { gate: { ...FREEZE, default: 'opened' } },
     { spec: { gates: [FREEZE], bakeTime: '1s' } },
-    { flux: { kind: 'Kustomization', name: 'app' } },
     { bind: { name: BOUND[0], kind: 'Kustomization' } },
     { bind: { name: BOUND[1], kind: 'OCIRepository' } },
     { publish: '1.0.0' },
     'settle',
     { advance: '2s' },
   );
+  await begun.put(objectOf('Kustomization', { metadata: { namespace: NAMESPACE, name: 'app' } } as never));
   for (const binding of begun.all<any>('FluxBinding')) binding.spec.target.name = 'app';
   await applied(begun, ...BOUND);
   return begun.play('settle', { advance: '2s' }, 'settle');

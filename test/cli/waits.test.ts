@@ -84,7 +84,7 @@ describe('of a Rollout', () => {
       { publish: '1.2.0' },
       'settle',
       { head: { bakeStatus: 'Failed' } },
-      'settle',
+      { sync: 3 },
     );
     const retried: Step[] = [{ annotate: { retry: '1.2.0' } }, 'settle', { advance: '2s' }, 'settle'];
     expect(await waited('retry app --wait', failing, ...retried)).toEqual([

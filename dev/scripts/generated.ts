@@ -1,0 +1,2 @@
+/** Paths below the root of this repository, and their texts. */
+export type Generated = readonly (readonly [path: string, text: string])[];
