@@ -83,11 +83,10 @@ async function tellOn(
     await settleNeighbours(cluster.accessOf);
   }
   const page = ui ? await servePageOn(cluster.kubeconfigOf('sre'), await buildPage()) : undefined;
-  const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
-  const stage = stageOn(cluster.accessOf, story, flux);
   const told = (async () => {
     if (page) await openFor(page.address);
-    await tell(stage, ui ? PAUSE_MS : 0);
+    const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
+    await tell(stageOn(cluster.accessOf, story, flux), ui ? PAUSE_MS : 0);
     return 'told' as const;
   })();
   const end = await Promise.race([told, interrupt, cluster.died]);
