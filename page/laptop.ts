@@ -1,6 +1,6 @@
 /** The page on one person's machine: on loopback, for one token, with the rights of a kubeconfig. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listenHttp, shutDown } from '../server/http/listen.ts';
+import { listenHttp } from '../server/http/listen.ts';
 import { SERVER_LIMITS } from '../server/http/serverLimits.ts';
 import { refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
 import { createPages, type Page, type PageOptions } from './page.ts';
@@ -59,5 +59,5 @@ export async function servePage(
   const listener = await listenHttp(app, listening);
   const { port } = listener;
   const origin = `http://127.0.0.1:${port}`;
-  return { origin, address: `${origin}/#token=${token}`, close: () => shutDown([listener], 0) };
+  return { origin, address: `${origin}/#token=${token}`, close: listener.closeNow };
 }

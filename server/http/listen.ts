@@ -29,13 +29,19 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/** One whose connections can also be cut. */
+interface PlainListener extends Listener {
+  /** Closes every connection now, whatever is running. */
+  closeNow(): Promise<void>;
+}
+
 interface ListenOptions extends ConnectionLimits {
   host: string;
   port: number;
   headersMs?: number;
 }
 
-export function listenHttp(handler: RequestListener, options: ListenOptions): Promise<Listener> {
+export function listenHttp(handler: RequestListener, options: ListenOptions): Promise<PlainListener> {
   return listen(createHttpServer(checkingIn(options)), handler, options);
 }
 
@@ -71,7 +77,7 @@ function listen(
   server: Server | HttpsServer,
   handler: RequestListener,
   { host, port, headersMs = HEADERS_MS, ...limits }: ListenOptions,
-): Promise<Listener> {
+): Promise<PlainListener> {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = headersMs;
   server.requestTimeout = REQUEST_MS;
@@ -102,6 +108,11 @@ function listen(
               clearInterval(sweep);
               done();
             });
+          }),
+        closeNow: () =>
+          new Promise((done) => {
+            server.close(() => done());
+            server.closeAllConnections();
           }),
       });
     });
