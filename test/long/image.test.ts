@@ -19,6 +19,8 @@ import { ask } from '../server/program.ts';
 const { spec: pod } = objectIn('app/deployment.yaml').spec.template;
 const [{ env, ports, ...deployed }] = pod.containers;
 const portOf = (name: string): number => ports.find((port: { name: string }) => port.name === name).containerPort;
+/** Of manifests/components/resource-set-inputs. */
+const INPUTS_PORT = 9443;
 const bytesBelow = (dir: string): number =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -64,7 +66,8 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
   it('runs as the user, and on the ports, that Deployment and Jobs expect', () => {
     const { runAsUser, runAsGroup } = pod.securityContext;
     expect(image.user).toBe(`${runAsUser}:${runAsGroup}`);
-    expect(image.ports).toEqual(ports.map(({ containerPort }: { containerPort: number }) => containerPort));
+    const deployedPorts = ports.map(({ containerPort }: { containerPort: number }) => containerPort);
+    expect(new Set(image.ports)).toEqual(new Set([...deployedPorts, INPUTS_PORT]));
     const job = copyJob({ rollout: { namespace: 'n', name: 'app' }, image: 'i', ...ORDER }).spec.template.spec;
     expect(`${job.securityContext.runAsUser}:${job.securityContext.runAsGroup}`).toBe(image.user);
   });
