@@ -42,8 +42,7 @@ COPY copy ./copy
 COPY audit ./audit
 COPY server ./server
 COPY client ./client
-COPY cli/kube ./cli/kube
-COPY cli/read ./cli/read
+COPY tools ./tools
 COPY page ./page
 COPY --from=page /app/files ./page/files
 # The files stay root's: the process cannot change its own code.

@@ -18,7 +18,7 @@ import { createDecisionLog, loggedEvents } from './server/decisionLog.ts';
 import { createConfirmedEvents } from './server/events/confirmed.ts';
 import { watchNameKey } from './server/events/nameKey.ts';
 import { createNotifier } from './server/events/notification.ts';
-import { type CoreEvent, createEventSink, everySink } from './server/events/sink.ts';
+import { createEventSink, everySink, type StoredEvent } from './server/events/sink.ts';
 import { createApp } from './server/http/app.ts';
 import { requireClientCertificate, requireToken } from './server/http/callers.ts';
 import { type Listener, listenHttp, listenHttps, shutDown } from './server/http/listen.ts';
@@ -188,7 +188,7 @@ function createEvents({ config, transport, cluster, log, decisions, dropped }: E
       const path = resourcePath({ apiVersion: 'v1', resource: 'events', namespace: event.metadata.namespace! });
       return transport.send({ method: 'POST', path, body: event });
     },
-    find: (event) => cluster.get<CoreEvent>({ apiVersion: 'v1', resource: 'events', ...event }),
+    find: (event) => cluster.get<StoredEvent>({ apiVersion: 'v1', resource: 'events', ...event }),
     nameKey: watchNameKey(config, log),
     ...(notifier && { people: notifier }),
   });

@@ -8,14 +8,14 @@ export const ROLLOUT_PREFIX = 'rollout.kuberik.com/';
 export const GATE_PREFIX = 'gate.fluxcd.io/';
 
 /** On OCIRepositories: the Rollout that sets `spec.ref.tag`. On HelmReleases: the Rollout of its chart's OCIRepository. On Kustomizations: first half of the older pair. */
-export const ROLLOUT = 'rollout.kuberik.com/rollout';
+export const BOUND_ROLLOUT = 'rollout.kuberik.com/rollout';
 /** On Kustomizations: second half of the older pair, the variable's name. */
 export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 /** On Kustomizations: `rollout.kuberik.com/substitute.<VAR>.from: <rollout>`. Matches illegal variables too: they are named as a problem, not ignored. */
 export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.(.*)\.from$/;
-/** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` if Git sets the field (`spec.writeBack`). See core/admission/managedFields/deployment.ts. */
+/** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` if Git sets the field (`spec.writeBack`). See core/managedField/deployment.ts. */
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
-/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/admission/managedFields/atomicUpdate.ts. */
+/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/managedField/atomicUpdate.ts. */
 export const ARTIFACT = 'rollout.kuberik.com/artifact';
 /** Beside it, written by the webhook: the deployment that the source is fetching. The Kustomization is suspended meanwhile. */
 export const AWAITS_ARTIFACT = 'rollout.kuberik.com/awaits-artifact';
@@ -62,18 +62,18 @@ export const APPROVALS = 'rollout.kuberik.com/approvals';
 
 /** Beside a change of `allowedVersions`, `rejectedVersions` or `passing` of a RolloutGate, the removal of `wantedVersion` of a Rollout, or a change of `spec.schedule` of a Gate: why. The webhook removes it and keeps 256 characters, with the authenticated user and the time, in `listed`, `pin` or `scheduled-by`. */
 export const REASON = 'rollout.kuberik.com/reason';
-/** On RolloutGates, written by the webhook: who put each version on `allowedVersions` and `rejectedVersions`, and who last changed `passing`, when and why: the newest 32, only of listed versions, without writes of schedules. See core/approval/listRecord.ts. */
+/** On RolloutGates, written by the webhook: who put each version on `allowedVersions` and `rejectedVersions`, and who last changed `passing`, when and why: the newest 32, only of listed versions, without writes of schedules. See core/record/listRecord.ts. */
 export const LISTED = 'rollout.kuberik.com/listed';
-/** On Gates, written by the webhook: who set `spec.schedule`, when and why. See core/approval/pinRecord.ts. */
+/** On Gates, written by the webhook: who set `spec.schedule`, when and why. See core/record/pinRecord.ts. */
 export const SCHEDULED_BY = 'gate.fluxcd.io/scheduled-by';
-/** On Rollouts, written by the webhook: who last set or removed `spec.wantedVersion`, when and why. See core/approval/pinRecord.ts. */
+/** On Rollouts, written by the webhook: who last set or removed `spec.wantedVersion`, when and why. See core/record/pinRecord.ts. */
 export const PIN_RECORD = 'rollout.kuberik.com/pin';
 
 /** In the manifest of a release, `true`: what it changes can't be undone. It is never rolled back, and no rollback goes past it. */
 export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
 
 /** On Flux objects: the Gates that the object requires, `a,ns/b`. */
-export const GATES = 'gate.fluxcd.io/gates';
+export const REQUIRED_GATES = 'gate.fluxcd.io/gates';
 /** On Flux objects: the Gates that select the object, `ns/a,ns/b`, or `(too-many)` if it requires more than 200. Hooks write it too, but the webhook decides what is stored. */
 export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 /** On Flux objects, written by the webhook: `open`; `closed: ns/a,ns/b`; `opening: <time>` while it waits for its applier; `bypassed: ns/a@<closing>` after a bypass, for this closing; `passing: ns/a@<closing>` while one deployment bypasses it. */
@@ -110,7 +110,7 @@ export const GATE_APPROVALS = 'gate.fluxcd.io/approvals';
 /** On Gates, written by the receiver: the signed calls of the last ten minutes, so that none counts twice. See core/receiver/acceptCall.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
-/** On Rollouts, written by the webhook: which deployment bypasses which closings of Gates, `<version> (<id>): ns/a@<closing>`. See core/admission/suspend/bypassGrant.ts. */
+/** On Rollouts, written by the webhook: which deployment bypasses which closings of Gates, `<version> (<id>): ns/a@<closing>`. See core/suspension/bypassGrant.ts. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
 /** Label on Gates that select Flux objects: `own-namespace`, or empty with a `namespaceSelector`. See core/gate/gateSelection.ts. */
@@ -131,7 +131,7 @@ export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
 /** Label `<hash>.slot.rollout.kuberik.com/granted` on budgets, written by the hooks: an unused slot. It wakes the Rollout, whose namespace and name are hashed. See core/budget/selectingBudgets.ts. */
 export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';
 
-/** Label on the FluxBinding of an object that waits for its applier's next apply: the applier. See core/admission/suspend/applier.ts. */
+/** Label on the FluxBinding of an object that waits for its applier's next apply: the applier. See core/suspension/applier.ts. */
 export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
 
 /** Flux's annotation. Set on the applier of an object to be resumed, to the time of the opening; and to `rollout-hooks/<generation>` on a Kustomization that waits for its source. */

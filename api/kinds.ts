@@ -13,7 +13,7 @@ interface KindRow<Name extends string> {
   resource: string;
   /** Gates can hold it. What is brought (a source) gets the condition Blocked, what is applied (a sync) Approved. */
   governed?: 'sync' | 'source';
-  /** A Rollout can own fields of it; which ones is in core/admission/managedFields/managedFields.ts. */
+  /** A Rollout can own fields of it; which ones is in core/managedField/managedFields.ts. */
   hasManagedFields?: true;
   /** A Rollout can wait for it: it owns no field of it, and has its version applied by way of the OCIRepository that it names. */
   follows?: true;

@@ -5,7 +5,7 @@ import { createAuditMetrics } from '../server/audit/auditMetrics.ts';
 import { createOutbox } from '../server/audit/outbox.ts';
 import { createSink } from '../server/audit/sink.ts';
 import { type Collections, createCollections } from '../server/cluster/collections.ts';
-import { connect } from '../server/cluster/connection.ts';
+import { connectApi } from '../server/cluster/connection.ts';
 import { follow } from '../server/cluster/follow.ts';
 import { loadKubeConfig } from '../server/cluster/transport.ts';
 import { createApp } from '../server/http/app.ts';
@@ -55,7 +55,10 @@ async function main(): Promise<void> {
   const metrics = createAuditMetrics(() => outbox.waiting());
   const outbox = createOutbox({ limits: QUEUE, post: sink.post, wait, count: metrics.event, log });
   const stream = new AuditStream({ source, now: Date.now, send: outbox.add, missed: metrics.gap });
-  const connection = connect(loadKubeConfig(), { timeoutMs: TIMEOUT_MS, headers: { 'user-agent': 'rollout-hooks' } });
+  const connection = connectApi(loadKubeConfig(), {
+    timeoutMs: TIMEOUT_MS,
+    headers: { 'user-agent': 'rollout-hooks' },
+  });
   const collections = createCollections(connection);
   const app = createApp({
     routes: [],

@@ -2,8 +2,8 @@
 import './node20.ts';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { EXIT } from '../tools/kube/problem.ts';
 import { ownFile } from './files.ts';
-import { EXIT } from './kube/problem.ts';
 import { COMPLETE, run } from './runCommand.ts';
 
 /** The name by which it was called, of a script or of the executable: `kubectl-rollouts` is `kubectl rollouts`. */

@@ -1,9 +1,9 @@
 /** From the command line to a command. The names of all commands are known; only the one that is called is loaded. */
 import { Command, CommanderError, Option } from 'commander';
+import { EXIT } from '../tools/kube/problem.ts';
 import type { CommandDefinition, Invocation, OptionDefinition } from './command/command.ts';
 import { optionsOf } from './command/options.ts';
 import { COMMANDS, commandEntry } from './commands/index.ts';
-import { EXIT } from './kube/problem.ts';
 
 /** Runs a command that was called. */
 type Runner = (name: string, definition: CommandDefinition, invocation: Invocation) => Promise<void>;

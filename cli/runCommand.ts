@@ -1,10 +1,12 @@
 /** One call of the program: from the arguments to the exit code. All inputs and outputs are parameters. */
+
 import type { EpochMs } from '../api/kubernetes.ts';
 import { parseDuration } from '../core/kube/duration.ts';
-import type { Cluster, CommandDefinition, Context, Invocation } from './command/command.ts';
-import type { Whereabouts } from './kube/apiProblems.ts';
-import type { ConnectionFlags } from './kube/kubeconfig.ts';
-import { EXIT, Problem } from './kube/problem.ts';
+import type { Whereabouts } from '../tools/kube/apiProblems.ts';
+import type { Cluster } from '../tools/kube/cluster.ts';
+import type { ConnectionFlags } from '../tools/kube/kubeconfig.ts';
+import { EXIT, Problem } from '../tools/kube/problem.ts';
+import type { CommandDefinition, Context, Invocation } from './command/command.ts';
 import { commandFirst, createProgram, exitCodeOf } from './program.ts';
 import { createTerminal, type Streams, type Terminal } from './terminal/terminal.ts';
 
@@ -59,7 +61,7 @@ export async function run(inputs: ProgramInputs): Promise<number> {
     if (inputs.signal.aborted) return EXIT.interrupted;
     const usage = exitCodeOf(error);
     if (usage !== undefined) return usage;
-    const { problemOf } = await import('./kube/apiProblems.ts');
+    const { problemOf } = await import('../tools/kube/apiProblems.ts');
     const problem = problemOf(error, called.where);
     if (!problem) throw error;
     terminal.noteText(problem.message);
@@ -101,8 +103,8 @@ function contextOf(
   const connect = async (context: string | undefined): Promise<Cluster> => {
     const timeoutMs = timeoutOf(flags.requestTimeout);
     const [{ selectCluster }, { createClient }] = await Promise.all([
-      import('./kube/kubeconfig.ts'),
-      import('./kube/kubeClient.ts'),
+      import('../tools/kube/kubeconfig.ts'),
+      import('../tools/kube/kubeClient.ts'),
     ]);
     const selected = selectCluster({ ...flags, context }, env);
     found(selected);

@@ -15,14 +15,14 @@ import { fluxBindingHook } from './flux/fluxBindingHook.ts';
 import { fluxHook } from './flux/fluxHook.ts';
 import { holdHook } from './flux/holdHook.ts';
 import { gateHook } from './gateHook.ts';
-import { healthCheckHook } from './healthCheck/healthCheck.ts';
+import { gateLabelsHook } from './gateLabelsHook.ts';
+import { healthCheckHook } from './healthCheck/healthCheckHook.ts';
 import { boundedResync, type CompositeHook, type DecoratorHook, HookError } from './hook.ts';
-import { gateLabelsHook } from './labels.ts';
-import { rolloutHook } from './rollout/rollout.ts';
-import { rolloutRequestsHook } from './rollout/usedRequests.ts';
-import { budgetHook, budgetSlotsHook } from './rolloutBudget.ts';
-import { rolloutGateHook } from './rolloutGate.ts';
-import { scheduleHook } from './rolloutSchedule.ts';
+import { rolloutHook } from './rollout/rolloutHook.ts';
+import { rolloutRequestsHook } from './rollout/rolloutRequestsHook.ts';
+import { budgetHook, budgetSlotsHook } from './rolloutBudgetHook.ts';
+import { rolloutGateHook } from './rolloutGateHook.ts';
+import { scheduleHook } from './rolloutScheduleHook.ts';
 import { type Sync, syncConsideration, syncDecisions } from './syncDecisions.ts';
 
 type Entry =

@@ -3,10 +3,6 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../api/kinds.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { Rollout } from '../api/types.ts';
-import { isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
-import { additionLines, annotationLines, PLAIN } from '../cli/kube/objectText.ts';
-import { Problem } from '../cli/kube/problem.ts';
-import { sent } from '../cli/kube/sent.ts';
 import { type Adoption, adopt, adoptCommandOf, adoptWrites, newObjects } from '../client/actions/writes/adoption.ts';
 import { kubectlOf, type WriteRequest } from '../client/actions/writes/plannedWrite.ts';
 import {
@@ -18,6 +14,10 @@ import {
 } from '../client/board/adoptViews.ts';
 import type { Answer, Rights } from '../client/board/pageMessages.ts';
 import type { Right } from '../client/explain/application.ts';
+import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
+import { additionLines, annotationLines, PLAIN } from '../tools/kube/objectText.ts';
+import { Problem } from '../tools/kube/problem.ts';
+import { sent } from '../tools/kube/sent.ts';
 import { anyVersion, makeAdoption, readAround } from './makeAdoption.ts';
 
 /** More are counted only. */

@@ -4,8 +4,14 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
-import { type Collection, type CollectionChange, follow, isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
 import type { KindState, StreamEvents } from '../client/board/pageMessages.ts';
+import {
+  type Collection,
+  type CollectionChange,
+  follow,
+  isApiError,
+  type KubeClient,
+} from '../tools/kube/kubeClient.ts';
 import { EXPLAINED_KINDS, isBoundKind, WATCHED_KINDS, type WatchedKind } from './objects.ts';
 import { type ShareObject, type ViewChanges, Views } from './views.ts';
 

@@ -3,13 +3,6 @@
 import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { Gate, Rollout } from '../api/types.ts';
-import { isApiError, type KubeClient } from '../cli/kube/kubeClient.ts';
-import { Problem } from '../cli/kube/problem.ts';
-import { ATTEMPTS, sent } from '../cli/kube/sent.ts';
-import { explained, withRights } from '../cli/read/explained.ts';
-import { readSelected } from '../cli/read/heldObjects.ts';
-import { readTarget } from '../cli/read/namedObjects.ts';
-import { readDetails } from '../cli/read/objectDetails.ts';
 import {
   type Action,
   type ActionRequest,
@@ -28,6 +21,13 @@ import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { ended } from '../core/text/commands.ts';
+import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
+import { Problem } from '../tools/kube/problem.ts';
+import { ATTEMPTS, sent } from '../tools/kube/sent.ts';
+import { explained, withRights } from '../tools/read/explained.ts';
+import { readSelected } from '../tools/read/heldObjects.ts';
+import { readTarget } from '../tools/read/namedObjects.ts';
+import { readDetails } from '../tools/read/objectDetails.ts';
 import type { Views } from './views.ts';
 
 /** Rights change seldom, and every application needs the same. */

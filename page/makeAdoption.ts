@@ -4,9 +4,6 @@ import type { ImagePolicy, ImageRepository } from '../api/flux.ts';
 import { KINDS, type KindName, ROLLOUTS } from '../api/kinds.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { Rollout } from '../api/types.ts';
-import { type KubeClient, unlessRefused } from '../cli/kube/kubeClient.ts';
-import { Problem } from '../cli/kube/problem.ts';
-import { find } from '../cli/read/namedObjects.ts';
 import {
   type Adoption,
   type Around,
@@ -16,6 +13,9 @@ import {
   rolloutRef,
 } from '../client/actions/writes/adoption.ts';
 import type { WriteRequest } from '../client/actions/writes/plannedWrite.ts';
+import { type KubeClient, unlessRefused } from '../tools/kube/kubeClient.ts';
+import { Problem } from '../tools/kube/problem.ts';
+import { find } from '../tools/read/namedObjects.ts';
 
 const PATIENCE_MS = 30_000;
 const POLL_MS = 300;

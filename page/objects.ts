@@ -6,9 +6,9 @@ import type { KubeObject } from '../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../api/types.ts';
 import { fluxFailure } from '../client/explain/fluxFailure.ts';
 import type { RelatedObjects, Unread } from '../client/explain/related.ts';
-import { boundRollouts } from '../core/admission/managedFields/managedFields.ts';
 import { gateRefsOf, gatesOf } from '../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
+import { boundRollouts } from '../core/managedField/managedFields.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 
 /** Kinds that take versions; only what Flux reports about them is used. */

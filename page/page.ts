@@ -1,7 +1,7 @@
 /** Everything behind the page of one reader: watches, views, and answers to requests, all through one client. */
 import type { EpochMs } from '../api/kubernetes.ts';
-import type { KubeClient } from '../cli/kube/kubeClient.ts';
 import type { ClusterView, Hello } from '../client/board/pageMessages.ts';
+import type { KubeClient } from '../tools/kube/kubeClient.ts';
 import { type AdoptHandlers, createAdoptHandlers } from './adoptHandlers.ts';
 import { Feed, Hub } from './feed.ts';
 import { createHandlers, type PageHandlers } from './handlers.ts';

@@ -26,7 +26,7 @@ export async function answerCall(
 ): Promise<CallOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     // Read again on each attempt: the call may have been used in the meantime.
-    const gate = attempt === 0 ? found : await cluster.get<Gate>({ ...GATES, ...refOf(found) });
+    const gate = attempt === 0 ? found : await cluster.get<Gate>({ ...GATES, ...nameOfGate(found) });
     if (!gate) return { status: 404 };
     if (gate.metadata.deletionTimestamp) return { status: 503, reason: 'the Gate is being deleted' };
     const decision = await decide(gate);
@@ -53,7 +53,10 @@ export function createLimits({ now, log }: Pick<ReceiverPorts, 'now' | 'log'>) {
   };
 }
 
-export const refOf = ({ metadata }: Gate): NamespacedName => ({ namespace: metadata.namespace!, name: metadata.name! });
+export const nameOfGate = ({ metadata }: Gate): NamespacedName => ({
+  namespace: metadata.namespace!,
+  name: metadata.name!,
+});
 
 // How often a caller is answered.
 

@@ -20,7 +20,7 @@ import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
 import { claimProblem, decideIdTokenCall, type IdTokenCall, oidcProblem } from '../core/receiver/idToken.ts';
 import { checkCall, decideCall, type SignedCall } from '../core/receiver/signedCall.ts';
 import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
-import { answerCall, type CallOutcome, createLimits, refOf } from './answerCall.ts';
+import { answerCall, type CallOutcome, createLimits, nameOfGate } from './answerCall.ts';
 
 /** docs/reference/limits.md is generated from this table. */
 export const RECEIVER_LIMITS = {
@@ -189,7 +189,7 @@ function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCal
     const found = await lookup(path);
     if (!found) return { status: 404 };
     if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };
-    const ref = refOf(found);
+    const ref = nameOfGate(found);
     const outcome = await answerCall(
       found,
       async (gate) => {

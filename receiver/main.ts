@@ -4,7 +4,7 @@ import { createAccessReviewer, createTokenReviewer } from '../server/cluster/acc
 import { createReader, withSharedReads } from '../server/cluster/clusterReader.ts';
 import { createGateWriter } from '../server/cluster/gateWriter.ts';
 import { createTransport, loadKubeConfig } from '../server/cluster/transport.ts';
-import { listenHttp, listenHttps } from '../server/http/listen.ts';
+import { type Listener, listenHttp, listenHttps } from '../server/http/listen.ts';
 import {
   batchedMetrics,
   type ReceiverMessage,
@@ -40,7 +40,7 @@ const receiver = createReceiver({
 });
 const maxConnections = SERVER_LIMITS.receiverConnections;
 const listener = await listenHttp(receiver, { host, port, maxConnections });
-const listeners = [listener];
+const listeners: Listener[] = [listener];
 const transports = [transport];
 if (inputs) {
   const own = createTransport(kubeConfig, { maxSockets: INPUTS_SOCKETS });

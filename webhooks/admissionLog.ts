@@ -9,9 +9,9 @@ import type { LoggedReason } from '../api/decisions.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { Consideration, Decision, Subject } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
-import { deploymentText, parseDeployments } from '../core/admission/managedFields/deployment.ts';
-import { parseState } from '../core/admission/suspend/stateAnnotation.ts';
 import { childOf } from '../core/kube/json.ts';
+import { deploymentText, parseDeployments } from '../core/managedField/deployment.ts';
+import { parseState } from '../core/suspension/stateAnnotation.ts';
 import type { AdmissionDecision } from './response.ts';
 
 /** Controllers repeat what is denied until it is not. */

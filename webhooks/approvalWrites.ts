@@ -15,8 +15,8 @@ import {
 } from '../core/approval/acceptApproval.ts';
 import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/approvalRecord.ts';
 import { ruleProblem } from '../core/approval/approvalVerdict.ts';
-import { deletionEvent, type Ruled, ruleChangeEvents, withChange } from '../core/approval/change.ts';
 import { isServiceAccount } from '../core/approval/persons.ts';
+import { deletionEvent, type Ruled, ruleChangeEvents, withChange } from '../core/approval/ruleChange.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
 

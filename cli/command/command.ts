@@ -1,8 +1,9 @@
 /** What a command is, and what it is handed. A file for each in cli/commands, listed in cli/commands/index.ts. */
+
 import type { KindName } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { KubeClient } from '../kube/kubeClient.ts';
-import type { ConnectionFlags, Selected } from '../kube/kubeconfig.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
+import type { ConnectionFlags } from '../../tools/kube/kubeconfig.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The values that a shell may complete. */
@@ -60,14 +61,6 @@ export interface CommandDefinition {
 export interface Invocation {
   arguments: readonly (string | readonly string[] | undefined)[];
   options: Readonly<Record<string, any>>;
-}
-
-/** The cluster that the flags choose. */
-export interface Cluster {
-  client: KubeClient;
-  selected: Selected;
-  /** -n, or the context's. */
-  namespace: string;
 }
 
 export interface Context {

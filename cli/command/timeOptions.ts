@@ -1,7 +1,7 @@
 /** Times and spans of the command line. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { parseSpan, parseWhen, SPAN_FORMS, TIME_FORMS } from '../../client/actions/userInput.ts';
-import { EXIT, Problem } from '../kube/problem.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import type { Context } from './command.ts';
 
 /** @throws Problem for what is no time. */

@@ -20,12 +20,20 @@ import { evaluateGate } from '../../core/gate/gateState.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
-import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
+import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import {
+  find,
+  isGate,
+  parseNamed,
+  readAnyGate,
+  readRollout,
+  readRolloutGatesOf,
+} from '../../tools/read/namedObjects.ts';
+import { readRelated } from '../../tools/read/readRelated.ts';
+import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { APPROVABLE, WAITING, WAITING_FOR_LIST, WRITING } from '../command/options.ts';
-import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
-import { EXIT, Problem } from '../kube/problem.ts';
-import { find, isGate, parseNamed, readAnyGate, readRollout, readRolloutGatesOf } from '../read/namedObjects.ts';
-import { readRelated } from '../read/readRelated.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { type Alternative, choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';

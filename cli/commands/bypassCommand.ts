@@ -4,10 +4,11 @@ import type { Rollout } from '../../api/types.ts';
 import { bypassObject, reconciled } from '../../client/actions/writes/fluxObjectWrites.ts';
 import { type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
 import { bypass, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
-import type { Cluster, CommandDefinition } from '../command/command.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import { readRollout } from '../../tools/read/namedObjects.ts';
+import type { CommandDefinition } from '../command/command.ts';
 import { WAITING_FOR_OBJECT, WRITING } from '../command/options.ts';
-import { EXIT, Problem } from '../kube/problem.ts';
-import { readRollout } from '../read/namedObjects.ts';
 import { make } from '../write/make.ts';
 import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
 

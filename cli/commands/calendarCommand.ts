@@ -4,11 +4,12 @@ import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/ty
 import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/explain/calendar/calendarRows.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
-import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
+import { isApiError, unlessRefused } from '../../tools/kube/kubeClient.ts';
+import { structured } from '../../tools/kube/objectText.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import type { CommandDefinition, Context } from '../command/command.ts';
 import { ALL_NAMESPACES, output } from '../command/options.ts';
-import { isApiError, unlessRefused } from '../kube/kubeClient.ts';
-import { structured } from '../kube/objectText.ts';
-import { EXIT, Problem } from '../kube/problem.ts';
 import { padded, widthOf, wrapped } from '../terminal/columns.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 

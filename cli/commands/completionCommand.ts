@@ -1,5 +1,5 @@
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { EXIT, Problem } from '../kube/problem.ts';
 
 /** Scripts that shells source. All of them ask the program itself, by Cobra's protocol. */
 

@@ -4,11 +4,12 @@ import { budgetKind, continued, continueVersion, heldVersions } from '../../clie
 import { named, nothing } from '../../client/actions/writes/plannedWrite.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
-import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
+import { unlessRefused } from '../../tools/kube/kubeClient.ts';
+import { Problem } from '../../tools/kube/problem.ts';
+import { readTarget } from '../../tools/read/namedObjects.ts';
+import type { CommandDefinition, Context } from '../command/command.ts';
 import { WAITING_FOR_CONTINUE, WRITING } from '../command/options.ts';
-import { unlessRefused } from '../kube/kubeClient.ts';
-import { Problem } from '../kube/problem.ts';
-import { readTarget } from '../read/namedObjects.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { choose } from '../write/choose.ts';
 import { make } from '../write/make.ts';

@@ -1,3 +1,6 @@
+import { isApiError } from '../../tools/kube/kubeClient.ts';
+import { structured } from '../../tools/kube/objectText.ts';
+import { EXIT } from '../../tools/kube/problem.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
 import { checkAppliers } from '../doctor/checkAppliers.ts';
@@ -11,9 +14,6 @@ import { checkRights } from '../doctor/checkRights.ts';
 import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/checkWebhooks.ts';
 import { checkWriteBack } from '../doctor/checkWriteBack.ts';
 import { type Check, type Finding, unseen } from '../doctor/finding.ts';
-import { isApiError } from '../kube/kubeClient.ts';
-import { structured } from '../kube/objectText.ts';
-import { EXIT } from '../kube/problem.ts';
 import { wrapped } from '../terminal/columns.ts';
 import { type Style, styleOf, type Tone } from '../terminal/style.ts';
 

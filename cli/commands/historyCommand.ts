@@ -3,14 +3,14 @@ import type { HistoryEntry } from '../../api/types.ts';
 import { type DeploymentView, pinText } from '../../client/explain/application.ts';
 import { deploymentView } from '../../client/explain/rollout/explainRollout.ts';
 import { ageText } from '../../client/explain/when.ts';
-import { pinRecordOf } from '../../core/approval/pinRecord.ts';
 import { parseTime } from '../../core/kube/time.ts';
+import { pinRecordOf } from '../../core/record/pinRecord.ts';
 import { withoutCommands } from '../../core/text/commands.ts';
+import { structured } from '../../tools/kube/objectText.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import { readRollout } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
-import { structured } from '../kube/objectText.ts';
-import { EXIT, Problem } from '../kube/problem.ts';
-import { readRollout } from '../read/namedObjects.ts';
 import { table, widthOf, wrapped } from '../terminal/columns.ts';
 import { OUTCOME_TONES, type Style, styleOf } from '../terminal/style.ts';
 

@@ -7,10 +7,11 @@ import { type PlannedWrite, wrong } from '../../client/actions/writes/plannedWri
 import { rollback } from '../../client/actions/writes/rollbackWrite.ts';
 import { withdraw } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/actions/writes/rolloutWrites.ts';
-import type { ArgumentDefinition, Cluster, CommandDefinition, OptionDefinition } from '../command/command.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
+import { EXIT } from '../../tools/kube/problem.ts';
+import { isGate, parseNamed, readAnyGate, readPolicy, readRollout } from '../../tools/read/namedObjects.ts';
+import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../command/command.ts';
 import { APPROVABLE, WAITING, WRITING } from '../command/options.ts';
-import { EXIT } from '../kube/problem.ts';
-import { isGate, parseNamed, readAnyGate, readPolicy, readRollout } from '../read/namedObjects.ts';
 import { make } from '../write/make.ts';
 import { awaitRollout, WAIT_CODES } from '../write/wait.ts';
 

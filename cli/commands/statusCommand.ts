@@ -1,10 +1,10 @@
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal, progressTo } from '../../client/explain/rollout/reached.ts';
+import { EXIT } from '../../tools/kube/problem.ts';
+import { readRollout } from '../../tools/read/namedObjects.ts';
+import { readRelated } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { RELEASE } from '../command/options.ts';
-import { EXIT } from '../kube/problem.ts';
-import { readRollout } from '../read/namedObjects.ts';
-import { readRelated } from '../read/readRelated.ts';
 import { styleOf } from '../terminal/style.ts';
 import { lineOf, timeoutOf, WAIT_CODES, waitFor } from '../write/wait.ts';
 

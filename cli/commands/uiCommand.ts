@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { openPage } from '../../page/laptop.ts';
 import { type Assets, typeOf } from '../../page/server.ts';
-import type { Cluster, CommandDefinition } from '../command/command.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
+import type { KubeClient } from '../../tools/kube/kubeClient.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import type { CommandDefinition } from '../command/command.ts';
 import { CONTEXTS } from '../command/options.ts';
 import { ownFile, ownFiles } from '../files.ts';
-import type { KubeClient } from '../kube/kubeClient.ts';
-import { EXIT, Problem } from '../kube/problem.ts';
 import { openBrowser } from '../terminal/openBrowser.ts';
 
 const MOST_PORT = 65_535;

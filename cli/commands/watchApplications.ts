@@ -1,15 +1,17 @@
 /** `get --watch`: on a terminal the trees, drawn again with every change; on a pipe a line for each change. */
+
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Application } from '../../client/explain/application.ts';
 import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
 import { type Goal, type GoalProgress, progressTo } from '../../client/explain/rollout/reached.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import type { Cluster, Context } from '../command/command.ts';
-import { problemOf } from '../kube/apiProblems.ts';
-import { EXIT } from '../kube/problem.ts';
-import { Live } from '../read/live.ts';
-import { readRollouts, type Which } from '../read/namedObjects.ts';
+import { problemOf } from '../../tools/kube/apiProblems.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
+import { EXIT } from '../../tools/kube/problem.ts';
+import { Live } from '../../tools/read/live.ts';
+import { readRollouts, type Which } from '../../tools/read/namedObjects.ts';
+import type { Context } from '../command/command.ts';
 import type { ClusterApplications } from '../terminal/applicationTable.ts';
 import { openScreen } from '../terminal/screen.ts';
 import { styleOf } from '../terminal/style.ts';

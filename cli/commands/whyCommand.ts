@@ -3,12 +3,12 @@ import type { Remedy } from '../../client/explain/application.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { ended } from '../../core/text/commands.ts';
+import { structured } from '../../tools/kube/objectText.ts';
+import { EXIT } from '../../tools/kube/problem.ts';
+import { explained, withRights } from '../../tools/read/explained.ts';
+import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
-import { structured } from '../kube/objectText.ts';
-import { EXIT } from '../kube/problem.ts';
-import { explained, withRights } from '../read/explained.ts';
-import { readTarget } from '../read/namedObjects.ts';
 import { wrapped } from '../terminal/columns.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 

@@ -5,12 +5,13 @@
 
 import { KINDS, type KindName, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import type { ArgumentDefinition, Cluster, Completion, OptionDefinition } from '../command/command.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
+import type { Collection, KubeClient } from '../../tools/kube/kubeClient.ts';
+import type { ConnectionFlags } from '../../tools/kube/kubeconfig.ts';
+import { rowNamed } from '../../tools/read/namedObjects.ts';
+import type { ArgumentDefinition, Completion, OptionDefinition } from '../command/command.ts';
 import { optionsOf } from '../command/options.ts';
 import { COMMANDS, commandEntry } from '../commands/index.ts';
-import type { Collection, KubeClient } from '../kube/kubeClient.ts';
-import type { ConnectionFlags } from '../kube/kubeconfig.ts';
-import { rowNamed } from '../read/namedObjects.ts';
 
 const NO_SPACE = 2;
 const NO_FILES = 4;

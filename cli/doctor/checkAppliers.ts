@@ -2,12 +2,12 @@
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import { fieldPath, managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
-import { applierOf } from '../../core/admission/suspend/applier.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
 import { groupOf, identityOf, refKey } from '../../core/kube/names.ts';
+import { fieldPath, managedFieldsOf } from '../../core/managedField/managedFields.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
+import { applierOf } from '../../core/suspension/applier.ts';
 import { type Check, type Finding, fine, problem, reader } from './finding.ts';
 
 export const checkAppliers: Check = async (examined) => {

@@ -7,7 +7,7 @@ import {
 } from '../../api/annotations.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { isApiError } from '../kube/kubeClient.ts';
+import { isApiError } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, orFine, problem, unseen } from './finding.ts';
 
 const ABOUT = 'Delivery';

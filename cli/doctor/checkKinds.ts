@@ -2,7 +2,7 @@
 import { SCHEMAS } from '../../api/generated/schemas.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import { few } from '../../core/kube/firstFew.ts';
-import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
+import { isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, fine, problem, unseen } from './finding.ts';
 
 const ABOUT = 'Kinds';

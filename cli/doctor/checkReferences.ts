@@ -10,7 +10,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { consenting, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
-import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, orFine, problem, reader } from './finding.ts';
 
 const ABOUT = 'References';

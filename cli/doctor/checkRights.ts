@@ -1,7 +1,7 @@
 /** Whether our two ServiceAccounts may do what they have to. */
 
 import { few } from '../../core/kube/firstFew.ts';
-import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, orFine, problem, unseen } from './finding.ts';
 
 const ABOUT = 'Rights';

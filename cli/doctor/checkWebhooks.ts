@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { GATES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { DAY_MS, formatTime } from '../../core/kube/time.ts';
-import { isApiError } from '../kube/kubeClient.ts';
+import { isApiError } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, fine, orFine, problem, reader, unseen } from './finding.ts';
 
 const ABOUT = 'Webhooks';

@@ -1,7 +1,7 @@
 /** Findings of the doctor, and reads for its checks: a list that the user may not read is noted, and isn't a finding. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import { type Collection, isApiError, type KubeClient } from '../kube/kubeClient.ts';
+import { type Collection, isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
 
 export interface Finding {
   /** `problem`: something does not work, or will not. `unseen`: it could not be checked. */

@@ -5,7 +5,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { UNSAFE } from '../../core/text/oneLine.ts';
-import { UNSAFE_IN_TEXT } from '../kube/objectText.ts';
+import { UNSAFE_IN_TEXT } from '../../tools/kube/objectText.ts';
 
 const OURS = Array.from({ length: 4 }, () => randomInt(1000, 10_000)).join(';');
 

@@ -1,6 +1,6 @@
 /** Where a command writes: streams, their width, colors. */
 import type { Writable } from 'node:stream';
-import { EXIT, Problem } from '../kube/problem.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { createPaint, line, lines, type Paint } from './safe.ts';
 
 export interface Terminal {

@@ -1,7 +1,7 @@
 /** A choice between several objects that the user could mean. */
 import { oneLine } from '../../core/text/oneLine.ts';
+import { Problem } from '../../tools/kube/problem.ts';
 import type { Context } from '../command/command.ts';
-import { Problem } from '../kube/problem.ts';
 
 export interface Alternative<T> {
   /** The text that is shown: `RolloutGate qa, which does not allow 1.2.0`. */

@@ -7,11 +7,11 @@ import {
   type PlannedWrite,
   type WriteRequest,
 } from '../../client/actions/writes/plannedWrite.ts';
+import { isApiError } from '../../tools/kube/kubeClient.ts';
+import { structured } from '../../tools/kube/objectText.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import { ATTEMPTS, sent } from '../../tools/kube/sent.ts';
 import type { Context, Invocation } from '../command/command.ts';
-import { isApiError } from '../kube/kubeClient.ts';
-import { structured } from '../kube/objectText.ts';
-import { EXIT, Problem } from '../kube/problem.ts';
-import { ATTEMPTS, sent } from '../kube/sent.ts';
 import { sentenceLines } from '../terminal/style.ts';
 
 export interface Made {

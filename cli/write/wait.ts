@@ -1,4 +1,5 @@
 /** `--wait` and `status --until`: wait until a request has taken effect. Each function returns the exit code. */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -9,10 +10,11 @@ import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { type GoalProgress, progressSince, type SinceRequest } from '../../client/explain/rollout/reached.ts';
 import { parseDuration } from '../../core/kube/duration.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { EXIT, Problem } from '../kube/problem.ts';
-import { Live } from '../read/live.ts';
-import { find } from '../read/namedObjects.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import { Live } from '../../tools/read/live.ts';
+import { find } from '../../tools/read/namedObjects.ts';
+import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 import { changeLines } from '../terminal/tree.ts';
 import type { Made } from './make.ts';

@@ -60,7 +60,7 @@ const ASKED: readonly (readonly [key: string, act: (value: string, all: Annotati
   [annotation.CONTINUE, (version) => ({ action: 'Continued', version })],
   [annotation.RETRY, () => ({ action: 'Requested', detail: 'retry' })],
   [annotation.UNBLOCK_FAILED, () => ({ action: 'Requested', detail: 'unblock-failed' })],
-  [annotation.GATES, (value) => ({ action: 'RuleChanged', detail: `${annotation.GATES}: ${value}` })],
+  [annotation.REQUIRED_GATES, (value) => ({ action: 'RuleChanged', detail: `${annotation.REQUIRED_GATES}: ${value}` })],
 ];
 
 /** Reads the lines of one log or of several, in any order. */

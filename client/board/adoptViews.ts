@@ -1,12 +1,12 @@
 /** Objects without a Rollout, and the plan to adopt one: as the page lists and requests them. */
 
-import { ROLLOUT } from '../../api/annotations.ts';
+import { BOUND_ROLLOUT } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository, SourceRef } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { boundRollouts } from '../../core/admission/managedFields/managedFields.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
+import { boundRollouts } from '../../core/managedField/managedFields.ts';
 import { type TextWithCommands, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adoption.ts';
@@ -116,7 +116,7 @@ function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject
   const source = { namespace: ref.namespace, name: chart.name };
   const [rollout] = boundRollouts(sources.get(refKey(source)) ?? object);
   const name = nameWord(rollout);
-  const command = shell`kubectl -n ${ref.namespace} annotate --field-manager=${FIELD_MANAGER} helmrelease/${ref.name} ${ROLLOUT}=${name}`;
+  const command = shell`kubectl -n ${ref.namespace} annotate --field-manager=${FIELD_MANAGER} helmrelease/${ref.name} ${BOUND_ROLLOUT}=${name}`;
   return {
     ...row,
     problem: rollout

@@ -1,12 +1,12 @@
 /** Gates and schedules over the coming weeks, as the page draws them: when each is open and closed by what is known now. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
-import { type ScheduledBy, scheduledBy } from '../../core/approval/pinRecord.ts';
-import { takesOpening } from '../../core/gate/approved.ts';
+import { takesOpening } from '../../core/gate/gateApprovals.ts';
 import { evaluateAfresh } from '../../core/gate/gateState.ts';
 import { defined } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { type ScheduledBy, scheduledBy } from '../../core/record/pinRecord.ts';
 import { approvalRuleText } from '../explain/approvalViews.ts';
 import { intervals, scheduleRow } from '../explain/calendar/calendarRows.ts';
 

@@ -1,11 +1,11 @@
 /** A Gate in a few words: its state, the user and the reason. The caller adds when it changes. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { scheduledBy } from '../../core/approval/pinRecord.ts';
 import { requestText } from '../../core/gate/evaluateGates.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { defined } from '../../core/kube/json.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { scheduledBy } from '../../core/record/pinRecord.ts';
 import type { Step } from './application.ts';
 
 /** `closed by alice: freeze`, `closed by its schedule`, `open by default`, `open for version 1.2.0 only`. */

@@ -1,11 +1,11 @@
 /** What an object of ours or of Flux's has to tell besides its explanation: conditions, Events, what it has applied, the Rollouts that set its fields. */
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import { boundRollouts } from '../../core/admission/managedFields/managedFields.ts';
 import type { CoreEvent } from '../../core/audit/eventRecords.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
 import { defined, isMap } from '../../core/kube/json.ts';
 import { groupOf, identityOf } from '../../core/kube/names.ts';
+import { boundRollouts } from '../../core/managedField/managedFields.ts';
 
 interface ConditionView {
   type: string;

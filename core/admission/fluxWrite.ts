@@ -13,7 +13,7 @@
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have
  * changed since. If it checks nothing, the other webhooks of the cluster are trusted.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, REQUIRED_GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { HoldReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
@@ -24,16 +24,16 @@ import { newProblems } from '../kube/fieldProblem.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
+import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
+import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
+import { setManagedFields } from '../managedField/setManagedFields.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
+import { bypassingRollouts } from '../suspension/bypassGrant.ts';
+import { settleSuspension } from '../suspension/suspension.ts';
 import { gatesInAnnotation, selectedByText } from './gateAnnotations.ts';
 import { bypassText, heldWarning, managedFieldHint, type Refusal, subjectOf } from './gateTexts.ts';
 import { decideHeld } from './heldWrite.ts';
-import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';
-import { managedFieldsOf, readManagedField, writeManagedFields } from './managedFields/managedFields.ts';
-import { setManagedFields } from './managedFields/setManagedFields.ts';
 import { type GateContext, leavesSelection, type ObjectGates, objectGates, type RequiredGates } from './objectGates.ts';
-import { bypassingRollouts } from './suspend/bypassGrant.ts';
-import { settleSuspension } from './suspend/suspension.ts';
 
 /** What is read of the cluster for one write, once and before anything is decided. */
 export interface WriteContext extends GateContext {
@@ -41,7 +41,7 @@ export interface WriteContext extends GateContext {
   rollouts: ReadonlyMap<string, Rollout>;
   /**
    * The source of a Kustomization with managed fields, if it may have one too: see
-   * core/admission/managedFields/atomicUpdate.ts.
+   * core/managedField/atomicUpdate.ts.
    */
   source?: FluxObject | 'settled' | undefined;
   /**
@@ -236,7 +236,7 @@ function newlyInvalid(
 /** Flux has no work to do for these: the charts are fetched by those that name one. */
 function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: ObjectGates): string[] {
   const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
-  const gatesOf = (each: FluxObject | undefined) => each?.metadata.annotations?.[GATES];
+  const gatesOf = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
   const isNew = !isIdle(oldObject) || gatesOf(object) !== gatesOf(oldObject);
   if (all.length + problems.length === 0 || !isIdle(object) || !isNew) return [];
   return ['a Gate on a HelmRepository of type oci holds nothing: gate the HelmReleases that use it'];

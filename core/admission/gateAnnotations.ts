@@ -2,14 +2,14 @@
  * The Gates that the annotations of a Flux object name, and the writes refused because their annotations name too much
  * or too far.
  */
-import { GATES, SELECTED_BY } from '../../api/annotations.ts';
+import { REQUIRED_GATES, SELECTED_BY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import { isTooMany, parseGateRefs, TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
-import { managedFieldsOf } from './managedFields/managedFields.ts';
-import { MAX_LIST } from './suspend/stateAnnotation.ts';
+import { managedFieldsOf } from '../managedField/managedFields.ts';
+import { MAX_LIST } from '../suspension/stateAnnotation.ts';
 
 /**
  * The setting NO_CROSS_NAMESPACE_REFS: a Gate of another namespace is not followed, which counts as a name of no Gate.
@@ -27,7 +27,7 @@ export function gatesInAnnotation(
   { ownNamespaceOnly = false }: RefRules = {},
 ): { refs: NamespacedName[]; problems: string[]; tooMany: boolean } {
   const { namespace = '', annotations } = object.metadata;
-  const parsed = parseGateRefs(annotations?.[GATES], namespace);
+  const parsed = parseGateRefs(annotations?.[REQUIRED_GATES], namespace);
   const refs = ownNamespaceOnly ? parsed.refs.filter((ref) => ref.namespace === namespace) : parsed.refs;
   const all = [...parsed.problems, ...(ownNamespaceOnly ? foreignGates(object).map(foreignText) : [])];
   const problems = all.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM));
@@ -110,7 +110,7 @@ export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObjec
   const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
   if (unique(named).length > LIMITS.requiredGates) {
     return (
-      `metadata.annotations[${GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
+      `metadata.annotations[${REQUIRED_GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
       'Gates (limit requiredGates): change the annotation in several writes.'
     );
   }
@@ -130,12 +130,12 @@ export function refuseForeign(object: FluxObject, oldObject: FluxObject | undefi
 
 /** The Gates of other namespaces that the object names. */
 function foreignGates({ metadata: { namespace = '', annotations } }: FluxObject): NamespacedName[] {
-  return parseGateRefs(annotations?.[GATES], namespace).refs.filter((ref) => ref.namespace !== namespace);
+  return parseGateRefs(annotations?.[REQUIRED_GATES], namespace).refs.filter((ref) => ref.namespace !== namespace);
 }
 
 function foreignText(ref: NamespacedName): string {
   return (
-    `${GATES} references Gate '${refKey(ref)}' of another namespace, and NO_CROSS_NAMESPACE_REFS forbids references ` +
+    `${REQUIRED_GATES} references Gate '${refKey(ref)}' of another namespace, and NO_CROSS_NAMESPACE_REFS forbids references ` +
     'to other namespaces.'
   );
 }

@@ -8,10 +8,10 @@ import { TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
+import { type Awaits, awaitsText } from '../suspension/applier.ts';
+import { parseState, runsBehind } from '../suspension/stateAnnotation.ts';
 import { approvalText, passedText } from './gateTexts.ts';
 import type { ObjectGates } from './objectGates.ts';
-import { type Awaits, awaitsText } from './suspend/applier.ts';
-import { parseState, runsBehind } from './suspend/stateAnnotation.ts';
 
 /** Flux's CRDs refuse more than 32768 characters. */
 const MAX_MESSAGE = 32_000;

@@ -9,10 +9,10 @@ import { type GateResult, type Readable, requestText, reveal, TOO_MANY_TEXT } fr
 import { isTooMany } from '../gate/gateRefs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
+import { forceDeployCommand } from '../managedField/deployment.ts';
+import { fieldPath } from '../managedField/managedFields.ts';
 import type { CommandLine, TextWithCommands } from '../text/commands.ts';
 import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
-import { forceDeployCommand } from './managedFields/deployment.ts';
-import { fieldPath } from './managedFields/managedFields.ts';
 
 /**
  * The closed gates, each with why and until when it is closed, and the commands that open them; of many the first, and

@@ -11,12 +11,12 @@ import { changedAt, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
+import { currentAwaits, resumedAloneAt } from '../suspension/applier.ts';
+import { isSeenBypassing } from '../suspension/bypassGrant.ts';
+import { formatState, isBypassed, parseState } from '../suspension/stateAnnotation.ts';
 import type { RefRules } from './gateAnnotations.ts';
 import { isMarkedAsHeld } from './hold.ts';
 import { type ObjectGates, recordedGates } from './objectGates.ts';
-import { currentAwaits, resumedAloneAt } from './suspend/applier.ts';
-import { isSeenBypassing } from './suspend/bypassGrant.ts';
-import { formatState, isBypassed, parseState } from './suspend/stateAnnotation.ts';
 
 export interface Gating extends ObjectGates {
   /** For the spec of the FluxBinding. */

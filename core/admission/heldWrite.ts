@@ -2,11 +2,11 @@
  * What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md,
  * W10 to W17).
  */
-import { GATES, ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
+import { BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/fieldOwners.ts';
 import { firstFew, MAX_LISTED } from '../kube/firstFew.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
+import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/writers.ts';
 import { LIMITS } from '../limits.ts';
 import { withStoredForm } from './storedForm.ts';
 
@@ -122,7 +122,7 @@ function writersAt(path: readonly string[], writers: Writers): Writers {
 }
 
 function isGoverned(annotation: string): boolean {
-  return [GATES, ROLLOUT, SUBSTITUTE].includes(annotation) || annotation.startsWith(`${SUBSTITUTE}.`);
+  return [REQUIRED_GATES, BOUND_ROLLOUT, SUBSTITUTE].includes(annotation) || annotation.startsWith(`${SUBSTITUTE}.`);
 }
 
 /**

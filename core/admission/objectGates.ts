@@ -2,7 +2,14 @@
  * The Gates that a Flux object requires, by name and by selection, and whether they are closed: the one answer of hooks
  * and webhooks.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, ROLLOUT_PREFIX, SELECTS_LABEL } from '../../api/annotations.ts';
+import {
+  ARTIFACT,
+  AWAITS_ARTIFACT,
+  DEPLOYED,
+  REQUIRED_GATES,
+  ROLLOUT_PREFIX,
+  SELECTS_LABEL,
+} from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -12,9 +19,9 @@ import { gateSelects } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey } from '../kube/names.ts';
+import { managedFieldsOf } from '../managedField/managedFields.ts';
+import { closingKey, INVALID_REFERENCE } from '../suspension/stateAnnotation.ts';
 import { gatesInAnnotation, gatesInSelectedBy, isTooManyGates, type RefRules, unique } from './gateAnnotations.ts';
-import { managedFieldsOf } from './managedFields/managedFields.ts';
-import { closingKey, INVALID_REFERENCE } from './suspend/stateAnnotation.ts';
 
 /** The Gates there are, as read for one object. */
 interface KnownGates extends RefRules {
@@ -141,7 +148,7 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
   if (!requiredGates(oldObject, context).tooMany) return oldObject;
   let before = oldObject;
   if (!gatesInAnnotation(object).tooMany && !leavesClosed(object, oldObject, context)) {
-    before = annotate(before, GATES, object.metadata.annotations?.[GATES]);
+    before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);
   }
   return managedFieldsOf(oldObject).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
 }

@@ -3,15 +3,15 @@
  * it is open. The object's own annotations show it: the webhook alone writes them, in the write that suspends.
  * Any other report on the object may be late, or may have failed for the same reason.
  */
-import { GATE_STATE, GATES, SUSPENDED } from '../../api/annotations.ts';
+import { GATE_STATE, REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { parseGateRefs } from '../gate/gateRefs.ts';
 import { gateSelects } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { applierOf } from './suspend/applier.ts';
-import { parseState } from './suspend/stateAnnotation.ts';
+import { applierOf } from '../suspension/applier.ts';
+import { parseState } from '../suspension/stateAnnotation.ts';
 
 interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';
@@ -91,6 +91,7 @@ function requires(object: KubeObject, gate: Gate, namespaces: Namespaces): boole
   const { namespace, name } = identityOf(gate);
   const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
   return (
-    parseGateRefs(annotations[GATES], home).refs.some(isThis) || gateSelects(gate, object, namespaces.get(home) ?? {})
+    parseGateRefs(annotations[REQUIRED_GATES], home).refs.some(isThis) ||
+    gateSelects(gate, object, namespaces.get(home) ?? {})
   );
 }

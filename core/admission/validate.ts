@@ -11,16 +11,16 @@ import type { GateResult } from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { parseTime } from '../kube/time.ts';
+import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
+import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
+import { applierOf } from '../suspension/applier.ts';
+import { bypassingRollouts } from '../suspension/bypassGrant.ts';
+import { parseState } from '../suspension/stateAnnotation.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 import { bypassText, type Refusal, subjectOf } from './gateTexts.ts';
 import { FewPaths, governedChanges } from './heldWrite.ts';
-import { deploymentOf, deploymentText, parseDeployments } from './managedFields/deployment.ts';
-import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from './managedFields/managedFields.ts';
 import { objectGates } from './objectGates.ts';
-import { applierOf } from './suspend/applier.ts';
-import { bypassingRollouts } from './suspend/bypassGrant.ts';
-import { parseState } from './suspend/stateAnnotation.ts';
 
 /** undefined when all is well. */
 export function verifyWrite(write: FluxWrite): Refusal | undefined {

@@ -11,11 +11,11 @@ import { firstFew } from '../kube/firstFew.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { MAX_REASON, MAX_USER } from '../record/record.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import { type Approval, type ApprovalRecord, parseApprovals } from './approvalRecord.ts';
 import { isExpired } from './approvalVerdict.ts';
 import { notAPerson } from './persons.ts';
-import { MAX_REASON, MAX_USER } from './signature.ts';
 
 /** The length of a quoted value in a message. */
 const MAX_VALUE = 128;

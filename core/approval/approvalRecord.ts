@@ -5,9 +5,9 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { type Entry, parseRecord, type Signature, signatureOf, stored, textsOf } from './signature.ts';
+import { type ChangedBy, changedByOf, type Entry, parseRecord, stored, textsOf } from '../record/record.ts';
 
-export interface Approval extends Signature {
+export interface Approval extends ChangedBy {
   version: string;
   /** `namespace/name` of the Rollout whose version it is, on a Gate; a RolloutGate has only one. */
   rollout?: string;
@@ -69,13 +69,13 @@ export function parseApprovals(text: string | undefined): ApprovalRecord {
 }
 
 function approvalOf(entry: Entry): Approval[] {
-  const signature = signatureOf(entry);
+  const signature = changedByOf(entry);
   const { version, ...rest } = textsOf(entry, 'version', 'rollout', 'uid');
   return version === undefined || !signature ? [] : [{ version, ...rest, ...signature }];
 }
 
 function changeOf(entry: Entry): RuleChange[] {
-  const signature = signatureOf(entry);
+  const signature = changedByOf(entry);
   const { number, fields } = entry ?? {};
   if (!signature || typeof number !== 'number' || !Array.isArray(fields)) return [];
   const { by, at } = signature;

@@ -8,7 +8,7 @@ import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import type { Approval, ApprovalRecord } from './approvalRecord.ts';
 import { type ApprovalVerdict, type Background, countText, evaluateApprovals, expiryOf } from './approvalVerdict.ts';
-import { ruleChangeEvents } from './change.ts';
+import { ruleChangeEvents } from './ruleChange.ts';
 
 type VersionStatus = NonNullable<ApprovalsStatus['versions']>[number];
 type GivenStatus = VersionStatus['given'][number];

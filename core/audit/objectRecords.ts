@@ -4,12 +4,12 @@ import { GOVERNED_KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
 import { type FieldChange, parseApprovals } from '../approval/approvalRecord.ts';
-import { parseListed } from '../approval/listRecord.ts';
-import { pinRecordOf, scheduledBy } from '../approval/pinRecord.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import { type GateRequest, parseAcceptedRequests } from '../gate/gateRequests.ts';
 import { defined } from '../kube/json.ts';
 import { formatTime } from '../kube/time.ts';
+import { parseListed } from '../record/listRecord.ts';
+import { pinRecordOf, scheduledBy } from '../record/pinRecord.ts';
 import type { AuditObject, AuditRecord, DeploymentChange } from './auditRecord.ts';
 
 export type AuditedObject = KubeObject<any, any>;

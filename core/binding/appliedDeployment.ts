@@ -5,18 +5,18 @@
  * A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, helm-controller
  * releases what that one has fetched, and reports the artifact (docs/facts.md, F14).
  */
-import { AWAITS_ARTIFACT, DEPLOYED, ROLLOUT } from '../../api/annotations.ts';
+import { AWAITS_ARTIFACT, BOUND_ROLLOUT, DEPLOYED } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
-import { isSameDeployment, isSameVersion, parseDeployments } from '../admission/managedFields/deployment.ts';
-import { managedFieldsOf } from '../admission/managedFields/managedFields.ts';
-import { boundedRevision, fetchedRevision, isCurrent, isOfTag } from '../admission/managedFields/source.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isMap } from '../kube/json.ts';
+import { isSameDeployment, isSameVersion, parseDeployments } from '../managedField/deployment.ts';
+import { managedFieldsOf } from '../managedField/managedFields.ts';
+import { boundedRevision, fetchedRevision, isCurrent, isOfTag } from '../managedField/source.ts';
 
 /** The kind that follows a Rollout without a managed field. */
-export const TRACKING_KIND: string = KINDS.HelmRelease.kind;
+export const FOLLOWING_KIND: string = KINDS.HelmRelease.kind;
 
 type Observed = NonNullable<FluxBindingSpec['observed']>;
 
@@ -35,7 +35,7 @@ export function provesApply(
   deployment: DeploymentRef,
 ): boolean {
   const observed = spec?.observed;
-  if (spec?.target.kind === TRACKING_KIND) {
+  if (spec?.target.kind === FOLLOWING_KIND) {
     return source !== undefined && hasFetched(source, deployment) && isArtifactOf(source, observed?.applied);
   }
   if (!observed || !carries(observed.deployed, deployment)) return false;
@@ -66,7 +66,7 @@ function hasFetched(source: FluxObject, deployment: DeploymentRef): boolean {
   );
 }
 
-/** Why no version of the Rollout can come to a HelmRelease that tracks this source. */
+/** Why no version of the Rollout can come to a HelmRelease that follows this source. */
 export function whyNothingComes(
   { source: ref }: Pick<FluxBindingSpec, 'source'>,
   source: FluxObject | undefined,
@@ -76,7 +76,7 @@ export function whyNothingComes(
   const name = `${ref.kind} '${ref.name}'`;
   if (!source) return `${name} does not exist`;
   if (managesFieldOf(source, rollout)) return undefined;
-  return `${name} is not bound to that Rollout: annotate it with ${ROLLOUT}=${rollout}`;
+  return `${name} is not bound to that Rollout: annotate it with ${BOUND_ROLLOUT}=${rollout}`;
 }
 
 /**
@@ -89,7 +89,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const proof = proofOf(object);
   // The object does not show which deployment it carries, so the proof stores the deployment that it proves.
-  if (object.kind === TRACKING_KIND) return proof ?? {};
+  if (object.kind === FOLLOWING_KIND) return proof ?? {};
   const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
   // A binding of an earlier object of this name says nothing about this one.
   if (binding?.spec?.target.uid !== object.metadata.uid) return seen;
@@ -118,7 +118,7 @@ function proofOf(object: FluxObject): Observed | undefined {
   if (spec?.suspend === true || !isCurrent(object)) return undefined;
   if (ready?.status !== 'True' || ready.observedGeneration !== metadata.generation) return undefined;
   const revision = kind === 'Kustomization' ? boundedRevision(status?.lastAppliedRevision) : undefined;
-  const applied = kind === TRACKING_KIND ? releasedDigest(status) : revision;
+  const applied = kind === FOLLOWING_KIND ? releasedDigest(status) : revision;
   return applied === undefined ? undefined : { applied };
 }
 

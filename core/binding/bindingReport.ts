@@ -7,15 +7,15 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { deploymentOf } from '../admission/managedFields/deployment.ts';
-import { bypassesGates, bypassGrantEnds } from '../admission/suspend/bypassGrant.ts';
-import { closingKey } from '../admission/suspend/stateAnnotation.ts';
 import { evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
 import { gatesOf } from '../gate/gateRefs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
+import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
-import { TRACKING_KIND } from './appliedDeployment.ts';
+import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
+import { closingKey } from '../suspension/stateAnnotation.ts';
+import { FOLLOWING_KIND } from './appliedDeployment.ts';
 
 /** The Rollouts and Gates that one hook has for an object. Others may exist. */
 export interface Inputs {
@@ -120,11 +120,11 @@ const MAX_GATES = 16;
 
 /**
  * Whether the inputs contain every Rollout and Gate that the object names.
- * An atomic update of tag and variable (core/admission/managedFields/atomicUpdate.ts) depends on the object's source as
+ * An atomic update of tag and variable (core/managedField/atomicUpdate.ts) depends on the object's source as
  * well, which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
-  if (!spec || spec.target.kind === TRACKING_KIND) return false;
+  if (!spec || spec.target.kind === FOLLOWING_KIND) return false;
   if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
   const { pins = [] } = spec;
   const required = gatesOf(spec);

@@ -3,11 +3,11 @@ import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
-import { managedFieldsOf } from '../admission/managedFields/managedFields.ts';
-import { sourceOf } from '../admission/managedFields/source.ts';
-import { awaitedApply, resumeLabel } from '../admission/suspend/applier.ts';
 import type { RequiredGate } from '../gate/gateRefs.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
+import { managedFieldsOf } from '../managedField/managedFields.ts';
+import { sourceOf } from '../managedField/source.ts';
+import { awaitedApply, resumeLabel } from '../suspension/applier.ts';
 import { observedOf } from './appliedDeployment.ts';
 
 interface BindingGates {

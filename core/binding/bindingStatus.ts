@@ -19,15 +19,15 @@ import type {
   Rollout,
 } from '../../api/types.ts';
 import { approvalText, passedText } from '../admission/gateTexts.ts';
-import { type AtomicUpdate, atomicUpdate } from '../admission/managedFields/atomicUpdate.ts';
-import { deploymentText, formatDeployments, isSameDeployment } from '../admission/managedFields/deployment.ts';
-import { type Applied, awaitsOf, awaitsText } from '../admission/suspend/applier.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
-import { carries, provesApply, TRACKING_KIND, whyNothingComes } from './appliedDeployment.ts';
+import { type AtomicUpdate, atomicUpdate } from '../managedField/atomicUpdate.ts';
+import { deploymentText, formatDeployments, isSameDeployment } from '../managedField/deployment.ts';
+import { awaitsOf, awaitsText, type ObjectKey } from '../suspension/applier.ts';
+import { carries, FOLLOWING_KIND, provesApply, whyNothingComes } from './appliedDeployment.ts';
 import {
   decodeReport,
   encodeReport,
@@ -61,13 +61,13 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const { gates = [], passing = [] } = report;
   const held = gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
-  const isFollower = spec.target.kind === TRACKING_KIND;
+  const follows = spec.target.kind === FOLLOWING_KIND;
   const pins = (spec.pins ?? []).map((field) => fieldState(field, related, applied, spec));
   const desired = desiredDeployments(spec, related, held);
   const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, targetOfBinding(binding), now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && {
-      ...(!isFollower && { deployed: formatDeployments(desired) }),
+      ...(!follows && { deployed: formatDeployments(desired) }),
       summary: desired.map(deploymentText).join(', '),
     }),
     ...(pins.length > 0 && { pins }),
@@ -130,7 +130,7 @@ function statusWith(
 }
 
 /** The inventory's name for the object of a FluxBinding. */
-export function targetOfBinding({ spec, metadata }: FluxBinding): Applied {
+export function targetOfBinding({ spec, metadata }: FluxBinding): ObjectKey {
   const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
   return { apiVersion, kind, namespace: metadata.namespace ?? '', name };
 }
@@ -142,7 +142,7 @@ export function atomicUpdateOf(
   source: FluxObject | undefined,
 ): AtomicUpdate | undefined {
   const isOwn = spec?.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace;
-  return isOwn && spec.target.kind !== TRACKING_KIND ? atomicUpdate(spec?.pins ?? [], rollouts, source) : undefined;
+  return isOwn && spec.target.kind !== FOLLOWING_KIND ? atomicUpdate(spec?.pins ?? [], rollouts, source) : undefined;
 }
 
 function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<FluxBindingStatus['source']> {
@@ -200,13 +200,13 @@ function fieldState(
     return { ...field, state: 'Missing', message: `Rollout '${field.rollout}' ${why}` };
   }
   const { id, version, uid } = head;
-  const isFollower = spec.target.kind === TRACKING_KIND;
-  const writeBack = isFollower ? undefined : entry?.writeBack;
+  const follows = spec.target.kind === FOLLOWING_KIND;
+  const writeBack = follows ? undefined : entry?.writeBack;
   const has = { ...field, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
   // A field that Git sets may change after it was applied.
   const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);
   if (!awaitsGit && carries(applied, head)) return { ...has, state: 'Applied' };
-  const why = isFollower
+  const why = follows
     ? whyNothingComes(spec, related.source, field.rollout)
     : awaitsGit
       ? `the object does not have it from Git yet; ImagePolicy '${writeBack}' selects it`

@@ -2,9 +2,9 @@
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
-import { parseDeployments } from '../admission/managedFields/deployment.ts';
-import { readManagedField } from '../admission/managedFields/managedFields.ts';
-import { hasRun } from '../admission/suspend/bypassGrant.ts';
+import { parseDeployments } from '../managedField/deployment.ts';
+import { readManagedField } from '../managedField/managedFields.ts';
+import { hasRun } from '../suspension/bypassGrant.ts';
 import { carries } from './appliedDeployment.ts';
 import type { ManagedFieldState } from './bindingStatus.ts';
 

@@ -19,7 +19,7 @@ import { fleetOf, type Member } from './fleet.ts';
 import { among, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
 import { budgetKey } from './selectingBudgets.ts';
 import {
-  counts,
+  countsAgainstLimit,
   evaluateSlot,
   revisionOf,
   revoking,
@@ -60,7 +60,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const held = begun.map((slot) => (recalled.isHeld(versionOf(slot)) ? revoking(slot, now) : slot));
 
   const tooMany = seen.rollouts.length > LIMITS.rolloutsOfBudget;
-  const taken = held.filter(counts).length + cooling.length;
+  const taken = held.filter(countsAgainstLimit).length + cooling.length;
   const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - taken);
   const granted = grant(queue, room, openWaves(fleet, held, recalled.excused), recalled.isHeld, now);
   const slots = [...held, ...granted];
@@ -155,7 +155,9 @@ function coolingNow(
   if (cooldown === 0) return [];
   // Rounded up: it must not be over before its time.
   const freed = formatTime(Math.ceil(now / 1000) * 1000);
-  const ended = evaluated.filter((each) => each.evaluated.freed === 'Ended' && counts(each.before)).map(() => freed);
+  const ended = evaluated
+    .filter((each) => each.evaluated.freed === 'Ended' && countsAgainstLimit(each.before))
+    .map(() => freed);
   // A time in the future was stored before the clock was set back: the cooldown starts now.
   const cooled = (before ?? []).map((at) => ((parseTime(at) ?? 0) > now + 1000 ? freed : at));
   const still = cooled.filter((at) => (parseTime(at) ?? now) + cooldown > now);

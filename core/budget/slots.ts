@@ -46,7 +46,7 @@ export function revoking(slot: Slot, now: EpochMs): Slot {
 }
 
 /** Whether the slot counts against the limit. */
-export function counts({ state }: Slot): boolean {
+export function countsAgainstLimit({ state }: Slot): boolean {
   return state !== 'Overdue';
 }
 

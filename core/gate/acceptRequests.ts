@@ -9,12 +9,12 @@ import { ACCEPTED_REQUEST, OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import {
-  ACTIONS,
   annotated,
   annotatedRequests,
   CLOCK_TOLERANCE_MS,
   due,
   formatAcceptedRequests,
+  GATE_ACTIONS,
   type GateAction,
   type GateRequest,
   type GateRequests,
@@ -65,7 +65,7 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
 function reasonsOf(gate: Gate, old: Gate | undefined, by: string, { current, planned }: GateRequests) {
   const known = parseAcceptedRequests(old?.metadata.annotations?.[ACCEPTED_REQUEST])?.reasonBy;
   const reasonBy: Partial<Record<GateAction, string>> = {};
-  for (const action of ACTIONS) {
+  for (const action of GATE_ACTIONS) {
     const reason = gate.metadata.annotations?.[REASON_KEYS[action]];
     if (reason === undefined) continue;
     // Records from before such names were kept: the request with that reason has its user.

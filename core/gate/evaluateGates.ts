@@ -9,7 +9,7 @@ import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { CommandLine } from '../text/commands.ts';
-import { approvalsOn, approveForCommand, type NextDeployment } from './approved.ts';
+import { approvalsOn, approveForCommand, type NextDeployment } from './gateApprovals.ts';
 import { isTooMany } from './gateRefs.ts';
 import { type GateRequest, opensFor } from './gateRequests.ts';
 import { closingOf, evaluateGate } from './gateState.ts';

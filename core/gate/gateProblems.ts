@@ -11,7 +11,7 @@ import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';
 import { formatTime } from '../kube/time.ts';
 import { acceptRequests } from './acceptRequests.ts';
-import { takesOpening } from './approved.ts';
+import { takesOpening } from './gateApprovals.ts';
 import {
   CLOCK_TOLERANCE_MS,
   isOpenFor,

@@ -23,7 +23,7 @@ import { isLegalTag } from '../kube/tag.ts';
 import { dayNumber, formatTime, LAST_INSTANT, parseTime, wholeSeconds } from '../kube/time.ts';
 
 export type GateAction = 'open' | 'close';
-export const ACTIONS = ['open', 'close'] as const;
+export const GATE_ACTIONS = ['open', 'close'] as const;
 
 export interface GateRequest {
   action: GateAction;
@@ -95,7 +95,7 @@ export function requestTimes(gate: Gate): EpochMs[] {
 
 /** Both annotations' requests if they parse, in the order in which they count: the later last, and close after open. */
 export function annotatedRequests(gate: Gate): GateRequest[] {
-  return inOrder(ACTIONS.map((action) => annotated(gate, action)));
+  return inOrder(GATE_ACTIONS.map((action) => annotated(gate, action)));
 }
 
 /** The request that the annotation of this action makes; undefined when there is none or its time does not parse. */

@@ -18,9 +18,9 @@ type Report = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
  * `before`: what was known so far. A reset removes an error from a check, and its reporter may write it again.
  */
 export function knownHealth(checks: readonly HealthCheck[], before: readonly KnownHealth[] = []): KnownHealth[] {
-  const errors = new Map(before.map((known) => [keyOf(known), known.lastErrorTime]));
+  const errors = new Map(before.map((known) => [checkKey(known), known.lastErrorTime]));
   return checks.slice(0, LIMITS.knownHealth).map(({ metadata, status = {} }) => {
-    const lastErrorTime = status.lastErrorTime ?? errors.get(keyOf(metadata));
+    const lastErrorTime = status.lastErrorTime ?? errors.get(checkKey(metadata));
     return {
       name: metadata.name ?? '',
       namespace: metadata.namespace ?? '',
@@ -56,14 +56,14 @@ export function goneChecks(
   { knownHealth = [] }: Pick<HistoryEntry, 'knownHealth'>,
   checks: readonly HealthCheck[],
 ): KnownHealth[] {
-  const there = new Set(checks.map(({ metadata }) => keyOf(metadata)));
-  return knownHealth.filter((known) => !there.has(keyOf(known)));
+  const there = new Set(checks.map(({ metadata }) => checkKey(metadata)));
+  return knownHealth.filter((known) => !there.has(checkKey(known)));
 }
 
 /** `nothing`: it did not exist then. undefined: not recorded, so only the times count. */
 function knownOf({ metadata }: HealthCheck, head: HistoryEntry): Report | 'nothing' | undefined {
   if (head.knownHealth === undefined) return undefined;
-  const known = head.knownHealth.find((each) => keyOf(each) === keyOf(metadata));
+  const known = head.knownHealth.find((each) => checkKey(each) === checkKey(metadata));
   if (known) return known;
   const created: EpochMs | undefined = parseTime(metadata.creationTimestamp);
   return created !== undefined && created >= wholeSeconds(deployCutoff(head)) ? 'nothing' : undefined;
@@ -83,7 +83,8 @@ function sameTime(a: string | undefined, b: string | undefined): boolean {
   return a === b || (parseTime(a) !== undefined && parseTime(a) === parseTime(b));
 }
 
-export const keyOf = ({ namespace, name }: { namespace?: string; name?: string }) => `${namespace ?? ''}/${name ?? ''}`;
+export const checkKey = ({ namespace, name }: { namespace?: string; name?: string }) =>
+  `${namespace ?? ''}/${name ?? ''}`;
 
 // Since when something counts for a deployment.
 

@@ -59,7 +59,7 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 // How often a HealthCheck of class kustomization is looked at.
 // Each look reads its Kustomization, the source and what was applied from the API server.
 // What is Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks
-// once more (hooks/rollout/rollout.ts).
+// once more (hooks/rollout/rolloutHook.ts).
 
 const REST_MS = 600_000;
 

@@ -7,7 +7,6 @@
 import { READY } from '../../api/conditions.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
-import { MAX_REASON } from '../approval/signature.ts';
 import { type Waiting, waitForSlots } from '../budget/turn.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
@@ -19,6 +18,7 @@ import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { derivedPolicy } from '../policy/derivedPolicy.ts';
+import { MAX_REASON } from '../record/record.ts';
 import { revised } from '../status/revision.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { releaseConfigMap } from './child.ts';

@@ -2,9 +2,9 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { ApiError } from '../../server/cluster/apiError.ts';
 import {
-  type Answer as AnswerOf,
-  type Connection,
-  connect,
+  type ApiAnswer as AnswerOf,
+  type ApiConnection,
+  connectApi,
   type Request,
   warningTexts,
 } from '../../server/cluster/connection.ts';
@@ -27,18 +27,18 @@ export interface RequestOptions extends Pick<Request, 'body' | 'contentType' | '
 const TIMEOUT_MS = 60_000;
 const CONNECTIONS = 64;
 
-const connections = new Map<string, Connection>();
+const connections = new Map<string, ApiConnection>();
 
 /** Connections are shared by all who sign in alike; watches have their own. */
 function connectionOf(
   { url, ca, cert, key, token }: Access,
   use: 'requests' | 'watches',
   headers: Headers,
-): Connection {
+): ApiConnection {
   const id = JSON.stringify([use, url, ca, cert, key, token, headers]);
   const known = connections.get(id);
   if (known) return known;
-  const found = connect(
+  const found = connectApi(
     {
       getCurrentCluster: () => ({ name: url, server: url, skipTLSVerify: false }),
       async applyToHTTPSOptions(options) {

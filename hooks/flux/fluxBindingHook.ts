@@ -5,13 +5,13 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
-import { sourceResource } from '../../core/admission/managedFields/source.ts';
 import { decodeReport, inputsOf, reportOf, rolloutsOf } from '../../core/binding/bindingReport.ts';
 import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
 import { gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
 import { groupOf } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
+import { sourceResource } from '../../core/managedField/source.ts';
 import { namedRules } from '../customizeRules.ts';
 import type { CompositeHook } from '../hook.ts';
 

@@ -14,18 +14,6 @@ import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { recordedRefs } from '../../core/admission/gateAnnotations.ts';
 import { withGateCondition } from '../../core/admission/gateConditions.ts';
 import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/gating.ts';
-import { managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
-import {
-  appliedOf,
-  awaitedApply,
-  currentAwaits,
-  MAX_REQUESTING,
-  mayApplyFluxObjects,
-  mayRequestApply,
-  reconcileRequest,
-  resumedAloneAt,
-  resumeLabel,
-} from '../../core/admission/suspend/applier.ts';
 import { inputsOf } from '../../core/binding/bindingReport.ts';
 import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';
 import { targetOfBinding, withReport } from '../../core/binding/bindingStatus.ts';
@@ -33,6 +21,18 @@ import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.t
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
+import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
+import {
+  awaitedApply,
+  currentAwaits,
+  MAX_REQUESTING,
+  mayApplyFluxObjects,
+  mayRequestApply,
+  objectKeyOf,
+  reconcileRequest,
+  resumedAloneAt,
+  resumeLabel,
+} from '../../core/suspension/applier.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { readGates } from './holdHook.ts';
@@ -153,5 +153,5 @@ async function mayRequest(
     cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier }),
     cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_REQUESTING }),
   ]);
-  return asking.length < MAX_REQUESTING && mayRequestApply(found, appliedOf(object));
+  return asking.length < MAX_REQUESTING && mayRequestApply(found, objectKeyOf(object));
 }

@@ -7,8 +7,6 @@ import { KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { parseDeployments } from '../../core/admission/managedFields/deployment.ts';
-import { sourceOf, sourceResource } from '../../core/admission/managedFields/source.ts';
 import { howToAllow, mayBeWatched, mayBeWatchedBySomebody } from '../../core/health/consent.ts';
 import { healthyUntil, type Verdict } from '../../core/health/healthStatus.ts';
 import { appliedSelector, applyingAccount, LIST_FROM, planReads, type Read } from '../../core/health/inventoryReads.ts';
@@ -19,6 +17,8 @@ import type { InventoryResource } from '../../core/health/objects/inventory.ts';
 import { causeOf, PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../../core/health/objects/pods.ts';
 import type { ObservedResource } from '../../core/health/objects/resources.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { parseDeployments } from '../../core/managedField/deployment.ts';
+import { sourceOf, sourceResource } from '../../core/managedField/source.ts';
 import { inParallel } from '../inParallel.ts';
 
 /** A changed label or annotation of a Namespace triggers no sync. */

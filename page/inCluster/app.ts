@@ -1,7 +1,7 @@
 /** The page in a cluster, request by request: who is it, may the request come from the page, then the answer with that person's rights. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { isApiError } from '../../cli/kube/kubeClient.ts';
 import type { Logger } from '../../server/log.ts';
+import { isApiError } from '../../tools/kube/kubeClient.ts';
 import { type PageRefusal, refuseHost, SECURITY_HEADERS } from '../guard.ts';
 import { type Assets, answerApi, answerAsset, json, refused, urlOf } from '../server.ts';
 import { createRateLimit, localPath, refuseStranger } from './callers.ts';

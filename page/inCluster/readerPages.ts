@@ -1,6 +1,6 @@
 /** The pages of each person who is reading, one for each cluster: watches and caches with that person's rights, shared by all of their tabs. */
 import { KINDS } from '../../api/kinds.ts';
-import type { KubeClient } from '../../cli/kube/kubeClient.ts';
+import type { KubeClient } from '../../tools/kube/kubeClient.ts';
 import { createPages, type Page } from '../page.ts';
 import type { ShareObject } from '../views.ts';
 import { type Identity, identityKey } from './identity.ts';

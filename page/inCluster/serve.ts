@@ -1,10 +1,10 @@
 /** Joins the parts of the page in a cluster: clusters, cookies, sign-in, readers and sockets. */
 import type { IncomingMessage } from 'node:http';
-import { createClient } from '../../cli/kube/kubeClient.ts';
 import { requireClientCertificate } from '../../server/http/callers.ts';
 import { type Listener, listenHttp, listenHttps, shutDown } from '../../server/http/listen.ts';
 import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
 import type { Logger } from '../../server/log.ts';
+import { createClient } from '../../tools/kube/kubeClient.ts';
 import type { PageRefusal } from '../guard.ts';
 import type { Assets } from '../server.ts';
 import { createPageApp, type Door, type Reader, SIGN_OUT } from './app.ts';

@@ -4,12 +4,12 @@
  */
 
 /** `taken`; `refused`: the sink won't take this event; `failed`: it may take it later. */
-export type Answer = { outcome: 'taken' } | { outcome: 'refused' | 'failed'; why: string; retryAfterMs?: number };
+export type SinkAnswer = { outcome: 'taken' } | { outcome: 'refused' | 'failed'; why: string; retryAfterMs?: number };
 
 export interface OutboxOptions {
   limits: { events: number; bytes: number };
   /** Never rejects. */
-  post(body: string): Promise<Answer>;
+  post(body: string): Promise<SinkAnswer>;
   wait(ms: number): Promise<unknown>;
   /** Counts each attempt that ended, and each event that was given up. */
   count(result: 'sent' | 'failed' | 'dropped'): void;

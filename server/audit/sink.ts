@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { type FileLog, watchFiles } from '../fileWatch.ts';
 import { trustOf } from '../registry/trust.ts';
-import type { Answer } from './outbox.ts';
+import type { SinkAnswer } from './outbox.ts';
 
 /** Keys of the Secret. */
 const FILES = ['url', 'token', 'ca.crt', 'tls.crt', 'tls.key'] as const;
@@ -29,7 +29,7 @@ const REFUSALS = new Set([400, 413, 422]);
 export function createSink(
   folder: string,
   log: FileLog,
-): { post(body: string): Promise<Answer>; close(): Promise<void> } {
+): { post(body: string): Promise<SinkAnswer>; close(): Promise<void> } {
   const files = watchFiles<Sink>({
     what: 'sink',
     read: (before) => {
@@ -93,7 +93,7 @@ function sinkOf(content: Content): Sink {
   };
 }
 
-async function post({ url, authorization, dispatcher }: Sink, body: string): Promise<Answer> {
+async function post({ url, authorization, dispatcher }: Sink, body: string): Promise<SinkAnswer> {
   try {
     const {
       statusCode,

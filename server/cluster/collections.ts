@@ -1,6 +1,6 @@
 /** Collections of the API server: lists in pages, and watches. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Connection } from './connection.ts';
+import type { ApiConnection } from './connection.ts';
 import { resourcePath, withQuery } from './paths.ts';
 
 /** Where objects of a kind live; without a namespace: everywhere, or cluster-scoped. */
@@ -43,7 +43,7 @@ const PAGE_SIZE = 500;
 /** The API server checks a watch's rights when it begins, and lets one of its own accord run for an hour. */
 const WATCH_SECONDS = 300;
 
-export function createCollections(connection: Pick<Connection, 'send' | 'lines'>): Collections {
+export function createCollections(connection: Pick<ApiConnection, 'send' | 'lines'>): Collections {
   const send = async <T>(path: string, signal?: AbortSignal) => (await connection.send<T>({ path, signal })).object;
   return {
     async *pages<T extends KubeObject<any, any>>({

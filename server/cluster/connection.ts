@@ -24,15 +24,15 @@ export interface Request {
   timeoutMs?: number | undefined;
 }
 
-export interface Answer<T> {
+export interface ApiAnswer<T> {
   object: T;
   /** Texts of the answer's Warning headers, in order. */
   warnings: string[];
 }
 
-export interface Connection {
+export interface ApiConnection {
   /** @throws ApiError for any status but 2xx, and when no answer came in time. */
-  send<T>(request: Request): Promise<Answer<T>>;
+  send<T>(request: Request): Promise<ApiAnswer<T>>;
   /** The body, line by line: a watch, or a log. @throws ApiError likewise. */
   lines(request: Request): AsyncGenerator<string>;
   close(): void;
@@ -57,7 +57,7 @@ const CONNECT_MS = 10_000;
 /** ServiceAccount tokens rotate hourly; exec plugins hand out new credentials too. */
 const CREDENTIALS_MS = 30_000;
 
-export function connect(config: Credentials, options: ConnectionOptions): Connection {
+export function connectApi(config: Credentials, options: ConnectionOptions): ApiConnection {
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error('no cluster configured: set KUBECONFIG, or run inside a cluster');
   const base = new URL(cluster.server);

@@ -1,6 +1,6 @@
 /** The server's own connections to the API server. */
 import { KubeConfig } from '@kubernetes/client-node';
-import { type ConnectionOptions, connect, type Request } from './connection.ts';
+import { type ConnectionOptions, connectApi, type Request } from './connection.ts';
 
 export interface Transport {
   /** The parsed JSON answer. @throws ApiError for any status but 2xx, and when no answer came in time. */
@@ -24,7 +24,7 @@ export function createTransport(
   count: () => void = () => {},
 ): Transport {
   const headers = { 'user-agent': 'rollout-hooks' };
-  const { send, close } = connect(config, { timeoutMs: TIMEOUT_MS, headers, maxSockets });
+  const { send, close } = connectApi(config, { timeoutMs: TIMEOUT_MS, headers, maxSockets });
   return {
     async send<T>(request: Request) {
       count();

@@ -25,9 +25,9 @@ const MAX_REMEMBERED = 2000;
 
 export interface EventsOptions {
   /** Creates a core/v1 Event. Rejects with `code` 409 when the name is taken, 0 when there was no answer. */
-  create(event: CoreEvent): Promise<unknown>;
+  create(event: StoredEvent): Promise<unknown>;
   /** The stored Event of that name; undefined if there is none. Rejects as `create` does. */
-  find(name: EventName): Promise<CoreEvent | undefined>;
+  find(name: EventName): Promise<StoredEvent | undefined>;
   /** Makes names unpredictable, and equal in all replicas. */
   nameKey(): Buffer;
   /** Counts what is given up, by kind. */
@@ -39,9 +39,9 @@ export interface EventsOptions {
   people?: EventSink;
 }
 
-type EventName = Required<Pick<CoreEvent['metadata'], 'namespace' | 'name'>>;
+type EventName = Required<Pick<StoredEvent['metadata'], 'namespace' | 'name'>>;
 
-export interface CoreEvent extends KubeObject {
+export interface StoredEvent extends KubeObject {
   involvedObject: {
     apiVersion: string;
     kind: string;
@@ -67,7 +67,7 @@ export interface ClosableSink extends EventSink {
 
 interface Item {
   record: EventRecord;
-  event: CoreEvent;
+  event: StoredEvent;
 }
 
 export function createEventSink({ create, find, nameKey, dropped, log, wait, people }: EventsOptions): ClosableSink {
@@ -120,7 +120,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, peo
 type Outcome = 'created' | 'known' | 'taken';
 
 async function createOnce(
-  event: CoreEvent,
+  event: StoredEvent,
   create: EventsOptions['create'],
   find: EventsOptions['find'],
 ): Promise<Outcome> {
@@ -136,8 +136,8 @@ async function createOnce(
   return saysTheSame(there, event) ? 'known' : 'taken';
 }
 
-function saysTheSame(there: CoreEvent, event: CoreEvent): boolean {
-  const content = ({ involvedObject, reason, message, type, source, reportingComponent }: CoreEvent) => {
+function saysTheSame(there: StoredEvent, event: StoredEvent): boolean {
+  const content = ({ involvedObject, reason, message, type, source, reportingComponent }: StoredEvent) => {
     const { kind, namespace, name, uid } = involvedObject ?? {};
     return JSON.stringify([kind, namespace, name, uid, reason, message, type, source?.component, reportingComponent]);
   };
@@ -166,7 +166,7 @@ const codeOf = (error: unknown) => (error as { code?: unknown }).code;
  * The Event of a record: equal objects and keys give equal names, so that a repeat meets the first one.
  * `taken`: how many of its names are in use.
  */
-export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): CoreEvent {
+export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): StoredEvent {
   const { regarding, type, reason, message, commands, key, at, order } = record;
   const { apiVersion, kind, metadata } = regarding;
   const { namespace, name = '', uid, resourceVersion } = metadata;

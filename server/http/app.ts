@@ -10,7 +10,7 @@ import { createFairShare, type FairShare, type Part } from './fairShare.ts';
 import { SERVER_LIMITS } from './serverLimits.ts';
 import { BEGINNING_BYTES, subjectIn, subjectInBeginning } from './subject.ts';
 
-export interface CallerRefusal {
+export interface RefusedCaller {
   status: 401 | 403;
   error: string;
 }
@@ -22,7 +22,7 @@ interface AppOptions {
   /** Why the process is not ready yet; undefined when it is. */
   notReady(): string | undefined;
   /** Why the caller is turned away; undefined when it is not. Runs before the body is read. */
-  refuseCaller?: ((request: IncomingMessage) => CallerRefusal | undefined) | undefined;
+  refuseCaller?: ((request: IncomingMessage) => RefusedCaller | undefined) | undefined;
   /** Serves `/metrics` too. */
   showsMetrics?: boolean;
   /**

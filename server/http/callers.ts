@@ -5,14 +5,14 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { TokenFiles } from '../config.ts';
 import { type FileLog, readIfThere, watchFiles } from '../fileWatch.ts';
-import type { CallerRefusal } from './app.ts';
+import type { RefusedCaller } from './app.ts';
 
 /** @throws Error when there is no token in the file. */
 export function requireToken(
   files: TokenFiles,
   log: FileLog,
   pollMs?: number,
-): (request: IncomingMessage) => CallerRefusal | undefined {
+): (request: IncomingMessage) => RefusedCaller | undefined {
   const accepted = watchFiles({
     what: 'token of the hooks',
     read: () => [readToken(files.token), ...(files.previous ? readPrevious(files.previous) : [])].map(digest),
@@ -58,7 +58,7 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 export function requireClientCertificate(
   names: readonly string[],
   { what, setting } = { what: 'webhook', setting: 'WEBHOOK_CLIENT' },
-): (request: IncomingMessage) => CallerRefusal | undefined {
+): (request: IncomingMessage) => RefusedCaller | undefined {
   const asked = `the ${what} requires a client certificate from the CA in ${setting}_CA`;
   return ({ socket }) => {
     const { authorized, authorizationError } = socket as TLSSocket;

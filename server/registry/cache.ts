@@ -9,9 +9,9 @@ import { Lru } from '../lru.ts';
 import { createQueue } from '../queue.ts';
 import { RegistryError } from './error.ts';
 import { fetchManifest, type Manifest } from './fetchManifest.ts';
-import { isDigest } from './image.ts';
+import { isSha256Digest } from './image.ts';
 import { joined } from './joined.ts';
-import { createImageRepositories, type Lookup, type ManifestTarget, targetOf } from './manifestTarget.ts';
+import { createImageRepositories, type Lookup, type ManifestTarget, manifestTargetOf } from './manifestTarget.ts';
 import { releaseMetadataOf } from './releaseMetadata.ts';
 import type { RegistrySockets } from './sockets.ts';
 
@@ -72,7 +72,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     },
     async work({ lookup, entry }) {
       const metadata = await read(lookup);
-      const dueAt = isDigest(lookup.digest) ? Number.POSITIVE_INFINITY : clock() + TAG_MS;
+      const dueAt = isSha256Digest(lookup.digest) ? Number.POSITIVE_INFINITY : clock() + TAG_MS;
       Object.assign(entry, { metadata, running: false, failures: 0, refused: false, dueAt });
     },
     failed({ lookup, entry }, error) {
@@ -88,10 +88,10 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
   }
 
   async function read(lookup: Lookup): Promise<ReleaseMetadata> {
-    const target = await targetOf(cluster, repositories, lookup);
+    const target = await manifestTargetOf(cluster, repositories, lookup);
     const { image, insecure, reader } = target;
     const name = `${reader} ${insecure ? 'http' : 'https'}://${image.host}/${image.repository}`;
-    const reference = isDigest(lookup.digest) ? lookup.digest : lookup.tag;
+    const reference = isSha256Digest(lookup.digest) ? lookup.digest : lookup.tag;
     const known = byDigest.get(`${name}@${reference}`);
     if (known) return known;
     try {

@@ -4,7 +4,7 @@ import { authorize } from './authorize.ts';
 import type { Credentials } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { boundedFetch, type Connections, parseJson, type RegistryAnswer } from './http.ts';
-import { type Image, isDigest } from './image.ts';
+import { type Image, isSha256Digest } from './image.ts';
 import { ACCEPT } from './releaseMetadata.ts';
 import type { RegistrySockets } from './sockets.ts';
 import type { Trust } from './trust.ts';
@@ -72,7 +72,7 @@ function manifestOf({ status, body }: RegistryAnswer, { image, reference }: Mani
     throw new RegistryError(`${image.host} answers ${status} for ${name}`, failure);
   }
   const digest = `sha256:${createHash('sha256').update(body).digest('hex')}`;
-  if (isDigest(reference) && digest !== reference) {
+  if (isSha256Digest(reference) && digest !== reference) {
     throw new RegistryError(`${name} answers ${reference} with another manifest`);
   }
   return { digest, content: parseJson(body, image.host) };

@@ -36,6 +36,6 @@ export function canonicalHost(host: string): string {
   return DOCKER_HUB_ALIASES.has(lower) ? DOCKER_HUB : lower;
 }
 
-export function isDigest(text: string | undefined): text is string {
+export function isSha256Digest(text: string | undefined): text is string {
   return text !== undefined && DIGEST.test(text);
 }

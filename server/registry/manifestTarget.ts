@@ -28,7 +28,7 @@ export interface ManifestTarget {
 }
 
 /** @throws RegistryError if a required object is missing; otherwise the API server's failure. */
-export async function targetOf(
+export async function manifestTargetOf(
   cluster: ClusterReader,
   repositories: ImageRepositories,
   { policy, repository: where, namespace }: Lookup,

@@ -1,8 +1,9 @@
 /** What `__complete` answers kubectl, flux and the shells' scripts, in Cobra's protocol: candidates, then `:` and a directive. Names from a cluster: test/cli/outputs.test.ts. */
+
 import { describe, expect, it } from 'vitest';
-import type { Cluster } from '../../cli/command/command.ts';
 import { COMMANDS } from '../../cli/commands/index.ts';
 import { complete } from '../../cli/completion/complete.ts';
+import type { Cluster } from '../../tools/kube/cluster.ts';
 
 const ask = (words: string[]) =>
   complete(words, async () => {

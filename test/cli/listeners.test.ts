@@ -1,10 +1,10 @@
 /** Many watches end with one signal: each leaves it as it was. */
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createClient } from '../../cli/kube/kubeClient.ts';
-import { selectCluster } from '../../cli/kube/kubeconfig.ts';
-import { Live } from '../../cli/read/live.ts';
 import { Feed } from '../../page/feed.ts';
+import { createClient } from '../../tools/kube/kubeClient.ts';
+import { selectCluster } from '../../tools/kube/kubeconfig.ts';
+import { Live } from '../../tools/read/live.ts';
 import { type Answer, apiServer, json, list, rollout } from './apiServer.ts';
 
 /** The most that any signal has had at once. */

@@ -3,10 +3,10 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { structured } from '../../cli/kube/objectText.ts';
 import { table, wrapped } from '../../cli/terminal/columns.ts';
 import { openScreen } from '../../cli/terminal/screen.ts';
 import { createTerminal } from '../../cli/terminal/terminal.ts';
+import { structured } from '../../tools/kube/objectText.ts';
 
 const UNSAFE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;
 const EVIL = '1.1.0\u001b[2J\u001b]52;c;aWQ=\u0007\n\nAll gates are passing\r\u009b31mred\u202e\u2028\u001b[31mred';

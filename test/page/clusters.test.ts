@@ -1,8 +1,8 @@
 /** One page for several clusters: each answers for itself, a write goes to the one that is named, and one that is silent keeps nobody waiting. */
 import { expect, it, onTestFinished } from 'vitest';
-import { createClient } from '../../cli/kube/kubeClient.ts';
-import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { openPage } from '../../page/laptop.ts';
+import { createClient } from '../../tools/kube/kubeClient.ts';
+import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, kubeconfigWith, list, rollout } from '../cli/apiServer.ts';
 
 const TOKEN = 'the-key-of-this-server-1234';

@@ -1,10 +1,10 @@
 /** What the page asks the server to write, against an API server that changes its objects between a read and the write. */
 import { describe, expect, it } from 'vitest';
-import { createClient } from '../../cli/kube/kubeClient.ts';
-import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { createHandlers } from '../../page/handlers.ts';
 import type { Views } from '../../page/views.ts';
+import { createClient } from '../../tools/kube/kubeClient.ts';
+import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, rollout, status } from '../cli/apiServer.ts';
 
 /** `reads`: the object as each read finds it, undefined: there is none. A write conflicts as long as `refuses` says so. */

@@ -1,9 +1,9 @@
 /** A page that is open for days: what may not be read, a connection that is lost, credentials that expire. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { createClient } from '../../cli/kube/kubeClient.ts';
-import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { keepWatching } from '../../page/feed.ts';
+import { createClient } from '../../tools/kube/kubeClient.ts';
+import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from '../cli/apiServer.ts';
 
 const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };

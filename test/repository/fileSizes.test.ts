@@ -26,6 +26,7 @@ const FOLDERS = [
   'receiver',
   'copy',
   'audit',
+  'tools',
   'cli',
   'page',
   'server',

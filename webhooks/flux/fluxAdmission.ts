@@ -18,19 +18,7 @@ import {
 } from '../../core/admission/fluxWrite.ts';
 import { gatesToRead, refuseForeign, refuseTooManyReferences } from '../../core/admission/gateAnnotations.ts';
 import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/admission/gateTexts.ts';
-import { deploymentOf } from '../../core/admission/managedFields/deployment.ts';
-import {
-  boundRollouts,
-  managedFieldsOf,
-  readManagedField,
-  rolloutsLeft,
-} from '../../core/admission/managedFields/managedFields.ts';
-import { isSettled } from '../../core/admission/managedFields/setManagedFields.ts';
-import { sourceOf } from '../../core/admission/managedFields/source.ts';
 import { type GateContext, withShrinkingEdits } from '../../core/admission/objectGates.ts';
-import { applierOf } from '../../core/admission/suspend/applier.ts';
-import { parseState } from '../../core/admission/suspend/stateAnnotation.ts';
-import { asksToResume } from '../../core/admission/suspend/suspension.ts';
 import { refuseDeletion, verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
@@ -38,6 +26,18 @@ import { isTruncated } from '../../core/gate/gateSelection.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { deploymentOf } from '../../core/managedField/deployment.ts';
+import {
+  boundRollouts,
+  managedFieldsOf,
+  readManagedField,
+  rolloutsLeft,
+} from '../../core/managedField/managedFields.ts';
+import { isSettled } from '../../core/managedField/setManagedFields.ts';
+import { sourceOf } from '../../core/managedField/source.ts';
+import { applierOf } from '../../core/suspension/applier.ts';
+import { parseState } from '../../core/suspension/stateAnnotation.ts';
+import { asksToResume } from '../../core/suspension/suspension.ts';
 import { listSelecting } from '../../live/gateReads.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { bypassOrDeny, deny, readClosedOfAll, recordBypass, reviewBypass } from '../closedGates.ts';

@@ -17,7 +17,6 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { openGateCommand } from '../../core/admission/gateTexts.ts';
-import { notedSchedule } from '../../core/approval/pinRecord.ts';
 import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
@@ -39,10 +38,11 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
+import { notedSchedule } from '../../core/record/pinRecord.ts';
 import { recordDeletion } from '../approvalWrites.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
-import { openForWarnings, refuseOpening, writeGateApprovals } from './gateApprovals.ts';
+import { openForWarnings, refuseOpening, writeGateApprovals } from './gateApprovalWrites.ts';
 
 /** On gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';

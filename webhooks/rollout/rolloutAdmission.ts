@@ -16,7 +16,6 @@ import {
 } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { notedPin } from '../../core/approval/pinRecord.ts';
 import { recordReason } from '../../core/gate/bypassReason.ts';
 import { watchesLabel } from '../../core/health/association.ts';
 import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
@@ -25,6 +24,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { notedPin } from '../../core/record/pinRecord.ts';
 import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
 import {
   formatRequestIds,

@@ -9,14 +9,14 @@ import { KUSTOMIZATIONS } from '../../api/kinds.ts';
 import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { bypassWarning, type Refusal } from '../../core/admission/gateTexts.ts';
-import { managedFieldsOf } from '../../core/admission/managedFields/managedFields.ts';
-import { sourceResource } from '../../core/admission/managedFields/source.ts';
-import { bypassGrantEnds, formatBypassGrant } from '../../core/admission/suspend/bypassGrant.ts';
-import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
 import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypassReason.ts';
 import { MAX_LISTED } from '../../core/kube/firstFew.ts';
+import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
+import { sourceResource } from '../../core/managedField/source.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
+import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
+import { closingKey } from '../../core/suspension/stateAnnotation.ts';
 import { listBindings } from '../../live/gateReads.ts';
 import { readClosedOfAll, readClosedThatAreDropped, recordBypass, reviewBypass } from '../closedGates.ts';
 

@@ -52,7 +52,7 @@ export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
   return sameJson(status, rollout.status) ? allowed() : { allowed: true, object: { ...rollout, status } };
 };
 
-/** Our own deployments are decided from live Gates already: see hooks/rollout/rollout.ts. */
+/** Our own deployments are decided from live Gates already: see hooks/rollout/rolloutHook.ts. */
 export const validateRolloutStatus: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
   const before = request.oldObject as Rollout | null | undefined;

@@ -4,8 +4,6 @@ import { HEALTH_CHECKS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
 import { bypassWarning } from '../../core/admission/gateTexts.ts';
-import { bypassedClosings } from '../../core/admission/suspend/bypassGrant.ts';
-import { closingKey } from '../../core/admission/suspend/stateAnnotation.ts';
 import { countText } from '../../core/approval/approvalVerdict.ts';
 import { gateRefsOf } from '../../core/gate/gateRefs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
@@ -13,6 +11,8 @@ import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { approvalEvaluator, isApproved } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { bypassedClosings } from '../../core/suspension/bypassGrant.ts';
+import { closingKey } from '../../core/suspension/stateAnnotation.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
 import { readClosed, readClosedOfAll } from '../closedGates.ts';
 

@@ -2,15 +2,15 @@
  * Puts a running Kustomization or OCIRepository under a Rollout without changing what runs: which fields hold a version, which ImagePolicy
  * each follows, and the manifests of docs/take-over.md.
  */
-import { ROLLOUT, ROLLOUT_NAME_LABEL } from '../../../api/annotations.ts';
+import { BOUND_ROLLOUT, ROLLOUT_NAME_LABEL } from '../../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository } from '../../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
-import { managedFieldsOf } from '../../../core/admission/managedFields/managedFields.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
+import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../../../core/text/commands.ts';
@@ -153,7 +153,7 @@ function adoption(
     ...(isAhead && { gate: holdingGate(ref.namespace, rolloutName) }),
     annotations:
       variable === undefined
-        ? { [ROLLOUT]: rolloutName }
+        ? { [BOUND_ROLLOUT]: rolloutName }
         : { [`rollout.kuberik.com/substitute.${variable}.from`]: rolloutName },
     notes: [
       ...(existing && (choices.bakeTime || choices.deployTimeout || choices.noBake)

@@ -13,7 +13,7 @@ import { apiVersionOf, GOVERNED_KINDS, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { namedIn } from '../../../core/approval/acceptApproval.ts';
-import { takesOpening } from '../../../core/gate/approved.ts';
+import { takesOpening } from '../../../core/gate/gateApprovals.ts';
 import { gateRequestsOf, isOpenFor, parseRequestTime } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';

@@ -11,7 +11,6 @@ import {
 } from '../../../api/annotations.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { isUnderWay } from '../../../core/admission/suspend/bypassGrant.ts';
 import { gateRefsOf } from '../../../core/gate/gateRefs.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
@@ -19,6 +18,7 @@ import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { neverSeen } from '../../../core/rollout/evaluation/namedGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
+import { isUnderWay } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { nameWord, quoted, shell } from '../../../core/text/shell.ts';
 import {

@@ -1,18 +1,18 @@
 /** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a person. */
-import { DEPLOYED, GATE_STATE, GATES, SELECTED_BY, SUSPENDED } from '../../../api/annotations.ts';
+import { DEPLOYED, GATE_STATE, REQUIRED_GATES, SELECTED_BY, SUSPENDED } from '../../../api/annotations.ts';
 import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate } from '../../../api/types.ts';
-import { deploymentText, parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
-import { awaitsText } from '../../../core/admission/suspend/applier.ts';
-import { parseState } from '../../../core/admission/suspend/stateAnnotation.ts';
 import { closedText, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
+import { awaitsText } from '../../../core/suspension/applier.ts';
+import { parseState } from '../../../core/suspension/stateAnnotation.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
@@ -30,7 +30,7 @@ interface AroundFluxObject {
 /** The Gates that the object names and those that select it, each once. */
 export function gatesOfObject({ metadata }: FluxObject): NamespacedName[] {
   const { namespace = '', annotations } = metadata;
-  const refs = [GATES, SELECTED_BY].flatMap((key) => parseGateRefs(annotations?.[key], namespace).refs);
+  const refs = [REQUIRED_GATES, SELECTED_BY].flatMap((key) => parseGateRefs(annotations?.[key], namespace).refs);
   return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
 }
 

@@ -2,13 +2,13 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
 import { verdictText } from '../../../core/approval/approvalVerdict.ts';
-import { scheduledBy } from '../../../core/approval/pinRecord.ts';
 import { requestText } from '../../../core/gate/evaluateGates.ts';
 import { type Requirer, requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import { scheduledBy } from '../../../core/record/pinRecord.ts';
 import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { type Cause, causeIf, type Next, objectRef } from '../application.ts';

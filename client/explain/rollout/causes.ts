@@ -15,8 +15,8 @@ import {
 } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
-import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
+import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';

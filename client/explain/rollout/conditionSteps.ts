@@ -2,9 +2,9 @@
 import { COPIED, DEPLOYMENT_BLOCKED, PINNED } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
-import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { defined } from '../../../core/kube/json.ts';
+import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import type { Step } from '../application.ts';
 import { ofType, storedBlockers } from './storedBlockers.ts';
 

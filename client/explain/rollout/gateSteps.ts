@@ -3,14 +3,14 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
-import { bypassedClosings } from '../../../core/admission/suspend/bypassGrant.ts';
-import { closingKey } from '../../../core/admission/suspend/stateAnnotation.ts';
-import type { NextDeployment } from '../../../core/gate/approved.ts';
 import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
+import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
 import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
 import { defined } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
+import { bypassedClosings } from '../../../core/suspension/bypassGrant.ts';
+import { closingKey } from '../../../core/suspension/stateAnnotation.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';

@@ -5,16 +5,16 @@
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, HistoryEntry, VersionInfo } from '../../../api/types.ts';
-import { parseDeployments } from '../../admission/managedFields/deployment.ts';
-import { boundRollouts } from '../../admission/managedFields/managedFields.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime } from '../../kube/time.ts';
+import { parseDeployments } from '../../managedField/deployment.ts';
+import { boundRollouts } from '../../managedField/managedFields.ts';
 import { withoutFirstSeen } from '../release/metadata.ts';
 import { triggeredBy } from './entry.ts';
 
 /**
  * More deployments than any Rollout has; an id there has at most 15 digits, see
- * core/admission/managedFields/deployment.ts.
+ * core/managedField/deployment.ts.
  */
 const MAX_ADOPTED_ID = 1e12;
 

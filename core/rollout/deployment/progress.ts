@@ -2,12 +2,12 @@
 import { FLUX_BINDINGS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { bypassesGates } from '../../admission/suspend/bypassGrant.ts';
 import { closedClosings } from '../../binding/bindingReport.ts';
 import { isHeld } from '../../binding/trigger.ts';
-import { goneChecks, keyOf, knownHealth } from '../../health/known.ts';
+import { checkKey, goneChecks, knownHealth } from '../../health/known.ts';
 import { objectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
+import { bypassesGates } from '../../suspension/bypassGrant.ts';
 import { HELD_ON_ITS_WAY, UNWATCHED_HELD, WAITING_FOR_HEALTH, WAITING_TO_BE_APPLIED } from './deploymentMessages.ts';
 import { checksRevision } from './healthChecks.ts';
 import { isUnwatched } from './unwatched.ts';
@@ -80,10 +80,10 @@ export function withProgress(
  */
 function healthAtApply({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
   if (!before) return {};
-  const evaluated = new Set(checks.filter(checksRevision).map(({ metadata }) => keyOf(metadata)));
+  const evaluated = new Set(checks.filter(checksRevision).map(({ metadata }) => checkKey(metadata)));
   const now = knownHealth(checks, before).map(({ lastErrorTime, ...known }) => {
-    if (!evaluated.has(keyOf(known))) return { ...known, ...(lastErrorTime && { lastErrorTime }) };
-    const first = before.find((each) => keyOf(each) === keyOf(known));
+    if (!evaluated.has(checkKey(known))) return { ...known, ...(lastErrorTime && { lastErrorTime }) };
+    const first = before.find((each) => checkKey(each) === checkKey(known));
     return { ...known, ...(first?.lastErrorTime && { lastErrorTime: first.lastErrorTime }) };
   });
   return { knownHealth: [...now, ...goneChecks({ knownHealth: before }, checks)] };

@@ -13,13 +13,13 @@ import {
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
-import { listedOn, parseListed } from '../../approval/listRecord.ts';
-import { pinRecordOf } from '../../approval/pinRecord.ts';
 import { approvalCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
 import { few } from '../../kube/firstFew.ts';
 import { identityOf } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
+import { listedOn, parseListed } from '../../record/listRecord.ts';
+import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import { isBaking } from '../deployment/bake.ts';
 import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';

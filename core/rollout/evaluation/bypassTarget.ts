@@ -5,9 +5,9 @@
  */
 import { BYPASS_FOR, BYPASS_REASON, FORCE_DEPLOY } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { type BypassGrant, isUnderWay } from '../../admission/suspend/bypassGrant.ts';
 import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
+import { type BypassGrant, isUnderWay } from '../../suspension/bypassGrant.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import { shell, WHY } from '../../text/shell.ts';
 import { requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';

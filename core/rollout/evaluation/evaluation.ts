@@ -12,11 +12,11 @@ import type {
   RolloutStatus,
   VersionInfo,
 } from '../../../api/types.ts';
-import { listedOn, parseListed } from '../../approval/listRecord.ts';
 import { grantedSlot, isGranted, OFFERED } from '../../budget/turn.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/known.ts';
 import { parseTime } from '../../kube/time.ts';
+import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
 import { holdsAfterFailure, type Rollback, rollbackOf } from '../deployment/rollback.ts';
 import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';

@@ -4,10 +4,7 @@
  */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { bypassedClosings } from '../../admission/suspend/bypassGrant.ts';
-import { closingKey } from '../../admission/suspend/stateAnnotation.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
-import { MAX_REASON } from '../../approval/signature.ts';
 import { evaluateGates, type GateResult, reveal } from '../../gate/evaluateGates.ts';
 import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout } from '../../gate/gateSelection.ts';
@@ -15,6 +12,9 @@ import { sameJson } from '../../kube/json.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
+import { MAX_REASON } from '../../record/record.ts';
+import { bypassedClosings } from '../../suspension/bypassGrant.ts';
+import { closingKey } from '../../suspension/stateAnnotation.ts';
 import { boundTo } from '../deployment/progress.ts';
 import type { Observed } from './observedRollout.ts';
 import { backgroundOf, type ReleaseAuthors } from './versionApprovals.ts';

@@ -6,7 +6,7 @@ import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api
 import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { jsonEqual } from '../../engine/json/json.ts';
-import { withOwners } from '../../fakes/fieldOwners.ts';
+import { withOwners } from '../../fakes/managedFields.ts';
 import { may } from './access.ts';
 import { mutate, Refusal, validate, type Write } from './admission.ts';
 import { resourcesOf } from './kinds.ts';

@@ -2,8 +2,8 @@
 import { compileSelector } from '../../../core/kube/selector.ts';
 import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
-import { applied } from '../../fakes/fieldOwners.ts';
 import { patched } from '../../fakes/jsonPatch.ts';
+import { applied } from '../../fakes/managedFields.ts';
 import { Refusal } from './admission.ts';
 import { type Kind, kindAt } from './kinds.ts';
 

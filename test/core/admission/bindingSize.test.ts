@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
 import { refuseTooManyReferences } from '../../../core/admission/gateAnnotations.ts';
-import { managedFieldsOf } from '../../../core/admission/managedFields/managedFields.ts';
 import { objectGates } from '../../../core/admission/objectGates.ts';
 import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
+import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { deployment, gatesByName, kustomization, NOW, ociRepository } from './objects.ts';
 
 const gates = { gates: [{ namespace: 'shop', name: 'freeze' }], problems: [] };

@@ -1,4 +1,4 @@
-/** Objects for the tests of core/admission/managedFields, core/admission and their neighbours, webhooks/flux and hooks/flux. */
+/** Objects for the tests of core/managedField, core/admission and their neighbours, webhooks/flux and hooks/flux. */
 
 import { DEPLOYED, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import { historyGap } from '../../../client/audit/auditReport.ts';
 import { formatApprovals } from '../../../core/approval/approvalRecord.ts';
-import { formatListed } from '../../../core/approval/listRecord.ts';
 import { type AuditedObject, recordsOfObject } from '../../../core/audit/objectRecords.ts';
 import { formatAcceptedRequests } from '../../../core/gate/gateRequests.ts';
+import { formatListed } from '../../../core/record/listRecord.ts';
 
 const AT = '2026-03-04T10:00:00Z';
 const NOW = Date.parse(AT);

@@ -1,8 +1,8 @@
 /** What a Rollout's status may grow to: Metacontroller has to be able to write it, and etcd to store it. */
 import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
-import { formatDeployments, parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
 import { LIMITS } from '../../../core/limits.ts';
+import { formatDeployments, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { adopted } from '../../../core/rollout/deployment/adoptDeployment.ts';
 import { readRolloutConfig } from '../../../core/rollout/evaluation/rolloutConfig.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';

@@ -3,7 +3,7 @@ import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../../api/types.ts';
-import { parseDeployments } from '../../../core/admission/managedFields/deployment.ts';
+import { parseDeployments } from '../../../core/managedField/deployment.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
-import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
+import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
 import { at, COMPLETE, check, FAILED, HEAD, job, jobSpec, ms, nameOf, rollout } from '../../core/health/job/fixture.ts';
 import { decorating, mapOf } from '../../support/metacontroller.ts';
 import { objectOf } from '../../support/objects.ts';

@@ -4,7 +4,7 @@ import type { Measurement, Question } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
-import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
+import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
 import { decorating } from '../../support/metacontroller.ts';
 import { at, cluster, healthCheck, NOW, rollout } from './fixture.ts';
 

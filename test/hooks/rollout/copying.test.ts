@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
+import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { type Around, fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 import { deployed, freeze, gate } from './sync.ts';
 

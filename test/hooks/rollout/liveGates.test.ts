@@ -6,7 +6,7 @@ import { TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
 import type { Observed } from '../../../core/rollout/evaluation/observedRollout.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
-import { answer } from '../../../hooks/rollout/rollout.ts';
+import { answer } from '../../../hooks/rollout/rolloutHook.ts';
 import { imagePolicy, NOW, object, rollout } from './call.ts';
 import { deployed, freeze, sync } from './sync.ts';
 
@@ -94,7 +94,7 @@ describe('an arrival that comes before its bake, which waits for health', () => 
 
 it('no plan that commits is answered as it was made, without the live reads', () => {
   const made = () => planRollout({} as Observed, NOW);
-  // @ts-expect-error: only hooks/rollout/rollout.ts makes a plan that may commit into one that is answered.
+  // @ts-expect-error: only hooks/rollout/rolloutHook.ts makes a plan that may commit into one that is answered.
   const answered = () => answer(made(), []);
   expect(answered).toBeTypeOf('function');
 });

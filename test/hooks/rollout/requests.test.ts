@@ -3,8 +3,8 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import { label } from '../../../core/kube/annotate.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import type { DecoratorHook } from '../../../hooks/hook.ts';
-import { rolloutRequestsHook } from '../../../hooks/rollout/usedRequests.ts';
-import { rolloutGateHook } from '../../../hooks/rolloutGate.ts';
+import { rolloutRequestsHook } from '../../../hooks/rollout/rolloutRequestsHook.ts';
+import { rolloutGateHook } from '../../../hooks/rolloutGateHook.ts';
 import { decorating } from '../../support/metacontroller.ts';
 import { fakeCall, NOW, object, rollout } from './call.ts';
 

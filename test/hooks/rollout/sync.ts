@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
+import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { type Around, fakeCall, object, request, rollout } from './call.ts';
 
 export const deployed: RolloutStatus = {

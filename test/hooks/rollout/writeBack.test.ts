@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../../api/metacontroller.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
+import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 import { deployed } from './sync.ts';
 

@@ -2,12 +2,12 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createClient } from '../../../cli/kube/kubeClient.ts';
-import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
 import { watchClusters } from '../../../page/inCluster/clusters.ts';
 import { createReaderPages } from '../../../page/inCluster/readerPages.ts';
 import { createSharedObjects } from '../../../page/inCluster/sharedObjects.ts';
 import { createLog } from '../../../server/log.ts';
+import { createClient } from '../../../tools/kube/kubeClient.ts';
+import { selectCluster } from '../../../tools/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from '../../cli/apiServer.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 

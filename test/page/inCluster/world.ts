@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:http';
 import { request as requestTls, type RequestOptions as TlsOptions } from 'node:https';
 import { join } from 'node:path';
-import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
 import { CLIENT } from '../../../dev/page/localIssuer.ts';
 import { readPageConfig } from '../../../page/inCluster/config.ts';
 import { serveInCluster } from '../../../page/inCluster/serve.ts';
 import { createLog } from '../../../server/log.ts';
+import { selectCluster } from '../../../tools/kube/kubeconfig.ts';
 import { apiServer, json, kubeconfigOf, list, rollout } from '../../cli/apiServer.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 

@@ -1,17 +1,17 @@
 /** Events leave one after the other until the sink has them; a full queue keeps whoever adds waiting. Time is a list of waits. */
 import { describe, expect, it } from 'vitest';
-import { type Answer, createOutbox } from '../../../server/audit/outbox.ts';
+import { createOutbox, type SinkAnswer } from '../../../server/audit/outbox.ts';
 
-const TAKEN: Answer = { outcome: 'taken' };
-const failed = (why = 'status 503', retryAfterMs?: number): Answer => ({
+const TAKEN: SinkAnswer = { outcome: 'taken' };
+const failed = (why = 'status 503', retryAfterMs?: number): SinkAnswer => ({
   outcome: 'failed',
   why,
   ...(retryAfterMs !== undefined && { retryAfterMs }),
 });
-const refused: Answer = { outcome: 'refused', why: 'status 400' };
+const refused: SinkAnswer = { outcome: 'refused', why: 'status 400' };
 
 /** Answers in turn, the last one again and again. `hold` keeps the sink from answering until `release`. */
-function outboxOf(answers: Answer[], limits = { events: 100, bytes: 1_000_000 }) {
+function outboxOf(answers: SinkAnswer[], limits = { events: 100, bytes: 1_000_000 }) {
   const posted: string[] = [];
   const waits: number[] = [];
   const counts = { sent: 0, failed: 0, dropped: 0 };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { EventRecord } from '../../../api/ports.ts';
 import {
-  type CoreEvent,
   createEventSink,
   type EventsOptions,
   eventOf as namedEvent,
+  type StoredEvent,
 } from '../../../server/events/sink.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -21,7 +21,10 @@ const KEY = Buffer.from('a secret of all replicas');
 const eventOf = (record: EventRecord, taken = 0) => namedEvent(record, KEY, taken);
 
 /** `find`: what is stored; an equal Event where nothing else is said. */
-function sink(create: (event: CoreEvent) => Promise<unknown>, find: EventsOptions['find'] = async () => eventOf(NEWS)) {
+function sink(
+  create: (event: StoredEvent) => Promise<unknown>,
+  find: EventsOptions['find'] = async () => eventOf(NEWS),
+) {
   const drops: string[] = [];
   const warnings: object[] = [];
   const waits: number[] = [];
@@ -120,18 +123,18 @@ describe('recording', () => {
   });
 
   describe('under a name that is taken', () => {
-    const store = (...events: CoreEvent[]) => {
+    const store = (...events: StoredEvent[]) => {
       const stored = new Map(events.map((event) => [event.metadata.name, event]));
       return {
         stored,
-        create: async (event: CoreEvent) => {
+        create: async (event: StoredEvent) => {
           if (stored.has(event.metadata.name)) throw apiError(409);
           stored.set(event.metadata.name, event);
         },
         find: async ({ name }: { name: string }) => stored.get(name),
       };
     };
-    const forged: [string, Partial<CoreEvent>][] = [
+    const forged: [string, Partial<StoredEvent>][] = [
       ['a message', { message: 'nothing to see here' }],
       ['a reason', { reason: 'Other' }],
       ['a type', { type: 'Warning' }],
@@ -171,7 +174,7 @@ describe('recording', () => {
 
     it('that went away before it was compared, is created', async () => {
       let isThere = true;
-      const created: CoreEvent[] = [];
+      const created: StoredEvent[] = [];
       const events = sink(
         async (event) => {
           if (isThere) throw apiError(409);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { Lru } from '../../../server/lru.ts';
 import { parseChallenge, tokenServer } from '../../../server/registry/authorize.ts';
-import { isDigest, parseImage } from '../../../server/registry/image.ts';
+import { isSha256Digest, parseImage } from '../../../server/registry/image.ts';
 import { releaseMetadataOf } from '../../../server/registry/releaseMetadata.ts';
 
 describe('image names', () => {
@@ -43,12 +43,9 @@ describe('image names', () => {
       false,
       false,
     ]);
-    expect([`sha256:${'a'.repeat(64)}`, 'sha256:abc', undefined, `sha512:${'a'.repeat(128)}`].map(isDigest)).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect(
+      [`sha256:${'a'.repeat(64)}`, 'sha256:abc', undefined, `sha512:${'a'.repeat(128)}`].map(isSha256Digest),
+    ).toEqual([true, false, false, false]);
   });
 });
 

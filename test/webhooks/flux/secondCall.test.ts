@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BYPASS_REASON, GATES } from '../../../api/annotations.ts';
+import { BYPASS_REASON, REQUIRED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
@@ -73,7 +73,7 @@ const CHANGES: Record<string, (object: FluxObject) => FluxObject> = {
   'another tag': (object) => withSpec(object, { ref: { tag: '9.9.9' } }),
   'a digest': (object) =>
     withSpec(object, { ref: { ...(object.spec?.ref as object), digest: `sha256:${'0'.repeat(64)}` } }),
-  'a Gate less': (object) => annotate(object, GATES, undefined),
+  'a Gate less': (object) => annotate(object, REQUIRED_GATES, undefined),
   'an owner': (object) => ({
     ...object,
     metadata: { ...object.metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }] },
@@ -88,7 +88,7 @@ const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-con
 const wanted = fc
   .record({ gated: fc.boolean(), managed: fc.boolean(), path: fc.constantFrom('./a', './b') })
   .map(({ gated, managed, path }) => (isSource: boolean) => {
-    const annotations = { ...(gated && { [GATES]: 'a' }) };
+    const annotations = { ...(gated && { [REQUIRED_GATES]: 'a' }) };
     if (isSource) {
       const binding = managed && { 'rollout.kuberik.com/rollout': 'my-app' };
       return ociRepository({ tag: '1.0.0' }, { annotations: { ...annotations, ...binding }, managedFields });
@@ -140,7 +140,7 @@ describe('the validating webhook', () => {
   const open: World = { state: 'opened', versions: ['1.0.0'] };
   const closed: World = { ...open, state: 'closed' };
   const app = kustomization({
-    annotations: { [GATES]: 'a', [SUBSTITUTE_FROM]: 'my-app' },
+    annotations: { [REQUIRED_GATES]: 'a', [SUBSTITUTE_FROM]: 'my-app' },
     substitute: { APP: '1.0.0' },
     spec: { path: './a' },
     managedFields,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate, RolloutGate } from '../../../../api/types.ts';
-import { freezeConcerns, heldText, selectedBy } from '../../../../cli/read/heldObjects.ts';
 import { parseSelector } from '../../../../client/actions/userInput.ts';
 import {
   approveAtGate,
@@ -20,6 +19,7 @@ import {
 } from '../../../../client/actions/writes/rolloutGateWrites.ts';
 import { formatAcceptedRequests } from '../../../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../../../core/gate/gateState.ts';
+import { freezeConcerns, heldText, selectedBy } from '../../../../tools/read/heldObjects.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');

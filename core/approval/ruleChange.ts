@@ -1,0 +1,145 @@
+/**
+ * Changes of who has to approve: of any field of `spec.approvals`, and of the Rollout that a RolloutGate is for.
+ * The webhook records each, and reports it once.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { formatTime, wholeSeconds } from '../kube/time.ts';
+import { MAX_USER } from '../record/record.ts';
+import { boundedLine } from '../text/oneLine.ts';
+import type { ApprovalRecord, FieldChange, RuleChange } from './approvalRecord.ts';
+
+/** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
+export interface Ruled {
+  approvals?: ApprovalRule | undefined;
+  /** A RolloutGate's. */
+  rolloutRef?: { name?: string } | undefined;
+}
+
+/** The most changes in a record; older ones were reported, or flooded by one person. */
+const MAX_CHANGES = 10;
+const MAX_FIELDS = 16;
+const MAX_VALUE = 80;
+const MAX_PROGRESS = 160;
+/**
+ * A change of the last minute is reported even if `status.approvals` says that it was: any writer of the status can
+ * write that.
+ */
+const RECENT_MS = 60_000;
+const REQUIRED = 'approvals.required';
+
+/**
+ * The record after a write.
+ * If approvals are asked for the first time nothing is noted: that is no change of who has to approve.
+ * `progress`: how many approvals there were before, as the status has it.
+ */
+export function withChange(
+  record: ApprovalRecord,
+  spec: Ruled | undefined,
+  before: Ruled | undefined,
+  { by, progress, now }: { by: string; progress: string | undefined; now: EpochMs },
+): ApprovalRecord {
+  const isRuled = before?.approvals || (spec?.approvals && record.changes.length > 0);
+  const fields = isRuled ? changedFields(spec ?? {}, before ?? {}) : [];
+  if (fields.length === 0) return record;
+  const change: RuleChange = {
+    number: (record.changes.at(-1)?.number ?? 0) + 1,
+    by: by.slice(0, MAX_USER),
+    at: wholeSeconds(now),
+    fields,
+    ...(progress && { progress: boundedLine(progress, MAX_PROGRESS) }),
+  };
+  return { ...record, changes: [...record.changes, change].slice(-MAX_CHANGES) };
+}
+
+function changedFields(spec: Ruled, before: Ruled): FieldChange[] {
+  const [after, old] = [valuesOf(spec), valuesOf(before)];
+  const paths = [...new Set([...old.keys(), ...after.keys()])];
+  return paths
+    .filter((path) => (after.get(path) ?? '') !== (old.get(path) ?? ''))
+    .slice(0, MAX_FIELDS)
+    .map((path) => {
+      const [from, to] = [shown(old.get(path)), shown(after.get(path))];
+      return { path, ...(from && { from }), ...(to && { to }) };
+    });
+}
+
+/** Each field by its path from the spec. An empty list is none. */
+function valuesOf({ approvals = {} as ApprovalRule, rolloutRef }: Ruled): Map<string, string> {
+  const rule = Object.entries(approvals).map(([key, value]) => [`approvals.${key}`, textOf(value)] as const);
+  return new Map([['rolloutRef.name', rolloutRef?.name ?? ''], ...rule]);
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'object' ? JSON.stringify(value ?? '') : String(value ?? '');
+}
+
+function shown(text = ''): string {
+  const line = boundedLine(text, MAX_VALUE);
+  return text.length > MAX_VALUE ? `${line}…` : line;
+}
+
+/**
+ * The recorded changes that are not reported yet, each as a Warning; and a change that only the status shows, because
+ * the webhook was down.
+ */
+export function ruleChangeEvents(
+  before: ApprovalsStatus | undefined,
+  required: number | undefined,
+  { changes }: ApprovalRecord,
+  now: EpochMs,
+): NewEvent[] {
+  const isNew = ({ number, at }: RuleChange) =>
+    now - at < RECENT_MS || (before !== undefined && number > (before.changes ?? 0));
+  const fresh = changes.filter(isNew);
+  const isSeen = fresh.some(({ fields }) => fields.some(({ path }) => path === REQUIRED));
+  const [from, to] = [before?.required, required];
+  const unseen = before !== undefined && from !== to && !isSeen;
+  return [...fresh.map(changeEvent), ...(unseen ? [unseenEvent(from, to)] : [])];
+}
+
+function changeEvent({ number, by, at, fields, progress }: RuleChange): NewEvent {
+  const what = fields.map(({ path, from = 'none', to = 'none' }) => `spec.${path} from ${from} to ${to}`).join(', ');
+  const waits = progress ? `; there were ${progress}` : '';
+  return {
+    ...CHANGED,
+    message: `${by} changed ${what} at ${formatTime(at)}${waits}`,
+    about: `${number} ${formatTime(at)}`,
+    order: `a.${String(number).padStart(6, '0')}`,
+  };
+}
+
+function unseenEvent(from: number | undefined, to: number | undefined): NewEvent {
+  const what = `spec.${REQUIRED} changed from ${from ?? 'none'} to ${to ?? 'none'}`;
+  return {
+    ...CHANGED,
+    message: `${what} while the webhook was down: user unknown`,
+    about: `${from} ${to}`,
+    order: 'a',
+  };
+}
+
+/** `what`: `RolloutGate 'prod'`. `by`: undefined if it is not known for sure. */
+export function deletionEvent(
+  what: string,
+  uid: string | undefined,
+  { required }: ApprovalRule,
+  status: ApprovalsStatus | undefined,
+  by: string | undefined,
+): NewEvent {
+  const gate = `${what}, which required ${required === 1 ? '1 approval' : `${required} approvals`}`;
+  const waits = status?.progress ? `; there were ${boundedLine(status.progress, MAX_PROGRESS)}` : '';
+  return {
+    ...CHANGED,
+    message:
+      by === undefined
+        ? `${gate}, was deleted${waits} (user: see the audit log, because callers of the webhook are not authenticated)`
+        : `${by} deleted ${gate}${waits}`,
+    // If two users may have deleted it, both are reported.
+    about: `deleted ${what} ${uid}${by === undefined ? '' : ` ${by}`}`,
+  };
+}
+
+const CHANGED = { type: 'Warning', reason: 'ApprovalsChanged' } as const;

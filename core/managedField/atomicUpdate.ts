@@ -1,0 +1,89 @@
+/** Updates of a tag and of variables that must not be applied one without the other. */
+import { DEPLOYED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
+import { findCondition } from '../kube/conditions.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
+import { deploymentOf, isSameVersion, parseDeployments } from './deployment.ts';
+import { managedFieldsOf } from './managedFields.ts';
+import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
+
+/**
+ * An atomic update of tag and variables.
+ * If one Rollout sets variables of a Kustomization and the OCIRepository that it applies, the variables follow what the
+ * OCIRepository has fetched, and not the Rollout: manifests of one version are never applied with the variable of
+ * another. Three parts (ADR 26):
+ *
+ * - the variables change when the source has fetched the deployment, in one write (setManagedFields.ts);
+ * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables
+ *   (core/suspension/suspension.ts), unless the source cannot fetch: then the Kustomization continues with its
+ *   current artifact;
+ * - the API server's policy refuses an attempt at any other artifact than the annotation ARTIFACT allows, whatever the
+ *   order in which caches learn of it (manifests/policies/whole-versions.yaml), and any attempt by a controller that
+ *   has not seen the suspension yet: with that comes a request to reconcile, which it echoes (setManagedFields.ts).
+ */
+export interface AtomicUpdate {
+  /** The Rollout that manages both. */
+  rollout: string;
+  /** What it has deployed. */
+  head?: DeploymentRef;
+  /** What the source has fetched of it: the variables follow this. */
+  fetched?: DeploymentRef;
+  /** What the source is fetching: the Kustomization is suspended until it has it. */
+  awaits?: DeploymentRef;
+  /**
+   * Why the source does not fetch what the Rollout has deployed: the Kustomization continues with its current artifact.
+   */
+  stuck?: string;
+  /** The tag whose artifact may be applied; undefined while the variables stay as they are: so does the tag. */
+  artifact?: string;
+}
+
+/**
+ * undefined if no Rollout manages both, or Git sets the fields.
+ * @param fields the managed fields of the Kustomization
+ * @param source what its `spec.sourceRef` names, in the same namespace; at most one Rollout owns its tag
+ */
+export function atomicUpdate(
+  fields: readonly ManagedField[],
+  rollouts: ReadonlyMap<string, Rollout>,
+  source: FluxObject | undefined,
+): AtomicUpdate | undefined {
+  const owner = source && managedFieldsOf(source).fields.find((field) => field.variable === undefined)?.rollout;
+  if (!owner || !fields.some((field) => field.rollout === owner) || writeBackName(rollouts.get(owner)))
+    return undefined;
+  const carried = parseDeployments(source.metadata.annotations?.[DEPLOYED]).find(({ rollout }) => rollout === owner);
+  const head = deploymentOf(rollouts.get(owner));
+  const isFetched = carried && isOfTag(fetchedRevision(source), carried.version);
+  const update: AtomicUpdate = { rollout: owner, ...(head && { head }), ...(isFetched && { fetched: carried }) };
+  if (isFetched) update.artifact = carried.version;
+  else if (!carried && !head) update.artifact = artifactBefore(source);
+  if (!head || (isFetched && isSameVersion(carried, head))) return update;
+  const stuck = whyStuck(source, head);
+  return { ...update, ...(stuck === undefined ? { awaits: head } : { stuck }) };
+}
+
+/** OCI distribution specification. */
+const MAX_TAG = 128;
+
+/**
+ * The tag that an object not seen together with its source may go on with, of `<tag>@<digest>`; empty, which allows no
+ * artifact, if nothing is fetched.
+ */
+export function artifactBefore(source: FluxObject | undefined): string {
+  const tag = (source && storedRevision(source))?.split('@', 1)[0] ?? '';
+  return tag.length <= MAX_TAG ? tag : '';
+}
+
+/** Why it may be a long time until the source has the deployment, or for ever; undefined if it is about to fetch it. */
+function whyStuck(source: FluxObject, head: DeploymentRef): string | undefined {
+  const { metadata, spec, status } = source;
+  if (metadata.deletionTimestamp) return 'is being deleted';
+  if (spec?.suspend === true) return 'is suspended';
+  const tag = (spec?.ref as { tag?: unknown } | undefined)?.tag;
+  if (tag !== head.version) return undefined;
+  const failed = findCondition(status?.conditions, 'FetchFailed') ?? findCondition(status?.conditions, 'Ready');
+  const isAboutThis = failed?.observedGeneration === metadata.generation;
+  const isFailure = failed?.type === 'FetchFailed' ? failed.status === 'True' : failed?.status === 'False';
+  return isAboutThis && isFailure ? `cannot fetch it (${failed?.reason})` : undefined;
+}

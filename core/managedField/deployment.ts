@@ -1,0 +1,85 @@
+/**
+ * The annotation `rollout.kuberik.com/deployed`: `<rollout>=<id>/<version>/<uid>`, several joined with `,`, sorted by
+ * Rollout. The version is percent-encoded, since a hand-written history may contain anything.
+ * `/git` follows if Git sets the field (spec.writeBack), so that it stays free when the Rollout is gone.
+ */
+import { FORCE_DEPLOY } from '../../api/annotations.ts';
+import type { DeploymentRef, Rollout } from '../../api/types.ts';
+import { tagWord } from '../kube/tag.ts';
+import { type Expanded, nameWord, shell } from '../text/shell.ts';
+
+const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]*)\/([A-Za-z0-9-]+)(?:\/git)?$/;
+const BY_GIT = '/git';
+
+/** @param byGit the Rollouts whose fields Git sets */
+export function formatDeployments(deployments: readonly DeploymentRef[], byGit?: ReadonlySet<string>): string {
+  return [...deployments]
+    .sort((a, b) => (a.rollout < b.rollout ? -1 : 1))
+    .map(({ rollout, id, version, uid }) => {
+      const entry = `${rollout}=${id}/${encodeURIComponent(version)}/${uid}`;
+      return byGit?.has(rollout) ? `${entry}${BY_GIT}` : entry;
+    })
+    .join(',');
+}
+
+/** The Rollouts in such an annotation whose fields Git sets. */
+export function setByGit(text: string | undefined): ReadonlySet<string> {
+  const entries = text?.split(',').filter((entry) => entry.endsWith(BY_GIT)) ?? [];
+  return new Set(entries.map((entry) => entry.slice(0, entry.indexOf('='))));
+}
+
+/** Entries that do not parse are left out. */
+export function parseDeployments(text: string | undefined): DeploymentRef[] {
+  if (!text) return [];
+  return text.split(',').flatMap((part) => {
+    const [, rollout, id, version, uid] = ENTRY.exec(part) ?? [];
+    if (rollout === undefined) return [];
+    try {
+      return [{ rollout, id: Number(id), version: decodeURIComponent(version!), uid: uid! }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/**
+ * The newest stored deployment of a Rollout, which Flux objects follow; `back` 1 is the one before it, and so on.
+ * undefined if the Rollout has deployed nothing.
+ */
+export function deploymentOf(rollout: Rollout | undefined, back = 0): DeploymentRef | undefined {
+  const entry = rollout?.status?.history?.[back];
+  const tag = entry?.version?.tag;
+  if (!rollout || !entry || typeof tag !== 'string' || tag === '') return undefined;
+  return { rollout: rollout.metadata.name ?? '', id: entry.id ?? 0, version: tag, uid: rollout.metadata.uid ?? '' };
+}
+
+/** The newest deployment of this version. */
+export function deploymentWith(rollout: Rollout, version: string): DeploymentRef | undefined {
+  const back = rollout.status?.history?.findIndex((entry) => entry.version?.tag === version) ?? -1;
+  return back < 0 ? undefined : deploymentOf(rollout, back);
+}
+
+/** Deploys this value; `more`: further annotations. */
+export function forceDeployCommand(
+  namespace: string | undefined,
+  rollout: string,
+  value: string | undefined,
+  more: Expanded = { expanded: '' },
+): string {
+  return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite rollout/${nameWord(rollout)} ${FORCE_DEPLOY}=${tagWord(value)}${more}`;
+}
+
+/** Whether both are one deployment of one Rollout. */
+export function isSameDeployment(a: DeploymentRef, b: DeploymentRef): boolean {
+  return a.rollout === b.rollout && a.id === b.id && a.uid === b.uid;
+}
+
+/** Whether both are one deployment and name one version: a hand-written annotation may name another one. */
+export function isSameVersion(a: DeploymentRef, b: DeploymentRef): boolean {
+  return isSameDeployment(a, b) && a.version === b.version;
+}
+
+/** The text for messages: `my-app 1.1.0 (7)`. */
+export function deploymentText(deployment: { rollout: string; version?: string; id?: number }): string {
+  return `${deployment.rollout} ${deployment.version ?? ''} (${deployment.id ?? 0})`;
+}

@@ -1,0 +1,234 @@
+/**
+ * The managed fields of a Flux object, and the annotations that bind them to Rollouts. docs/rollouts.md has their
+ * table.
+ */
+import { BOUND_ROLLOUT, ROLLOUT_PREFIX, SUBSTITUTE, SUBSTITUTE_FROM } from '../../api/annotations.ts';
+import type { FluxObject, SourceRef } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ManagedField } from '../../api/types.ts';
+import { childOf, isMap } from '../kube/json.ts';
+import { splitNames } from '../kube/names.ts';
+import { gainsOwner } from '../kube/ownerReferences.ts';
+import { LIMITS } from '../limits.ts';
+
+interface ManagedFields {
+  /** One per field, sorted by variable. A field that two Rollouts claim is not managed: it is a problem. */
+  fields: ManagedField[];
+  /**
+   * The Rollout of a HelmRelease.
+   * It has no managed field: its chart comes from an OCIRepository that the same Rollout manages.
+   */
+  follows?: string;
+  /** What is wrong with the annotations, a sentence each. */
+  problems: string[];
+  /** The annotations name more Rollouts or variables than one object may have: it counts as behind a closed gate. */
+  tooMany?: true;
+}
+
+/** Flux: names that envsubst accepts. */
+const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
+const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+const MAX_OBJECT_NAME = 253;
+/** Each goes into a condition. */
+const MAX_PROBLEMS = 20;
+const MAX_QUOTE = 300;
+
+type Annotated = Pick<KubeObject, 'kind' | 'metadata'> & { spec?: Record<string, unknown> | undefined };
+
+interface Claim {
+  annotation: string;
+  rollouts: string;
+  variable?: string;
+}
+
+/** The metadata is enough for all but some of the problems. */
+export function managedFieldsOf(object: Annotated): ManagedFields {
+  const annotations = object.metadata?.annotations ?? {};
+  const problems: string[] = [];
+  if (object.kind === KINDS.HelmRelease.kind) return followed(object, problems);
+  let claims: Claim[] = [];
+  if (object.kind === 'Kustomization') claims = substituteClaims(annotations, problems);
+  else if (object.kind === 'OCIRepository') claims = rolloutClaims(annotations);
+  else if (BOUND_ROLLOUT in annotations)
+    problems.push(`${BOUND_ROLLOUT} has no effect on a ${object.kind}: a Rollout manages no field of it`);
+  const all = settle(claims, problems, 'spec.ref.tag');
+  const fields = limit(all, problems);
+  return { fields, problems: problems.slice(0, MAX_PROBLEMS), ...(fields.length < all.length && { tooMany: true }) };
+}
+
+/** Names of the Rollouts that own fields of the object, and of the one that it follows. */
+export function boundRollouts(object: Annotated): string[] {
+  const { fields, follows } = managedFieldsOf(object);
+  return [...new Set([...fields.map(({ rollout }) => rollout), ...(follows === undefined ? [] : [follows])])];
+}
+
+function followed({ metadata, spec }: Annotated, problems: string[]): ManagedFields {
+  const [claim] = settle(rolloutClaims(metadata?.annotations ?? {}), problems, 'the chart');
+  const ref = spec?.chartRef as SourceRef | undefined;
+  const isKnown = ref?.kind === 'OCIRepository' && (ref.namespace ?? metadata.namespace) === metadata.namespace;
+  if (claim && spec && !isKnown) {
+    problems.push(`${BOUND_ROLLOUT} on a HelmRelease needs a spec.chartRef to an OCIRepository of its namespace`);
+  }
+  return { fields: [], ...(claim && { follows: claim.rollout }), problems: problems.slice(0, MAX_PROBLEMS) };
+}
+
+/** The path of the managed field, from the object's root. */
+export function fieldPath(field: ManagedField): string[] {
+  return field.variable === undefined ? ['spec', 'ref', 'tag'] : ['spec', 'postBuild', 'substitute', field.variable];
+}
+
+/**
+ * The Rollouts that the object leaves in this write: they lose a field of it, which is no longer claimed, handed over,
+ * or claimed by a second Rollout; or it no longer follows them.
+ * An object that is deleted (undefined) leaves all of its Rollouts, and so does one that gets an owner reference with
+ * which the garbage collector may delete it: it could be created again without them.
+ */
+export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObject): string[] {
+  const stays = object && !gainsOwner(object, oldObject);
+  const kept = new Set(stays ? ties(object).map(({ key }) => key) : []);
+  const lost = ties(oldObject).filter(({ key }) => !kept.has(key));
+  return [...new Set(lost.map(({ rollout }) => rollout))];
+}
+
+/** What binds the object to Rollouts: each managed field, and the Rollout that it follows. */
+function ties(object: FluxObject): { rollout: string; key: string }[] {
+  const { fields, follows } = managedFieldsOf(object);
+  const managed = fields.map((field) => ({ rollout: field.rollout, key: fieldKey(field) }));
+  return follows === undefined ? managed : [...managed, { rollout: follows, key: follows }];
+}
+
+/** Identifies a field together with its Rollout. */
+export function fieldKey(field: ManagedField): string {
+  return [field.rollout, ...fieldPath(field)].join(' ');
+}
+
+function rolloutClaims(annotations: Record<string, string>): Claim[] {
+  const rollouts = annotations[BOUND_ROLLOUT];
+  return rollouts === undefined ? [] : [{ annotation: BOUND_ROLLOUT, rollouts }];
+}
+
+function substituteClaims(annotations: Record<string, string>, problems: string[]): Claim[] {
+  const claims: Claim[] = [];
+  for (const [annotation, rollouts] of Object.entries(annotations)) {
+    const variable = annotation.startsWith(ROLLOUT_PREFIX) ? SUBSTITUTE_FROM.exec(annotation)?.[1] : undefined;
+    if (variable !== undefined) claims.push({ annotation, rollouts, variable });
+  }
+  const rollouts = annotations[BOUND_ROLLOUT];
+  const variable = annotations[SUBSTITUTE];
+  if (rollouts !== undefined && variable !== undefined) claims.push({ annotation: BOUND_ROLLOUT, rollouts, variable });
+  else if (rollouts !== undefined)
+    problems.push(`${BOUND_ROLLOUT} does nothing on a Kustomization without ${SUBSTITUTE}`);
+  else if (variable !== undefined) problems.push(`${SUBSTITUTE} does nothing without ${BOUND_ROLLOUT}`);
+  return claims.filter((claim) => {
+    if (VARIABLE.test(claim.variable!)) return true;
+    problems.push(
+      `${claim.annotation}: '${claim.variable}' is not a variable that Flux substitutes (letters, digits, _)`,
+    );
+    return false;
+  });
+}
+
+/** One Rollout per field, or none. `unnamed`: what is claimed if no variable is. */
+function settle(claims: Claim[], problems: string[], unnamed: string): ManagedField[] {
+  const claimed = new Map<string, Set<string>>();
+  for (const { annotation, rollouts, variable = '' } of claims) {
+    const names = splitNames(rollouts) ?? [];
+    const illegal = names.filter((name) => !isObjectName(name));
+    for (const name of illegal) problems.push(`${annotation}: '${cut(name)}' is not the name of a Rollout`);
+    if (names.length === 0) {
+      problems.push(`${annotation} has more than ${LIMITS.namesInAnnotation} names: the field is not changed`);
+    }
+    // An illegal claim is still a claim: the field is left alone, not given to the other claimant.
+    const isIllegal = illegal.length > 0 || names.length === 0;
+    claimed.set(variable, new Set([...(claimed.get(variable) ?? []), ...names, ...(isIllegal ? [''] : [])]));
+  }
+  const fields: ManagedField[] = [];
+  for (const [variable, rollouts] of [...claimed].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (rollouts.has('')) continue;
+    const [rollout, ...others] = [...rollouts].sort();
+    if (others.length === 0) fields.push({ rollout: rollout!, ...(variable !== '' && { variable }) });
+    else {
+      const names = cut([rollout, ...others].join(' and '));
+      problems.push(`${variable || unnamed} is claimed by Rollouts ${names}: none of them sets it`);
+    }
+  }
+  return fields;
+}
+
+function limit(fields: ManagedField[], problems: string[]): ManagedField[] {
+  const rollouts = new Set([...new Set(fields.map((field) => field.rollout))].slice(0, LIMITS.boundRollouts));
+  const kept = fields.filter((field) => rollouts.has(field.rollout));
+  if (kept.length < fields.length)
+    problems.unshift(`the object names more than ${LIMITS.boundRollouts} Rollouts: the others are ignored`);
+  if (kept.length > LIMITS.managedFields)
+    problems.unshift(`the object has more than ${LIMITS.managedFields} managed variables: the others are ignored`);
+  return kept.slice(0, LIMITS.managedFields);
+}
+
+/** Length first: the pattern takes quadratic time, and an annotation may have 256 kB. */
+function isObjectName(name: string): boolean {
+  return name.length <= MAX_OBJECT_NAME && OBJECT_NAME.test(name);
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_QUOTE ? text : `${text.slice(0, MAX_QUOTE)}…`;
+}
+
+// The managed fields themselves. Objects go in and come out; nothing is changed in place.
+
+/**
+ * source-controller prefers these to `spec.ref.tag`, in this order; with one of them, a managed tag would have no
+ * effect.
+ */
+const STRONGER_THAN_TAG = ['digest', 'semver'] as const;
+
+type Json = Record<string, unknown>;
+
+/** The value the object has for the field, undefined when it has none (or none that is text). */
+export function readManagedField(object: FluxObject, field: ManagedField): string | undefined {
+  const value = fieldPath(field).reduce<unknown>(childOf, object);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** `digest`, `semver`: the fields that Flux prefers to the managed tag. */
+export function strongerRefs(object: FluxObject, field: ManagedField): string[] {
+  const ref = object.spec?.ref;
+  if (field.variable !== undefined || !isMap(ref)) return [];
+  return STRONGER_THAN_TAG.filter((key) => ref[key] !== undefined);
+}
+
+/**
+ * The object with the fields set to these values (undefined: without it) and nothing else changed, but that a managed
+ * tag loses what is stronger than it. The same object when it is so already.
+ * All managed fields of one object have one parent.
+ */
+export function writeManagedFields<T extends FluxObject>(
+  object: T,
+  values: readonly [ManagedField, string | undefined][],
+): T {
+  const without = new Set<string>();
+  const set = new Map<string, string>();
+  for (const [field, value] of values) {
+    const key = fieldPath(field).at(-1)!;
+    if (value !== undefined) for (const stronger of strongerRefs(object, field)) without.add(stronger);
+    if (readManagedField(object, field) === value) continue;
+    if (value === undefined) without.add(key);
+    else set.set(key, value);
+  }
+  if (without.size === 0 && set.size === 0) return object;
+  return update(object as unknown as Json, fieldPath(values[0]![0]).slice(0, -1), set, without) as unknown as T;
+}
+
+/** An absent parent is created; one that is not a map is left for the schema to refuse. */
+function update(at: Json, [key, ...rest]: string[], set: Map<string, string>, without: Set<string>): Json {
+  if (key === undefined) {
+    const kept = Object.entries(at).filter(([name]) => !without.has(name));
+    return { ...Object.fromEntries(kept), ...Object.fromEntries(set) };
+  }
+  const child = Object.hasOwn(at, key) ? at[key] : undefined;
+  if (child === undefined || child === null) {
+    return set.size === 0 ? at : { ...at, [key]: update({}, rest, set, without) };
+  }
+  return isMap(child) ? { ...at, [key]: update(child, rest, set, without) } : at;
+}

@@ -1,0 +1,72 @@
+/**
+ * Who pinned a Rollout or removed its pin, and who set a Gate's calendar, when and why: JSON in annotations that only
+ * the webhook writes.
+ */
+import { DEPLOY_MESSAGE, PIN_RECORD, REASON, SCHEDULED_BY } from '../../api/annotations.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
+import { sameJson } from '../kube/json.ts';
+import { type ChangedBy, changedBy, changedByOf, type Entry, parseRecord, stored, textsOf } from './record.ts';
+
+export interface ScheduledBy extends Omit<ChangedBy, 'at'> {
+  /** RFC 3339. */
+  at: string;
+}
+
+interface PinRecord extends ScheduledBy {
+  /** The pinned version; absent if the pin was removed. */
+  version?: string;
+  /** The version of the pin that was removed. */
+  from?: string;
+}
+
+/** Longer than any record of the webhook. */
+const MAX_LENGTH = 8192;
+/** The length of a tag. */
+const MAX_VERSION = 128;
+
+/** The text of the annotation PIN_RECORD after a write by `user`; undefined if there was never a pin. */
+export function notedPin(
+  rollout: Rollout,
+  before: Rollout | undefined,
+  user: string,
+  now: EpochMs,
+): string | undefined {
+  const [wanted, old] = [rollout.spec?.wantedVersion || undefined, before?.spec?.wantedVersion || undefined];
+  const known = before?.metadata.annotations?.[PIN_RECORD];
+  if (wanted === old) return parse(known) && known;
+  const { annotations } = rollout.metadata;
+  const fresh = (key: string) =>
+    annotations?.[key] === before?.metadata.annotations?.[key] ? undefined : annotations?.[key];
+  const version = wanted ? { version: wanted.slice(0, MAX_VERSION) } : { from: old?.slice(0, MAX_VERSION) ?? '' };
+  const reason = (wanted && fresh(DEPLOY_MESSAGE)) || fresh(REASON);
+  return JSON.stringify({ ...version, ...stored(changedBy(user, reason, now)) });
+}
+
+/** The record of a Rollout's pin, or of its removal; undefined if it concerns another pin than the Rollout has. */
+export function pinRecordOf({ metadata, spec }: Rollout): PinRecord | undefined {
+  const record = parse(metadata.annotations?.[PIN_RECORD]);
+  return record?.version === (spec?.wantedVersion || undefined) ? record : undefined;
+}
+
+/** The text of the annotation SCHEDULED_BY after a write by `user`; undefined for a Gate without a calendar. */
+export function notedSchedule(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string | undefined {
+  const { schedule } = gate.spec;
+  if (!schedule) return undefined;
+  const known = old?.metadata.annotations?.[SCHEDULED_BY];
+  if (old && sameJson(schedule, old.spec.schedule)) return parse(known) && known;
+  const given = gate.metadata.annotations?.[REASON];
+  const reason = given === old?.metadata.annotations?.[REASON] ? undefined : given;
+  return JSON.stringify(stored(changedBy(user, reason, now)));
+}
+
+export function scheduledBy({ metadata, spec }: Gate): ScheduledBy | undefined {
+  return spec.schedule && parse(metadata.annotations?.[SCHEDULED_BY]);
+}
+
+/** A record; undefined for a text that the webhook didn't write. */
+function parse(text: string | undefined): PinRecord | undefined {
+  const entry = parseRecord(text, MAX_LENGTH) as Entry;
+  const signature = changedByOf(entry);
+  return signature && { ...textsOf(entry, 'version', 'from'), ...stored(signature) };
+}

@@ -1,0 +1,56 @@
+/**
+ * Who made a change, when and why: what all records have in common that only the webhook writes, as JSON in
+ * annotations.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
+import { boundedLine } from '../text/oneLine.ts';
+
+export interface ChangedBy {
+  /** The authenticated user. */
+  by: string;
+  /** In whole seconds. */
+  at: EpochMs;
+  reason?: string;
+}
+
+/** The longest user name that may approve. */
+export const MAX_USER = 256;
+/** Characters of a reason; the rest is cut. */
+export const MAX_REASON = 256;
+
+export function changedBy(user: string, reason: string | undefined, now: EpochMs): ChangedBy {
+  const text = boundedLine(reason ?? '', MAX_REASON);
+  return { by: boundedLine(user, MAX_USER), at: wholeSeconds(now), ...(text && { reason: text }) };
+}
+
+/** The entry as it is stored: with its time as text. */
+export function stored<T extends { at: EpochMs }>(entry: T): Omit<T, 'at'> & { at: string } {
+  return { ...entry, at: formatTime(entry.at) };
+}
+
+/** The value of a record; undefined for text that is no JSON, or longer than any record of the webhook. */
+export function parseRecord(text: string | undefined, maxLength: number): unknown {
+  if (!text || text.length > maxLength) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export type Entry = Record<string, unknown> | null | undefined;
+
+/** undefined for an entry that the webhook didn't write: it counts as none. */
+export function changedByOf(entry: Entry): ChangedBy | undefined {
+  const { by, at } = entry ?? {};
+  const time = parseTime(typeof at === 'string' ? at : undefined);
+  if (typeof by !== 'string' || time === undefined) return undefined;
+  return { by, at: time, ...textsOf(entry, 'reason') };
+}
+
+/** The listed fields that are strings. */
+export function textsOf<Name extends string>(entry: Entry, ...names: Name[]): Partial<Record<Name, string>> {
+  const texts = names.filter((name) => typeof entry?.[name] === 'string').map((name) => [name, entry![name]]);
+  return Object.fromEntries(texts) as Partial<Record<Name, string>>;
+}

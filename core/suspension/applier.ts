@@ -1,0 +1,235 @@
+/**
+ * The Kustomization that applies a Flux object, and what it has done since the gates of that object opened.
+ * A suspended object is resumed in its applier's next apply, so that the new spec and the new artifact take effect
+ * together (docs/facts.md, F4).
+ *
+ * A hook can annotate only its own object: the child's FluxBinding carries a label with its applier's name while it
+ * waits, the applier's decorator relates the bindings with that label and annotates the applier.
+ * What the applier then does comes back in the binding's status.
+ */
+import {
+  GATE_STATE,
+  KUSTOMIZATION_NAME_LABEL,
+  KUSTOMIZATION_NAMESPACE_LABEL,
+  RECONCILE_REQUESTED_AT,
+} from '../../api/annotations.ts';
+import { READY } from '../../api/conditions.ts';
+import type { FluxObject, KustomizationStatus } from '../../api/flux.ts';
+import { governedKindOf } from '../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBinding, FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
+import { findCondition } from '../kube/conditions.ts';
+import { groupOf, labelValue } from '../kube/names.ts';
+import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
+import { managedFieldsOf } from '../managedField/managedFields.ts';
+import { parseState } from './stateAnnotation.ts';
+
+export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
+type ApplierState = Pick<Awaits, 'state' | 'reason'>;
+
+/** How long an object waits for a Kustomization that cannot apply it, before it is resumed without it. */
+const PATIENCE_MS = 120_000;
+
+/** Reason of the state Missing if the applier exists. */
+export const NOT_LISTED = 'NotInInventory';
+
+/** Reasons of Ready=False for what Flux does after it has applied everything. */
+const AFTER_THE_APPLY = new Set(['PruneFailed', 'HealthCheckFailed', 'HealthCheckCanceled']);
+
+export function objectKeyOf({ apiVersion, kind, metadata: { namespace = '', name = '' } }: FluxObject): ObjectKey {
+  return { apiVersion, kind, namespace, name };
+}
+
+/** The applier, by the object's labels. None for an object that applies itself: it could never resume itself. */
+export function applierOf(object: FluxObject): NamespacedName | undefined {
+  const name = object.metadata.labels?.[KUSTOMIZATION_NAME_LABEL];
+  const namespace = object.metadata.labels?.[KUSTOMIZATION_NAMESPACE_LABEL] ?? object.metadata.namespace ?? '';
+  if (!name) return undefined;
+  const isItself =
+    object.kind === 'Kustomization' && object.metadata.name === name && object.metadata.namespace === namespace;
+  return isItself ? undefined : { namespace, name };
+}
+
+/** What names an object in an inventory. */
+export interface ObjectKey extends NamespacedName {
+  apiVersion: string;
+  kind: string;
+}
+
+/**
+ * Whether the Kustomization applies the object, by its inventory; undefined while it has none.
+ * The labels that name an applier are anybody's to write: of another namespace only an inventory is believed, which
+ * Flux alone writes.
+ */
+export function applies(applier: FluxObject, { namespace, name, apiVersion, kind }: ObjectKey): boolean | undefined {
+  const entries = (applier.status as KustomizationStatus | undefined)?.inventory?.entries;
+  if (!entries) return applier.metadata.namespace === namespace ? undefined : false;
+  const id = [namespace, name, groupOf(apiVersion), kind].join('_');
+  return entries.some((entry) => entry.id === id);
+}
+
+/**
+ * `since` is when the object began to wait. A Kustomization that waits for its own applier will apply; one that is
+ * suspended by a person or by a closed gate may not for weeks.
+ */
+export function applierState(
+  applier: FluxObject | undefined,
+  applied: ObjectKey,
+  since: EpochMs,
+  now: EpochMs,
+): ApplierState {
+  if (!applier) return { state: 'Missing' };
+  if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
+  const found = stateOf(applier, since, now);
+  // It will not apply what is not in its inventory; if an apply was requested and is done, that is known at once.
+  const isComing = found.state === 'Done' || applies(applier, applied) !== false;
+  return isComing ? found : { state: 'Missing', reason: NOT_LISTED };
+}
+
+function stateOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
+  if (applier.spec?.suspend === true) {
+    const state = parseState(applier.metadata.annotations?.[GATE_STATE]);
+    return { state: state?.is === 'opening' ? 'Asked' : 'Suspended' };
+  }
+  const ready = findCondition(applier.status?.conditions, READY);
+  const reason = ready?.reason ?? '';
+  const hasApplied = ready?.status === 'True' || (ready?.status === 'False' && AFTER_THE_APPLY.has(reason));
+  if (ready?.status === 'False' && !hasApplied) return { state: 'Failing', reason };
+  // A suspended one marks a request as handled and keeps its old Ready; a new spec shows in the generation.
+  const isCurrent = ready?.observedGeneration === applier.metadata.generation;
+  return { state: hasApplied && isCurrent && hasReconciled(applier, since, now) ? 'Done' : 'Asked' };
+}
+
+/**
+ * When an object is resumed without its applier, which is in this state since `from`; undefined: not while it stays in
+ * it.
+ */
+export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | undefined {
+  if (state === 'Done' || state === 'Deleting') return from;
+  return state === 'Missing' || state === 'Suspended' ? from + PATIENCE_MS : undefined;
+}
+
+// Flux's annotation `reconcile.fluxcd.io/requestedAt`, and its echo `status.lastHandledReconcileAt`.
+
+/**
+ * Whether a reconciliation that was requested at `since` or later has started and ended, successfully or not: Flux
+ * echoes the request at the end, and the one it had seen at the beginning.
+ * It counts by its own time, and only up to `now`: the requester's clock may be ahead.
+ */
+function hasReconciled(object: FluxObject, since: EpochMs, now: EpochMs): boolean {
+  const handled = object.status?.lastHandledReconcileAt;
+  const last = typeof handled === 'string' ? parseTime(handled) : undefined;
+  return !isOutstanding(object) && last !== undefined && last >= since && last <= now;
+}
+
+/**
+ * The value for the applier's annotation: the instant of the newest opening, so that two requests are one. undefined
+ * when no object waits, or if an apply after that instant was requested already.
+ * A request that is not handled yet ends in another call of this, so many openings cost one request per apply.
+ */
+export function reconcileRequest(
+  applier: FluxObject,
+  bindings: readonly FluxBinding[],
+  now: EpochMs,
+): string | undefined {
+  const openings = bindings.flatMap(({ spec }) => parseTime(spec?.awaits?.since) ?? []);
+  if (openings.length === 0 || isOutstanding(applier)) return undefined;
+  const newest = Math.max(...openings);
+  return hasReconciled(applier, newest, now) ? undefined : formatInstant(newest);
+}
+
+function isOutstanding({ metadata, status }: FluxObject): boolean {
+  const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
+  return requested !== undefined && requested !== status?.lastHandledReconcileAt;
+}
+
+/** Value of RESUME_LABEL for a Kustomization. */
+export function resumeLabel({ namespace, name }: NamespacedName): string {
+  return labelValue(`${namespace}.${name}`);
+}
+
+/**
+ * How many objects request an apply of the same applier at once: one apply resumes all of them, and each is sent with
+ * it to its hook.
+ */
+export const MAX_REQUESTING = 10;
+
+/** Whether an object that waits for this Kustomization may request its apply. */
+export function mayRequestApply(applier: FluxObject | undefined, applied: ObjectKey): boolean {
+  return applier !== undefined && applies(applier, applied) !== false;
+}
+
+/** The applier that the object waits for, and since when; undefined when it waits for none. */
+export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
+  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const applier = applierOf(object);
+  return state?.is === 'opening' && applier ? { ...applier, since: formatInstant(state.since) } : undefined;
+}
+
+/**
+ * The wait for the applier, for the binding's status.
+ * A running attempt does not hide that the last one failed: a retry changes nothing.
+ */
+export function awaitsOf(
+  awaited: FluxBindingSpec['awaits'],
+  before: Awaits | undefined,
+  applier: FluxObject | undefined,
+  applied: ObjectKey,
+  now: EpochMs,
+): Awaits | undefined {
+  if (!awaited) return undefined;
+  const same = isAbout(before, awaited) ? before : undefined;
+  const found = applierState(applier, applied, parseTime(awaited.since) ?? now, now);
+  if (same?.state === 'Failing' && found.state === 'Asked') return same;
+  const stateSince = same?.state === found.state ? same.stateSince : formatInstant(now);
+  return { ...awaited, ...found, stateSince };
+}
+
+/** What the binding reports of the very wait that the object is in; undefined before that report. */
+export function currentAwaits(object: FluxObject, status: FluxBindingStatus | undefined): Awaits | undefined {
+  const awaited = awaitedApply(object);
+  return awaited && isAbout(status?.awaits, awaited) ? status?.awaits : undefined;
+}
+
+/** When an object that waits so is resumed without its applier; undefined while that is not to be expected. */
+export function resumedAloneAt(awaits: Awaits | undefined): EpochMs | undefined {
+  const from = parseTime(awaits?.stateSince);
+  return awaits && from !== undefined ? waitEnds(awaits, from) : undefined;
+}
+
+/** `until Kustomization flux-system/apps applies it again; its last attempt failed: BuildFailed` */
+export function awaitsText(awaits: Awaits): string {
+  const { namespace, name, since, state, reason } = awaits;
+  const text = `until Kustomization ${namespace}/${name} applies it again`;
+  const end = resumedAloneAt(awaits);
+  const alone = end === undefined ? '' : `resumed without it at ${formatTime(end)}`;
+  if (state === 'Failing') return `${text}; its last attempt failed: ${reason}`;
+  if (state === 'Suspended') return `${text}, which is suspended; ${alone}`;
+  if (reason === NOT_LISTED) return `${text}, which does not list it in its inventory; ${alone}`;
+  if (state === 'Missing') return `${text}, which does not exist; ${alone}`;
+  if (state === 'Deleting') return `${text}, which is being deleted; ${alone}`;
+  if (state === 'Done') return `${text}; it has applied everything since the opening, but not this object; ${alone}`;
+  return `${text}, as requested at ${since}`;
+}
+
+/**
+ * Whether a Kustomization relates the bindings that wait for it.
+ * Not all do: each change of any binding is matched against every one that does.
+ * Its inventory says what it applies; without one that has a managed field is a leaf, as a rule.
+ * If this answer is wrong (it is cached by generation), the object waits for the applier's next apply without asking
+ * for it.
+ */
+export function mayApplyFluxObjects(object: FluxObject): boolean {
+  if (object.kind !== 'Kustomization') return false;
+  const inventory = (object.status as KustomizationStatus | undefined)?.inventory?.entries ?? [];
+  if (inventory.length === 0) return managedFieldsOf(object).fields.length === 0;
+  // `<namespace>_<name>_<group>_<kind>`
+  return inventory.some(({ id }) => {
+    const [, , group, kind] = id.split('_');
+    return governedKindOf(group ?? '', kind ?? '') !== undefined;
+  });
+}
+
+function isAbout(awaits: Awaits | undefined, { namespace, name, since }: NamespacedName & { since: string }): boolean {
+  return awaits?.namespace === namespace && awaits.name === name && awaits.since === since;
+}

@@ -1,0 +1,79 @@
+/**
+ * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its gates (see hooks/gateLabelsHook.ts), and
+ * writes their status: whether they pass, and which approvals were given.
+ */
+import { APPROVALS, ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
+import { KINDS, ROLLOUTS } from '../api/kinds.ts';
+import type { DecoratorRequest, DecoratorResponse } from '../api/metacontroller.ts';
+import type { HookCall } from '../api/ports.ts';
+import type { Rollout, RolloutGate } from '../api/types.ts';
+import { parseApprovals } from '../core/approval/approvalRecord.ts';
+import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
+import { setCondition } from '../core/kube/conditions.ts';
+import { eventRecord } from '../core/kube/events.ts';
+import { sameJson } from '../core/kube/json.ts';
+import { identityOf, labelValue } from '../core/kube/names.ts';
+import { objectAt } from '../core/kube/objectMap.ts';
+import { rolloutGateReady } from '../core/rollout/evaluation/rolloutGates.ts';
+import { backgroundInStatus } from '../core/rollout/evaluation/versionApprovals.ts';
+import { repairedLabels } from './gateLabelsHook.ts';
+import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from './hook.ts';
+
+export const rolloutGateHook: DecoratorHook = {
+  /** Who has asked for what, and what waits. Nothing for a gate that asks for no approvals. */
+  async customize({ parent }) {
+    const { metadata, spec } = parent as unknown as RolloutGate;
+    const name = spec?.rolloutRef?.name;
+    if (!spec?.approvals || !name) return { relatedResources: [] };
+    return { relatedResources: [{ ...ROLLOUTS, namespace: metadata.namespace ?? '', names: [name] }] };
+  },
+
+  async sync(request, call) {
+    const gate = request.object as unknown as RolloutGate;
+    if (gate.metadata.deletionTimestamp) return { attachments: [] };
+    const rollout = gate.spec?.rolloutRef?.name;
+    const label = { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined };
+    const { resyncAfterSeconds: retry, labels } = repairedLabels(request.object, label);
+    const { resyncAfterSeconds: look, status } = statusOf(gate, request, call);
+    return {
+      attachments: [],
+      ...(labels && { labels }),
+      ...(status && { status }),
+      ...resyncAfter([retry, look]),
+    };
+  },
+};
+
+function statusOf(
+  gate: RolloutGate,
+  { related }: DecoratorRequest,
+  { now, events }: HookCall,
+): Pick<DecoratorResponse<RolloutGate['status']>, 'status' | 'resyncAfterSeconds'> {
+  const { spec, metadata, status: before } = gate;
+  const { namespace = '' } = metadata;
+  const rollout = objectAt<Rollout>(related, KINDS.Rollout, namespace, spec?.rolloutRef?.name ?? '');
+  const record = parseApprovals(metadata.annotations?.[APPROVALS]);
+  const authors = rollout?.status?.releaseAuthors ?? [];
+  const { status: approvals, until } = approvalsStatus(
+    spec?.approvals,
+    record,
+    (version) => rollout && backgroundInStatus(rollout, authors, version),
+    rollout?.status?.pendingVersion,
+    now,
+  );
+  const involvedObjects = rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [];
+  for (const event of approvalEvents(before?.approvals, approvals, record, now)) {
+    events.record({ ...eventRecord(event, gate, now), involvedObjects });
+  }
+  const { approvals: _, ...others } = before ?? {};
+  const { generation } = metadata;
+  const status = {
+    ...others,
+    ...(generation !== undefined && { observedGeneration: generation }),
+    ...(approvals && { approvals }),
+    conditions: setCondition(before?.conditions, rolloutGateReady(gate), now),
+  };
+  const change = until === undefined ? undefined : (until - now) / 1000;
+  const retry = sameJson(status, before ?? {}) ? undefined : CONFLICT_RETRY_S;
+  return { status, ...resyncAfter([change, retry]) };
+}

@@ -1,0 +1,317 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEPLOYED } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { readManagedField } from '../../../core/managedField/managedFields.ts';
+import { setManagedFields } from '../../../core/managedField/setManagedFields.ts';
+import { inFull } from '../../../core/text/commands.ts';
+import {
+  APP_PATH,
+  deployment,
+  type KustomizationParts,
+  kustomization,
+  ociRepository,
+  owner,
+  rollout,
+  rolloutsByName,
+} from '../admission/objects.ts';
+
+const APP = { rollout: 'my-app', variable: 'APP' };
+const TAG = { rollout: 'my-app' };
+const apply = [owner('Apply', APP_PATH)];
+const edit = [owner('Update', APP_PATH)];
+const at110 = { deployed: deployment('my-app', 2, '1.1.0') };
+const my = rollout('my-app', '1.1.0', '1.0.0');
+
+const edited = (value: string): KustomizationParts => ({ ...at110, substitute: { APP: value }, managedFields: edit });
+const lastApplied = { APP: '1.0.0' };
+const APPLIED = { ...at110, lastApplied };
+const at100 = { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } };
+const STAYS = /^APP stays 1\.1\.0/;
+
+interface Row {
+  says: string;
+  /** Absent: CREATE. */
+  old?: KustomizationParts;
+  object: KustomizationParts;
+  rollouts?: Rollout[];
+  value?: string | undefined;
+  deployed?: string | undefined;
+  warning?: RegExp;
+  denial?: RegExp;
+}
+
+const rows: Row[] = [
+  {
+    says: 'a server-side apply of another literal is set back',
+    old: at110,
+    object: { ...edited('1.0.0'), managedFields: apply },
+    warning: /^APP stays 1\.1\.0, deployed by Rollout my-app/,
+  },
+  {
+    says: 'a client-side apply of the literal it applied before is set back',
+    old: APPLIED,
+    object: { ...edited('1.0.0'), lastApplied },
+    warning: STAYS,
+  },
+  {
+    says: 'a client-side apply of a new literal is denied',
+    old: APPLIED,
+    object: { ...edited('2.0.0'), lastApplied: { APP: '2.0.0' } },
+    denial: /cannot be set to '2\.0\.0': Rollout 'my-app' manages it and has deployed '1\.1\.0'/,
+  },
+  {
+    says: 'a direct edit that borrows the last-applied annotation is set back at most',
+    old: APPLIED,
+    object: { ...edited('2.0.0'), lastApplied },
+    denial: /cannot be set to '2\.0\.0'/,
+  },
+  {
+    says: 'a direct edit is denied, and says how to deploy another version',
+    old: at110,
+    object: edited('2.0.0'),
+    denial:
+      /set spec\.wantedVersion on that Rollout\.\nTo deploy another version:\n {2}kubectl -n shop annotate --overwrite rollout\/my-app rollout\.kuberik\.com\/force-deploy=2\.0\.0$/,
+  },
+  {
+    says: 'what is no version is not put into a command that somebody may paste',
+    old: at110,
+    object: edited('$(reboot)'),
+    denial: /force-deploy='<version>'$/,
+  },
+  {
+    says: 'a field that both an apply and an update own was not applied',
+    old: at110,
+    object: { ...at110, substitute: { APP: '2.0.0' }, managedFields: [...apply, ...edit] },
+    denial: /cannot be set/,
+  },
+  {
+    says: 'an update that nobody owns is no apply',
+    old: at110,
+    object: { ...at110, substitute: { APP: '2.0.0' } },
+    denial: /cannot be set/,
+  },
+  { says: 'a removal is held, whoever makes it', old: at110, object: { ...at110, substitute: {} }, warning: STAYS },
+  { says: 'postBuild removed is a removal too', old: at110, object: { ...at110, substitute: null }, warning: STAYS },
+  {
+    says: 'a write of something else follows the Rollout without a word',
+    old: at100,
+    object: { ...at100, managedFields: edit },
+  },
+  {
+    says: 'a direct edit to what is deployed passes',
+    old: { substitute: { APP: '1.0.0' } },
+    object: { substitute: { APP: '1.1.0' }, managedFields: edit },
+  },
+  {
+    says: 'text of anybody else in the annotation does not count and is no reason to deny',
+    old: at110,
+    object: { deployed: 'my-app=99/9.9.9/uid-my-app,other=1/1/x' },
+  },
+  { says: 'a removed annotation comes back', old: at110, object: {} },
+  {
+    says: 'a field that becomes managed in this write takes the value, with a warning',
+    old: { annotations: {}, substitute: { APP: '0.9.0' } },
+    object: { substitute: { APP: '2.0.0' }, managedFields: edit },
+    warning: STAYS,
+  },
+  { says: 'created with another literal', object: { substitute: { APP: '0.0.1' } }, warning: STAYS },
+  { says: 'created with the literal', object: {} },
+  { says: 'created with substitute empty', object: { substitute: {} } },
+  { says: 'created without postBuild', object: { substitute: null } },
+  {
+    says: 'created before the Rollout deployed anything: its own value',
+    object: { substitute: { APP: '0.0.1' } },
+    rollouts: [rollout('my-app')],
+    value: '0.0.1',
+    deployed: undefined,
+  },
+  {
+    says: 'restored from a backup without its Rollout: the annotation that tells the truth stays',
+    object: { substitute: { APP: '1.1.0' }, ...at110 },
+    rollouts: [],
+    deployed: at110.deployed,
+  },
+  {
+    says: 'restored from a backup: an annotation that does not fit the value is dropped',
+    object: { substitute: { APP: '1.2.0' }, ...at110 },
+    rollouts: [],
+    value: '1.2.0',
+    deployed: undefined,
+  },
+  {
+    says: 'Rollout gone: an apply changes nothing',
+    old: at110,
+    object: { substitute: { APP: '1.0.0' }, managedFields: apply },
+    rollouts: [],
+    warning: /^APP stays 1\.1\.0: Rollout my-app does not exist/,
+  },
+  {
+    says: 'Rollout created anew, without history: an apply changes nothing',
+    old: at110,
+    object: { ...edited('1.0.0'), managedFields: apply },
+    rollouts: [rollout('my-app')],
+    warning: /^APP stays 1\.1\.0: Rollout my-app has deployed nothing yet/,
+  },
+  {
+    says: 'Rollout gone: a removal changes nothing',
+    old: at110,
+    object: { ...at110, substitute: {} },
+    rollouts: [],
+    warning: STAYS,
+  },
+  {
+    says: 'Rollout gone: a direct edit passes, and the annotation tells what is carried now',
+    old: at110,
+    object: edited('1.2.0'),
+    rollouts: [],
+    value: '1.2.0',
+    deployed: deployment('my-app', 2, '1.2.0'),
+    warning: /^APP is now 1\.2\.0 and no Rollout manages it: my-app does not exist/,
+  },
+  {
+    says: 'no Rollout and no annotation of a deployment: not ours',
+    old: { substitute: { APP: '1' } },
+    object: { substitute: { APP: '2' }, managedFields: edit, deployed: deployment('my-app', 9, '2') },
+    rollouts: [],
+    value: '2',
+    deployed: undefined,
+  },
+  {
+    says: 'two claims on one variable: left as it is, with a word',
+    object: { annotations: { 'rollout.kuberik.com/substitute.APP.from': 'my-app,other' }, substitute: { APP: '5' } },
+    value: '5',
+    deployed: undefined,
+    warning: /^APP is claimed by Rollouts my-app and other/,
+  },
+  {
+    says: 'without the annotation that binds it, the object loses that of the deployment',
+    old: at110,
+    object: { annotations: {}, ...at110, substitute: { APP: '5' }, managedFields: edit },
+    value: '5',
+    deployed: undefined,
+  },
+];
+
+describe('one write of a bound Kustomization', () => {
+  it.each(rows)('$says', (row) => {
+    const write = {
+      object: kustomization(row.object),
+      oldObject: row.old && kustomization(row.old),
+      rollouts: rolloutsByName(...(row.rollouts ?? [my])),
+    };
+    const outcome = setManagedFields(write);
+    if (row.denial) return expect(outcome.denials.map(inFull)).toEqual([expect.stringMatching(row.denial)]);
+    expect(outcome.denials).toEqual([]);
+    expect(outcome.warnings).toEqual(row.warning ? [expect.stringMatching(row.warning)] : []);
+    expect(readManagedField(outcome.object, APP)).toBe('value' in row ? row.value : '1.1.0');
+    expect(outcome.object.metadata.annotations?.[DEPLOYED]).toBe('deployed' in row ? row.deployed : at110.deployed);
+    expect(setManagedFields({ ...write, object: outcome.object }).object, 'a second pass').toEqual(outcome.object);
+  });
+
+  it('three variables from three Rollouts: a new version changes only its own, a fourth is never touched', () => {
+    const annotations = Object.fromEntries(
+      ['A', 'B', 'C'].map((v) => [`rollout.kuberik.com/substitute.${v}.from`, v.toLowerCase()]),
+    );
+    const create = kustomization({ annotations, substitute: { FOURTH: 'mine' } });
+    const stored = setManagedFields({
+      object: create,
+      rollouts: rolloutsByName(rollout('a', '1'), rollout('b', '1'), rollout('c', '1')),
+    }).object;
+    expect(stored.spec?.postBuild).toEqual({ substitute: { A: '1', B: '1', C: '1', FOURTH: 'mine' } });
+    const next = setManagedFields({
+      object: stored,
+      oldObject: stored,
+      rollouts: rolloutsByName(rollout('a', '1'), rollout('b', '2', '1'), rollout('c', '1')),
+    }).object;
+    expect(next.spec?.postBuild).toEqual({ substitute: { A: '1', B: '2', C: '1', FOURTH: 'mine' } });
+    expect(next.metadata.annotations?.[DEPLOYED]).toBe('a=1/1/uid-a,b=2/2/uid-b,c=1/1/uid-c');
+  });
+});
+
+describe('one write of a bound OCIRepository', () => {
+  const refs: [says: string, ref: Record<string, string> | null, warning?: RegExp][] = [
+    ['ref absent', null],
+    ['ref empty', {}],
+    ['semver beside the tag', { tag: '1.1.0', semver: '>=1' }, /^semver removed from spec\.ref/],
+    ['digest alone', { digest: 'sha256:0' }, /^digest removed from spec\.ref/],
+    ['both', { digest: 'sha256:0', semver: '>=1' }, /^digest and semver removed/],
+    ['another tag', { tag: 'latest' }, /^spec\.ref\.tag stays 1\.1\.0/],
+  ];
+  it.each(refs)('created with %s', (_, ref, warning) => {
+    const outcome = setManagedFields({ object: ociRepository(ref), rollouts: rolloutsByName(my) });
+    expect(outcome.object.spec?.ref).toEqual({ tag: '1.1.0' });
+    expect(outcome.warnings).toEqual(warning ? [expect.stringMatching(warning)] : []);
+  });
+
+  it('a manually added digest does not override the managed tag', () => {
+    const stored = ociRepository({ tag: '1.1.0' }, at110);
+    const object = ociRepository({ tag: '1.1.0', digest: 'sha256:0' }, at110);
+    expect(setManagedFields({ object, oldObject: stored, rollouts: rolloutsByName(my) }).object).toEqual(stored);
+  });
+
+  it('keeps fields of ref it does not know', () => {
+    const object = ociRepository({ semverFilter: '.*' });
+    expect(setManagedFields({ object, rollouts: rolloutsByName(my) }).object.spec?.ref).toEqual({
+      semverFilter: '.*',
+      tag: '1.1.0',
+    });
+  });
+
+  it('reads back what it wrote', () => {
+    expect(
+      readManagedField(setManagedFields({ object: ociRepository(null), rollouts: rolloutsByName(my) }).object, TAG),
+    ).toBe('1.1.0');
+  });
+});
+
+describe('any write', () => {
+  const name = fc.constantFrom('a', 'b', 'c');
+  const variable = fc.constantFrom('A', 'B', 'C', 'D');
+  const values = fc.dictionary(variable, fc.constantFrom('1', '2', '3'));
+  const annotations = fc.dictionary(
+    variable.map((v) => `rollout.kuberik.com/substitute.${v}.from`),
+    fc.oneof(name, fc.constant('a,b')),
+  );
+  const object = fc
+    .record({ annotations, substitute: values, applied: fc.boolean() })
+    .map(({ annotations, substitute, applied }) =>
+      kustomization({
+        annotations,
+        substitute,
+        managedFields: [
+          owner(applied ? 'Apply' : 'Update', ...Object.keys(substitute).map((v) => APP_PATH.replace('APP', v))),
+        ],
+      }),
+    );
+  const context = fc
+    .dictionary(name, fc.array(fc.constantFrom('1', '2', '3'), { maxLength: 3 }))
+    .map((d) => rolloutsByName(...Object.entries(d).map(([n, tags]) => rollout(n, ...tags))));
+
+  it('is idempotent, touches nothing unmanaged, and changes nothing in place', () => {
+    fc.assert(
+      fc.property(object, fc.option(object, { nil: undefined }), context, (wanted, old, rollouts) => {
+        const oldObject = old && setManagedFields({ object: old, rollouts }).object;
+        const input = JSON.stringify(wanted);
+        const first = setManagedFields({ object: wanted, oldObject, rollouts });
+        expect(JSON.stringify(wanted)).toBe(input);
+        if (first.denials.length > 0) return;
+        const second = setManagedFields({ object: first.object, oldObject, rollouts });
+        expect(second.object).toEqual(first.object);
+        expect(second.denials).toEqual([]);
+        expect(unmanaged(first.object)).toEqual(unmanaged(wanted));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  function unmanaged(o: FluxObject): unknown {
+    const marked = Object.keys(o.metadata.annotations ?? {}).map((key) => /substitute\.(.*)\.from/.exec(key)?.[1]);
+    const substitute = (o.spec?.postBuild as any)?.substitute ?? {};
+    const rest = Object.entries(substitute).filter(([key]) => !marked.includes(key));
+    const { postBuild: _, ...spec } = o.spec ?? {};
+    const { [DEPLOYED]: __, ...annotations } = o.metadata.annotations ?? {};
+    return { rest: Object.fromEntries(rest), spec, annotations };
+  }
+});

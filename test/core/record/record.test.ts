@@ -1,0 +1,39 @@
+/** What records of the webhook have in common: who, when and why, and that other text counts as none. */
+import { describe, expect, it } from 'vitest';
+import { changedBy, changedByOf, parseRecord, stored } from '../../../core/record/record.ts';
+
+const AT = Date.parse('2026-03-01T12:00:00Z');
+
+describe('a signature', () => {
+  it('is read as it was stored', () => {
+    const signature = changedBy('alice', 'tested', AT + 400);
+    expect(signature).toEqual({ by: 'alice', at: AT, reason: 'tested' });
+    expect(changedByOf(stored(signature))).toEqual(signature);
+  });
+
+  it('is one bounded line without invisible characters', () => {
+    const { by, reason } = changedBy(`a\u200bli\nce${'e'.repeat(300)}`, ' two\n\u202elines ', AT);
+    expect(by).toMatch(/^a li ce+$/);
+    expect(by.length).toBeLessThanOrEqual(256);
+    expect(reason).toBe('two lines');
+    expect(changedBy('alice', '\u200b', AT)).toEqual({ by: 'alice', at: AT });
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['no user', { at: '2026-03-01T12:00:00Z' }],
+    ['a user that is no text', { by: 1, at: '2026-03-01T12:00:00Z' }],
+    ['no time', { by: 'alice' }],
+    ['a time that is none', { by: 'alice', at: 'noon' }],
+  ])('is not in %s', (_, entry) => {
+    expect(changedByOf(entry)).toBeUndefined();
+  });
+});
+
+it('text that is no JSON, or too long, is no record', () => {
+  expect(parseRecord('[1]', 3)).toEqual([1]);
+  expect(parseRecord('[12]', 3)).toBeUndefined();
+  expect(parseRecord('[', 3)).toBeUndefined();
+  expect(parseRecord(undefined, 3)).toBeUndefined();
+});

@@ -1,0 +1,145 @@
+/** What the Kustomization that applies an object has done since the gates of that object opened, and how long that is waited for. */
+import { describe, expect, it } from 'vitest';
+import { GATE_STATE, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import { formatInstant } from '../../../core/kube/time.ts';
+import { applierOf, applierState, applies, NOT_LISTED, waitEnds } from '../../../core/suspension/applier.ts';
+import { kustomization, NOW } from '../admission/objects.ts';
+
+const OPENED = formatInstant(NOW);
+const EARLIER = formatInstant(NOW - 1000);
+const MINUTE = 60_000;
+const APPLIED = { apiVersion: 'apps.example/v1', kind: 'App', namespace: 'shop', name: 'api' };
+
+interface Applier {
+  /** `True`, `Unknown`, or the reason of Ready=False. */
+  ready?: string;
+  /** The generation Ready is about; the object's is 3. */
+  readyAt?: number;
+  asked?: string;
+  handled?: string;
+  suspended?: true;
+  gate?: string;
+  deleting?: true;
+}
+
+function applier({ ready, readyAt = 3, asked, handled, suspended, gate, deleting }: Applier): FluxObject {
+  const status = ready === 'True' || ready === 'Unknown' ? ready : 'False';
+  const condition = { type: 'Ready', status, reason: ready, message: '', observedGeneration: readyAt };
+  const object = kustomization({
+    annotations: { ...(asked && { [RECONCILE_REQUESTED_AT]: asked }), ...(gate && { [GATE_STATE]: gate }) },
+    spec: suspended ? { suspend: true } : {},
+    status: { ...(ready && { conditions: [condition] }), ...(handled && { lastHandledReconcileAt: handled }) },
+  });
+  return deleting ? { ...object, metadata: { ...object.metadata, deletionTimestamp: OPENED } } : object;
+}
+
+const CAME = { asked: OPENED, handled: OPENED };
+
+/** The applier, its state, and how long it is waited for. */
+type Row = [says: string, applier: Applier | undefined, state: string, wait: number | 'as long as it is so'];
+
+const rows: Row[] = [
+  ['not asked yet', { ready: 'True' }, 'Asked', 'as long as it is so'],
+  ['asked, and at it', { ready: 'Unknown', asked: OPENED, handled: EARLIER }, 'Asked', 'as long as it is so'],
+  [
+    'asked, while its sync of before the opening ends well',
+    { ready: 'True', asked: OPENED, handled: EARLIER },
+    'Asked',
+    'as long as it is so',
+  ],
+  [
+    'that sync had been asked for before',
+    { ready: 'True', asked: EARLIER, handled: EARLIER },
+    'Asked',
+    'as long as it is so',
+  ],
+  [
+    'somebody whose clock is ahead had asked before the opening',
+    { ready: 'True', asked: OPENED, handled: formatInstant(NOW + MINUTE / 2) },
+    'Asked',
+    'as long as it is so',
+  ],
+  ['it has applied everything since', { ready: 'True', ...CAME }, 'Done', 0],
+  ['it could not delete the object, since that is suspended', { ready: 'PruneFailed', ...CAME }, 'Done', 0],
+  ['it waited in vain for the health of what it applied', { ready: 'HealthCheckFailed', ...CAME }, 'Done', 0],
+  ['it was called away from that wait', { ready: 'HealthCheckCanceled', ...CAME }, 'Done', 0],
+  ['it cannot build', { ready: 'BuildFailed', ...CAME }, 'Failing', 'as long as it is so'],
+  ['its source is down', { ready: 'ArtifactFailed', ...CAME }, 'Failing', 'as long as it is so'],
+  ['another object of it was refused', { ready: 'ReconciliationFailed', ...CAME }, 'Failing', 'as long as it is so'],
+  ['it waits for another', { ready: 'DependencyNotReady', ...CAME }, 'Failing', 'as long as it is so'],
+  ['it failed before the opening', { ready: 'BuildFailed' }, 'Failing', 'as long as it is so'],
+  ['it failed after its apply, before the opening', { ready: 'PruneFailed' }, 'Asked', 'as long as it is so'],
+  [
+    'suspended it took the request for handled; now it is resumed and about to begin',
+    { ready: 'True', readyAt: 1, ...CAME },
+    'Asked',
+    'as long as it is so',
+  ],
+  ['a person suspends it', { ready: 'True', suspended: true, ...CAME }, 'Suspended', 2 * MINUTE],
+  ['a closed gate suspends it', { suspended: true, gate: 'closed: shop/freeze' }, 'Suspended', 2 * MINUTE],
+  ['it waits for its own applier', { suspended: true, gate: `opening: ${OPENED}` }, 'Asked', 'as long as it is so'],
+  ['it is being deleted, and wants to delete the object', { ready: 'True', deleting: true }, 'Deleting', 0],
+  ['also suspended', { suspended: true, deleting: true }, 'Deleting', 0],
+  ['there is none', undefined, 'Missing', 2 * MINUTE],
+];
+
+describe('the applier', () => {
+  it.each(rows)('%s', (_, parts, state, wait) => {
+    const found = applierState(parts && applier(parts), APPLIED, NOW, NOW + MINUTE);
+    expect(found.state).toBe(state);
+    const end = waitEnds(found, NOW);
+    expect(end === undefined ? 'as long as it is so' : end - NOW).toBe(wait);
+  });
+
+  it('says why it fails, in one word: a message has times and counts in it, and would be news at each retry', () => {
+    expect(applierState(applier({ ready: 'BuildFailed' }), APPLIED, NOW, NOW)).toEqual({
+      state: 'Failing',
+      reason: 'BuildFailed',
+    });
+  });
+});
+
+describe('who applies an object', () => {
+  const labels = (name?: string, namespace?: string) => ({
+    ...(name && { 'kustomize.toolkit.fluxcd.io/name': name }),
+    ...(namespace && { 'kustomize.toolkit.fluxcd.io/namespace': namespace }),
+  });
+  it.each([
+    [
+      'the Kustomization that its labels name',
+      labels('apps', 'flux-system'),
+      { namespace: 'flux-system', name: 'apps' },
+    ],
+    ['in its own namespace, where they name none', labels('apps'), { namespace: 'shop', name: 'apps' }],
+    ['nobody, without them', labels(), undefined],
+    ['nobody, where it applies itself', labels('web', 'shop'), undefined],
+  ])('%s', (_, of, expected) => {
+    expect(applierOf(kustomization({ labels: of }))).toEqual(expected);
+  });
+});
+
+describe('the labels that name an applier are believed', () => {
+  const named = (namespace: string, ids?: string[]) => {
+    const inventory = ids && { inventory: { entries: ids.map((id) => ({ id, v: 'v1' })) } };
+    const found = kustomization({ annotations: {}, status: inventory ?? {} });
+    return { ...found, metadata: { ...found.metadata, namespace, name: 'apps' } };
+  };
+  const listed = ['shop_api_apps.example_App'];
+
+  it.each([
+    ['where its inventory lists the object', named('flux-system', listed), true],
+    ['not where it lists others', named('flux-system', ['shop_api_apps_Deployment']), false],
+    ['not where it lists others in its own namespace either', named('shop', []), false],
+    ['without an inventory in its own namespace alone: nothing is said yet', named('shop'), undefined],
+    ['without an inventory not in another namespace', named('flux-system'), false],
+  ])('%s', (_, found, expected) => {
+    expect(applies(found, APPLIED)).toBe(expected);
+  });
+
+  it('and an object that is not listed goes on alone after two minutes', () => {
+    const found = applierState(named('flux-system', []), APPLIED, NOW, NOW);
+    expect(found).toEqual({ state: 'Missing', reason: NOT_LISTED });
+    expect(waitEnds(found, NOW)).toBe(NOW + 2 * MINUTE);
+  });
+});

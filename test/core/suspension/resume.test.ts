@@ -1,0 +1,90 @@
+/** What a binding says of the Kustomization that its object waits for: once per news, not once per retry. */
+import { describe, expect, it } from 'vitest';
+import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
+import { formatInstant, parseTime } from '../../../core/kube/time.ts';
+import { type Awaits, awaitsOf, awaitsText, resumedAloneAt } from '../../../core/suspension/applier.ts';
+import { kustomization, NOW } from '../admission/objects.ts';
+
+const SINCE = formatInstant(NOW);
+const AWAITED = { namespace: 'flux-system', name: 'apps', since: SINCE };
+const MINUTE = 60_000;
+const APPLIED = { apiVersion: 'apps.example/v1', kind: 'App', namespace: 'shop', name: 'api' };
+
+const ready = (status: string, reason: string, handled?: string) =>
+  kustomization({
+    annotations: { [RECONCILE_REQUESTED_AT]: SINCE },
+    status: {
+      conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: '', observedGeneration: 3 }],
+      ...(handled && { lastHandledReconcileAt: handled }),
+    },
+  });
+const failing = ready('False', 'BuildFailed', SINCE);
+const retrying = ready('Unknown', 'Progressing', SINCE);
+const done = ready('True', 'ReconciliationSucceeded', SINCE);
+const suspended = { ...done, spec: { ...done.spec, suspend: true } };
+
+/** What is said after each of these, a minute apart. */
+function said(...appliers: (typeof done | undefined)[]): Awaits[] {
+  const all: Awaits[] = [];
+  for (const [i, applier] of appliers.entries())
+    all.push(awaitsOf(AWAITED, all.at(-1), applier, APPLIED, NOW + i * MINUTE)!);
+  return all;
+}
+
+describe('an object that waits for its Kustomization', () => {
+  it('and its retries: nothing changes while it tries, fails and tries again', () => {
+    const [first, ...later] = said(failing, retrying, failing, retrying, failing);
+    expect(first).toEqual({ ...AWAITED, state: 'Failing', reason: 'BuildFailed', stateSince: SINCE });
+    expect(later).toEqual(later.map(() => first));
+  });
+
+  it('hears of another cause', () => {
+    const [, last] = said(failing, ready('False', 'ArtifactFailed', SINCE));
+    expect(last).toMatchObject({ reason: 'ArtifactFailed', stateSince: SINCE });
+  });
+
+  it('is resumed at once when a try gets through without it', () => {
+    const last = said(failing, retrying, done).at(-1)!;
+    expect(last.state).toBe('Done');
+    expect(resumedAloneAt(last)).toBe(NOW + 2 * MINUTE);
+  });
+
+  it('is not resumed at once when somebody suspends the one that fails: the two minutes begin then', () => {
+    const last = said(failing, failing, failing, failing, failing, suspended).at(-1)!;
+    expect(last.state).toBe('Suspended');
+    expect(resumedAloneAt(last)).toBe(NOW + 7 * MINUTE);
+  });
+
+  it('begins anew with the next opening, or with another Kustomization', () => {
+    const [before] = said(failing);
+    for (const other of [{ since: formatInstant(NOW + MINUTE) }, { name: 'platform' }, { namespace: 'team' }]) {
+      const found = awaitsOf({ ...AWAITED, ...other }, before, retrying, APPLIED, NOW + MINUTE);
+      expect(found).toEqual({ ...AWAITED, ...other, state: 'Asked', stateSince: formatInstant(NOW + MINUTE) });
+    }
+  });
+
+  it('waits for nobody otherwise', () => {
+    expect(awaitsOf(undefined, said(failing)[0], failing, APPLIED, NOW)).toBeUndefined();
+    expect(resumedAloneAt(undefined)).toBeUndefined();
+  });
+});
+
+it.each([
+  [retrying, 'as requested at 2026-03-04T10:00:00Z'],
+  [failing, 'its last attempt failed: BuildFailed'],
+  [
+    done,
+    'it has applied everything since the opening, but not this object; resumed without it at 2026-03-04T10:00:00Z',
+  ],
+  [suspended, 'which is suspended; resumed without it at 2026-03-04T10:02:00Z'],
+  [undefined, 'which does not exist; resumed without it at 2026-03-04T10:02:00Z'],
+  [
+    { ...done, metadata: { ...done.metadata, deletionTimestamp: SINCE } },
+    'which is being deleted; resumed without it at 2026-03-04T10:00:00Z',
+  ],
+])('people read which one, why, and until when: %#', (applier, why) => {
+  const [awaits] = said(applier);
+  expect(parseTime(awaits!.stateSince)).toBe(NOW);
+  expect(awaitsText(awaits!)).toMatch(/^until Kustomization flux-system\/apps applies it again[,;] /);
+  expect(awaitsText(awaits!)).toContain(why);
+});

@@ -1,0 +1,118 @@
+/** The API server as the commands use it: read, list, watch, write, and ask what one may do. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
+import type { Right } from '../../client/explain/application.ts';
+import { isApiError } from '../../server/cluster/apiError.ts';
+import {
+  type Collection,
+  type Collections,
+  createCollections,
+  type ListSelectors,
+} from '../../server/cluster/collections.ts';
+import { type ApiAnswer, connectApi, type Request } from '../../server/cluster/connection.ts';
+import { type ApiResource, createDiscovery } from '../../server/cluster/discovery.ts';
+import { resourcePath, withQuery } from '../../server/cluster/paths.ts';
+import type { ConnectionFlags, Selected } from './kubeconfig.ts';
+
+export { ApiError, isApiError } from '../../server/cluster/apiError.ts';
+export type { Collection, ListSelectors } from '../../server/cluster/collections.ts';
+export { type CollectionChange, follow } from '../../server/cluster/follow.ts';
+
+type ObjectPath = Collection & { name: string };
+
+interface WriteOptions {
+  dryRun?: boolean;
+}
+
+export interface KubeClient extends Collections {
+  /** undefined: there is none of that name, or the kind is not served. */
+  get<T extends KubeObject<any, any> = KubeObject>(path: ObjectPath): Promise<T | undefined>;
+  list<T extends KubeObject<any, any> = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
+  create<T = KubeObject>(to: Collection, object: object, options?: WriteOptions): Promise<ApiAnswer<T>>;
+  /** A merge patch. Warnings of the answer included; a refusal is an ApiError in the API server's words. */
+  patch<T = KubeObject>(path: ObjectPath, patch: unknown, options?: WriteOptions): Promise<ApiAnswer<T>>;
+  /** SelfSubjectAccessReview. */
+  mayI(right: Right): Promise<boolean>;
+  /** The resources of an API version; none when it is not served. */
+  resources(apiVersion: string): Promise<ApiResource[]>;
+  close(): void;
+}
+
+interface ClientOptions extends Pick<ConnectionFlags, 'as' | 'asGroup'> {
+  /** Milliseconds for an answer; 0: no limit. */
+  timeoutMs: number;
+  userAgent: string;
+}
+
+export function createClient(
+  { config }: Pick<Selected, 'config'>,
+  { timeoutMs, userAgent, as, asGroup = [] }: ClientOptions,
+): KubeClient {
+  const headers = {
+    'user-agent': userAgent,
+    ...(as && { 'Impersonate-User': as }),
+    ...(asGroup.length > 0 && { 'Impersonate-Group': asGroup }),
+  };
+  const connection = connectApi(config, { timeoutMs, headers, gzip: true });
+  const send = async <T>(request: Request) => (await connection.send<T>(request)).object;
+
+  const collections = createCollections(connection);
+
+  return {
+    async get<T extends KubeObject<any, any>>(path: ObjectPath) {
+      try {
+        return await send<T>({ path: pathOf(path) });
+      } catch (error) {
+        if (isApiError(error, 404)) return undefined;
+        throw error;
+      }
+    },
+    ...collections,
+    async list<T extends KubeObject<any, any>>(from: Collection & ListSelectors) {
+      const items: T[] = [];
+      for await (const page of collections.pages<T>(from)) items.push(...page.items);
+      return items;
+    },
+    create: (to, object, options = {}) =>
+      connection.send({ method: 'POST', path: withQuery(resourcePath(to), writeQuery(options)), body: object }),
+    patch: (path, patch, options = {}) =>
+      connection.send({
+        method: 'PATCH',
+        path: withQuery(pathOf(path), writeQuery(options)),
+        body: patch,
+        contentType: 'application/merge-patch+json',
+      }),
+    async mayI({ verb, group, resource, namespace, name }) {
+      const resourceAttributes = { verb, group, resource, namespace, name };
+      const { status } = await send<{ status?: { allowed?: boolean } }>({
+        method: 'POST',
+        path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+        body: {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SelfSubjectAccessReview',
+          spec: { resourceAttributes },
+        },
+      });
+      return status?.allowed === true;
+    },
+    resources: createDiscovery({ send }),
+    close: () => connection.close(),
+  };
+}
+
+const writeQuery = ({ dryRun }: WriteOptions) => ({
+  fieldManager: FIELD_MANAGER,
+  dryRun: dryRun ? 'All' : undefined,
+});
+
+const pathOf = ({ name, ...collection }: ObjectPath) => resourcePath(collection, name);
+
+/** undefined where the API server refuses the read with one of these codes. */
+export async function unlessRefused<T>(read: Promise<T>, ...codes: number[]): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isApiError(error, ...codes)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+/** Several clusters read at once: one that does not answer keeps nobody waiting for the others. */
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { problemOf } from '../kube/apiProblems.ts';
+import type { Cluster } from '../kube/cluster.ts';
+
+export interface ClusterAnswer<T> {
+  /** The name of its context. */
+  cluster: string;
+  value?: T;
+  /** Why there is none: a sentence. */
+  problem?: string;
+}
+
+/** Answers that come within it are in the order of the clusters. */
+const MOMENT_MS = 2000;
+
+/** First those that answer within a moment, then each as it comes. Ends early with the signal. */
+export async function* answersOf<T>(
+  clusters: readonly Cluster[],
+  read: (cluster: Cluster) => Promise<T>,
+  signal: AbortSignal,
+): AsyncGenerator<ClusterAnswer<T>[]> {
+  const answered = new Map<Cluster, ClusterAnswer<T>>();
+  const pending = new Map(
+    clusters.map((cluster) => [cluster, answerOf(cluster, read).then((answer) => void answered.set(cluster, answer))]),
+  );
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await Promise.race([Promise.all(pending.values()), wait(MOMENT_MS, undefined, { ref: false }), aborted]);
+  while (pending.size > 0 && !signal.aborted) {
+    const done = clusters.filter((cluster) => pending.has(cluster) && answered.has(cluster));
+    for (const cluster of done) pending.delete(cluster);
+    if (done.length > 0) yield done.map((cluster) => answered.get(cluster)!);
+    else await Promise.race([...pending.values(), aborted]);
+  }
+}
+
+async function answerOf<T>(cluster: Cluster, read: (cluster: Cluster) => Promise<T>): Promise<ClusterAnswer<T>> {
+  const { selected } = cluster;
+  try {
+    return { cluster: selected.context, value: await read(cluster) };
+  } catch (error) {
+    const problem = problemOf(error, selected);
+    if (!problem) throw error;
+    return { cluster: selected.context, problem: problem.message };
+  }
+}

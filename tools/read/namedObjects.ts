@@ -1,0 +1,241 @@
+/** Objects by the names that users type: `my-app`, `ks/web`, `gate/flux-system/year-end`. */
+
+import type { ImagePolicy } from '../../api/flux.ts';
+import { GATES, KINDS, type KindName, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { few } from '../../core/kube/firstFew.ts';
+import { policyRef } from '../../core/policy/imagePolicy.ts';
+import type { Cluster } from '../kube/cluster.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import { EXIT, Problem } from '../kube/problem.ts';
+
+/** Names of a kind beside its singular, its plural, and these with the group. */
+const SHORT: Record<string, KindName> = {
+  ro: 'Rollout',
+  rg: 'RolloutGate',
+  ks: 'Kustomization',
+  hr: 'HelmRelease',
+  hc: 'HealthCheck',
+  budget: 'RolloutBudget',
+  clusterbudget: 'ClusterRolloutBudget',
+  ocirepo: 'OCIRepository',
+  gitrepo: 'GitRepository',
+  helmrepo: 'HelmRepository',
+  imgpol: 'ImagePolicy',
+  imgrepo: 'ImageRepository',
+};
+
+const ROWS = Object.values(KINDS);
+
+/** The row of a kind that a user types: `ks`, `rollouts`, `gate.gating.toolkit.fluxcd.io`. */
+export function rowNamed(word: string) {
+  const [wanted = '', ...group] = word.toLowerCase().split('.');
+  return ROWS.find(
+    ({ kind, resource, group: of }) =>
+      (SHORT[wanted] === kind || kind.toLowerCase() === wanted || resource === wanted) &&
+      (group.length === 0 || of === group.join('.')),
+  );
+}
+
+const partsOf = (text: string) => text.split('/').filter((part) => part !== '');
+
+// Any object.
+
+export interface NamedTarget {
+  /** undefined: a kind that the API server serves, and this program does not know. */
+  kind: KindName | undefined;
+  resource: string;
+  object: KubeObject<any, any>;
+}
+
+interface Served {
+  apiVersion: string;
+  kind: string;
+  resource: string;
+  namespaced: boolean;
+}
+
+/** The object of KIND/NAME; a name alone is a Rollout's. @throws Problem if the kind or the object does not exist. */
+export async function readTarget(
+  { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
+  text: string,
+): Promise<NamedTarget> {
+  const parts = partsOf(text);
+  const [word, name] = parts.length === 1 ? ['rollout', parts[0]!] : [parts[0]!, parts.at(-1)!];
+  const home = parts.length === 3 ? parts[1]! : namespace;
+  const served = await servedKind(client, word);
+  const scope = served.namespaced ? home : undefined;
+  const object = await client.get({ ...served, namespace: scope, name });
+  const kind = Object.hasOwn(KINDS, served.kind) ? (served.kind as KindName) : undefined;
+  if (object) return { kind, resource: served.resource, object };
+  const where = served.namespaced ? ` in namespace '${home}'` : '';
+  const hint = served.namespaced ? await elsewhere(client, served, name) : '';
+  throw new Problem(`There is no ${served.kind} '${name}'${where}.${hint}`);
+}
+
+const OURS = [resourceOf(KINDS.Rollout).apiVersion, resourceOf(KINDS.Gate).apiVersion];
+
+async function servedKind(client: KubeClient, word: string): Promise<Served> {
+  const row = rowNamed(word);
+  const [wanted = ''] = word.toLowerCase().split('.');
+  // It may be a new kind of ours, or be served in another version than the table's.
+  const own = row ? [resourceOf(row).apiVersion, ...row.versions.map((version) => `${row.group}/${version}`)] : OURS;
+  for (const apiVersion of new Set(own)) {
+    const found = (await resourcesOf(client, apiVersion)).find(({ name, kind }) =>
+      row ? kind === row.kind : name === wanted || kind.toLowerCase() === wanted,
+    );
+    if (found) return { apiVersion, kind: found.kind, resource: found.name, namespaced: found.namespaced };
+  }
+  if (row) throw new Problem(`The cluster does not have the kind ${row.kind} (${row.group}): is it installed?`);
+  const known = ROWS.map(({ kind }) => kind.toLowerCase()).join(', ');
+  throw new Problem(`'${word}' is not a known kind. Known are ${known}.`, EXIT.usage);
+}
+
+/** The resources of an API version: those of the table of kinds if the user may not ask the API server. */
+async function resourcesOf(client: KubeClient, apiVersion: string) {
+  const served = await unlessRefused(client.resources(apiVersion), 403);
+  if (served) return served;
+  return ROWS.filter((row) => resourceOf(row).apiVersion === apiVersion).map(({ kind, resource }) => ({
+    kind,
+    name: resource,
+    namespaced: !kind.startsWith('Cluster'),
+  }));
+}
+
+/** ` There is one in 'apps': add -n.`, as far as the user may list it. */
+async function elsewhere(client: KubeClient, of: { apiVersion: string; resource: string }, name: string) {
+  try {
+    const found = await client.list({ ...of, namespace: undefined, fieldSelector: `metadata.name=${name}` });
+    const all = found.map(({ metadata }) => `'${metadata.namespace}'`);
+    return all.length > 0 ? ` There is one in ${few(all, 5)}: add -n.` : '';
+  } catch {
+    return '';
+  }
+}
+
+// Gates and RolloutGates.
+
+interface Nameable {
+  Gate: Gate;
+  RolloutGate: RolloutGate;
+  Rollout: Rollout;
+}
+
+/** The kind is undefined if the user has not typed one. */
+export type Named = NamespacedName & { kind: keyof Nameable | undefined };
+
+/** `gate/year-end`, `rolloutgate/qa`, `gate/flux-system/year-end`, `flux-system/year-end`, `year-end`. */
+export function parseNamed(text: string, home: string): Named {
+  const parts = partsOf(text);
+  const kind = parts.length > 1 ? rowNamed(parts[0]!)?.kind : undefined;
+  const known = kind === 'Gate' || kind === 'RolloutGate' || kind === 'Rollout' ? kind : undefined;
+  const [name = '', namespace = home, ...rest] = (known ? parts.slice(1) : parts).reverse();
+  if (rest.length > 0 || name === '')
+    throw new Problem(`'${text}' names no object: expected NAME, NAMESPACE/NAME or KIND/NAME.`);
+  return { kind: known, namespace, name };
+}
+
+export function find<Kind extends keyof Nameable>(
+  client: KubeClient,
+  kind: Kind,
+  { namespace, name }: NamespacedName,
+): Promise<Nameable[Kind] | undefined> {
+  return client.get<Nameable[Kind]>({ ...resourceOf(KINDS[kind]), namespace, name });
+}
+
+/** The RolloutGates of a Rollout, by name. */
+export async function readRolloutGatesOf(client: KubeClient, { metadata }: Rollout): Promise<RolloutGate[]> {
+  const all = await client.list<RolloutGate>({ ...ROLLOUT_GATES, namespace: metadata.namespace });
+  return all.filter(({ spec }) => spec?.rolloutRef.name === metadata.name);
+}
+
+/** A Gate or a RolloutGate. @throws Problem if there is neither, with the `next` step, or if there are both. */
+export async function readAnyGate(
+  { client, namespace: home }: Cluster,
+  text: string,
+  next?: (named: Named) => string,
+): Promise<Gate | RolloutGate> {
+  const named = parseNamed(text, home);
+  const { kind, namespace, name } = named;
+  const [gate, rolloutGate] = await Promise.all([
+    kind === 'RolloutGate' ? undefined : find(client, 'Gate', named),
+    kind === 'Gate' ? undefined : find(client, 'RolloutGate', named),
+  ]);
+  if (gate && rolloutGate) {
+    const both = `There is a Gate and a RolloutGate '${name}' in namespace '${namespace}'`;
+    throw new Problem(`${both}: say gate/${name} or rolloutgate/${name}.`);
+  }
+  const found = gate ?? rolloutGate;
+  if (found) return found;
+  const what = kind ?? 'Gate or RolloutGate';
+  const none = `There is no ${what} '${name}' in namespace '${namespace}'.${await hint(client, named)}`;
+  throw new Problem(next ? `${none}\n${next(named)}` : none);
+}
+
+async function hint(client: KubeClient, { kind, namespace, name }: Named): Promise<string> {
+  const collections = [...(kind === 'RolloutGate' ? [] : [GATES]), ...(kind === 'Gate' ? [] : [ROLLOUT_GATES])];
+  const others = await Promise.all(collections.map((from) => elsewhere(client, from, name)));
+  const here = await Promise.all(
+    collections.map((from) => unlessRefused(client.list({ ...from, namespace }), 403, 404)),
+  );
+  const names = here.flatMap((found = []) => found.map(({ metadata }) => metadata.name ?? ''));
+  return others.find(Boolean) ?? (names.length > 0 ? ` It has ${few(names, 8)}.` : '');
+}
+
+export function isGate(found: Gate | RolloutGate): found is Gate {
+  return found.kind === 'Gate';
+}
+
+// Rollouts.
+
+/** The Rollouts that a command is about: by name, by namespace, or all. */
+export interface Which {
+  names: readonly string[];
+  everywhere: boolean;
+  selector?: string | undefined;
+}
+
+/** Pages of Rollouts as they arrive, in the order of the names, or of namespace and name. @throws Problem for a name that does not exist. */
+export async function* rolloutPages(
+  cluster: Cluster,
+  { names, everywhere, selector: labelSelector }: Which,
+): AsyncGenerator<Rollout[]> {
+  if (names.length > 0) {
+    yield Promise.all(names.map((name) => readRollout(cluster, name)));
+    return;
+  }
+  const from = { ...ROLLOUTS, namespace: everywhere ? undefined : cluster.namespace, labelSelector };
+  for await (const { items } of cluster.client.pages<Rollout>(from)) yield items;
+}
+
+export async function readRollouts(cluster: Cluster, which: Which): Promise<Rollout[]> {
+  const rollouts: Rollout[] = [];
+  for await (const page of rolloutPages(cluster, which)) rollouts.push(...page);
+  return rollouts;
+}
+
+/** The Rollout of `name`, `rollout/name`, or `namespace/name`, which -A prints. @throws Problem if there is none. */
+export async function readRollout(
+  { client, namespace: home }: Pick<Cluster, 'client' | 'namespace'>,
+  text: string,
+): Promise<Rollout> {
+  const { namespace, name } = parseNamed(text, home);
+  const rollout = await find(client, 'Rollout', { namespace, name });
+  if (rollout) return rollout;
+  throw new Problem(
+    `There is no Rollout '${name}' in namespace '${namespace}'.${await elsewhere(client, ROLLOUTS, name)}`,
+  );
+}
+
+/** The ImagePolicy of a Rollout; undefined if there is none, or the user may not read it. */
+export async function readPolicy(client: KubeClient, rollout: Rollout): Promise<ImagePolicy | undefined> {
+  const ref = policyRef(rollout);
+  const { group, versions, resource } = KINDS.ImagePolicy;
+  for (const version of ref ? versions : []) {
+    const from = { apiVersion: `${group}/${version}`, resource, ...ref! };
+    const found = await unlessRefused(client.get<ImagePolicy>(from), 403);
+    if (found) return found;
+  }
+  return undefined;
+}

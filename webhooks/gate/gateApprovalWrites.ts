@@ -1,0 +1,189 @@
+/** Approvals in a write of a Gate: for which Rollouts one may be meant, and which a closing revokes. */
+
+import type { AdmissionRequest } from '../../api/admission.ts';
+import { APPROVE_FOR, APPROVE_FOR_REASON, GATE_APPROVALS, UNAPPROVE_FOR } from '../../api/annotations.ts';
+import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
+import { type ApprovalTarget, namedIn, versionProblem } from '../../core/approval/acceptApproval.ts';
+import { isServiceAccount } from '../../core/approval/persons.ts';
+import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
+import { approveForCommand, closeRequestOf, standingApprovals, takesOpening } from '../../core/gate/gateApprovals.ts';
+import { reachesBeyond, requirersOf } from '../../core/gate/gateSelection.ts';
+import { evaluateGate } from '../../core/gate/gateState.ts';
+import { firstFew } from '../../core/kube/firstFew.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { requestersOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
+import { knowsVersion } from '../../core/rollout/evaluation/versionApprovals.ts';
+import type { TextWithCommands } from '../../core/text/commands.ts';
+import { namespaceLabels } from '../../live/objectReads.ts';
+import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
+
+const KEYS = { approve: APPROVE_FOR, unapprove: UNAPPROVE_FOR, reason: APPROVE_FOR_REASON, record: GATE_APPROVALS };
+
+/** `accepted`: the requests of the same write. One that closes the Gate now revokes what was approved before. */
+export function writeGateApprovals(
+  gate: Gate,
+  old: Gate | undefined,
+  { accepted }: AcceptedRequests,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<ApprovalsWritten> {
+  const newest = closeRequestOf(gate, call.now);
+  const closes = newest && accepted.some(({ action, at }) => action === 'close' && at === newest.at);
+  const closing = old && closeRequestOf(old, call.now);
+  // A closing may be dated up to a minute ahead: what is approved after it counts all the same.
+  const now = closing ? Math.max(call.now, closing.at + 1000) : call.now;
+  return writeApprovals(
+    gate,
+    old,
+    KEYS,
+    request,
+    { ...call, now },
+    (approve) => targetOf(gate, approve, request.userInfo.username, call),
+    (record) => (closes ? { ...record, given: [] } : old ? standingApprovals(old, call.now) : record),
+  );
+}
+
+/**
+ * Why a request to open is refused: with approvals one person's word opens nothing.
+ * A ServiceAccount's, perhaps a sync's, is only ignored.
+ */
+export function refuseOpening(
+  gate: Gate,
+  old: Gate | undefined,
+  { accepted }: AcceptedRequests,
+  { userInfo }: AdmissionRequest,
+  { now }: WebhookCall,
+): TextWithCommands | undefined {
+  const opens = accepted.some(({ action }) => action === 'open');
+  if (!opens || !gate.spec.approvals || isServiceAccount(userInfo.username)) return undefined;
+  if (old && takesOpening({ ...old, spec: gate.spec }, now)) return undefined;
+  return {
+    text: 'no request opens a Gate with spec.approvals: approve a version of a Rollout that requires it.',
+    commands: [approveForCommand(gate)],
+  };
+}
+
+/**
+ * If a write opens the Gate for a bare tag: of every Rollout that requires it, and a tag of one is another version of
+ * the next.
+ */
+export async function openForWarnings(gate: Gate, old: Gate | undefined, call: WebhookCall): Promise<string[]> {
+  const { now, cluster } = call;
+  const version = evaluateGate(gate, now).openFor;
+  const isNew = old === undefined || version !== evaluateGate(old, now).openFor;
+  if (version === undefined || !isNew || namedIn(version).rollout !== undefined) return [];
+  // A Warning is no reason to refuse an opening.
+  const requiring = await readAll(gate, version, '', cluster).catch(() => []);
+  if (requiring.length < 2) return [];
+  const count = typeof requiring === 'string' ? '' : `${requiring.length} `;
+  return [
+    `opens for ${version.slice(0, MAX_NAMED)} of all ${count}Rollouts that require it; of one: <namespace>/<rollout>:<tag>`,
+  ];
+}
+
+/** Characters of a version in a Warning, which may have 120. */
+const MAX_NAMED = 32;
+
+/** A Rollout that requires the Gate, as far as an approval of one version asks. */
+interface Candidate {
+  /** `namespace/name`. */
+  rollout: string;
+  uid: string | undefined;
+  hasVersion: boolean;
+  isRequester: boolean;
+}
+
+/** Below the 5 s that the API server waits for the webhook. */
+const READ_MS = 2500;
+
+/**
+ * Live: an approval is rare.
+ * A value that names its Rollout costs that one read, and depends on no other Rollout; without a name all of the
+ * cluster are read, whoever wrote them.
+ */
+async function targetOf(gate: Gate, value: string, user: string, { cluster }: WebhookCall): Promise<ApprovalTarget> {
+  const { version, rollout: named } = namedIn(value);
+  const read =
+    named === undefined
+      ? await readAll(gate, version, user, cluster)
+      : await readNamed(gate, named, version, user, cluster);
+  return typeof read === 'string' ? { problem: read } : targetAmong(read, version, named);
+}
+
+async function readNamed(
+  gate: Gate,
+  named: string,
+  version: string,
+  user: string,
+  cluster: ClusterReader,
+): Promise<Candidate[]> {
+  const [namespace = '', ...name] = named.split('/');
+  const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name: name.join('/') });
+  if (!rollout) return [];
+  const labels = reachesBeyond(gate.spec.selects) ? await namespaceLabels(namespace, cluster) : {};
+  return candidates(gate, [rollout], new Map([[namespace, labels]]), version, user);
+}
+
+/** A sentence if they are too many, or take too long. */
+async function readAll(
+  gate: Gate,
+  version: string,
+  user: string,
+  cluster: ClusterReader,
+): Promise<Candidate[] | string> {
+  const late = AbortSignal.timeout(READ_MS);
+  const listed = reachesBeyond(gate.spec.selects) ? await cluster.listMetadata(NAMESPACES) : [];
+  const labels = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
+  const found: Candidate[] = [];
+  let count = 0;
+  for await (const page of cluster.pages<Rollout>(ROLLOUTS)) {
+    count += page.length;
+    if (count > LIMITS.approvalRollouts)
+      return nameIt(`there are more than ${LIMITS.approvalRollouts} Rollouts (limit approvalRollouts)`, version);
+    if (late.aborted) return nameIt('the Rollouts are too large to be read in time', version);
+    found.push(...candidates(gate, page, labels, version, user));
+  }
+  return found;
+}
+
+function nameIt(why: string, version: string): string {
+  return `${why}: name the Rollout too, as <namespace>/<rollout>:${version.slice(0, 128)}`;
+}
+
+function candidates(
+  gate: Gate,
+  rollouts: readonly Rollout[],
+  namespaces: Requiring['namespaces'],
+  version: string,
+  user: string,
+): Candidate[] {
+  const requiring = new Set(requirersOf(gate, { bindings: [], rollouts, namespaces }).map(refKey));
+  return rollouts.flatMap((each) => {
+    const rollout = refKey(identityOf(each));
+    if (!requiring.has(rollout)) return [];
+    const isRequester = requestersOf(each, version).requesters.includes(user);
+    return [{ rollout, uid: each.metadata.uid, hasVersion: knowsVersion(each, version), isRequester }];
+  });
+}
+
+/** An approval is for one Rollout: an equal tag of another application is another version. */
+function targetAmong(meant: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
+  if (named !== undefined && !meant[0]) return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
+  const [found, ...others] = meant.filter(({ hasVersion }) => hasVersion);
+  const names = firstFew(meant.map(({ rollout }) => rollout));
+  if (!found) {
+    const which = names || 'none that requires this Gate';
+    return { problem: versionProblem(version, false, which) ?? '' };
+  }
+  const problem = versionProblem(version, true, names);
+  if (problem !== undefined) return { problem };
+  const { rollout, uid, isRequester } = found;
+  if (others.length > 0) {
+    const all = firstFew([found, ...others].map((each) => each.rollout));
+    return { problem: `several Rollouts that require this Gate have ${version} (${all}): write ${rollout}:${version}` };
+  }
+  return { version, rollout, uid, isRequester };
+}
