@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Application } from '../../client/explain/application.ts';
 import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
 import { type Goal, type GoalProgress, progressTo } from '../../client/explain/rollout/reached.ts';
+import { refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { problemOf } from '../../tools/kube/apiProblems.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
@@ -129,9 +130,9 @@ function appender({ terminal, now }: Context): Drawer {
   /** By cluster. */
   const before = new Map<string | undefined, Watched>();
   const changes = (was: Watched | undefined, apps: readonly Application[]): string[] => {
-    const known = new Map(was?.value?.map((app) => [keyOf(app), app]));
-    const lines = apps.flatMap((app) => changeLines(known.get(keyOf(app)), app));
-    for (const app of apps) known.delete(keyOf(app));
+    const known = new Map(was?.value?.map((app) => [refKey(app), app]));
+    const lines = apps.flatMap((app) => changeLines(known.get(refKey(app)), app));
+    for (const app of apps) known.delete(refKey(app));
     return [...lines, ...[...known.keys()].map((key) => `${key}: deleted`)];
   };
   return {
@@ -154,4 +155,3 @@ function appender({ terminal, now }: Context): Drawer {
 }
 
 const awayText = ({ isLost, problem }: Watched) => problem ?? (isLost ? LOST : undefined);
-const keyOf = ({ namespace, name }: Application) => `${namespace}/${name}`;
