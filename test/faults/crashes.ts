@@ -39,40 +39,36 @@ export function crashes(): void {
     await expectOneDeploymentEach(ns, ['1.0.0', '1.1.0']);
   });
 
-  it('a stream of releases survives deaths of the driver, each version deployed once', async () => {
+  it.each([
+    {
+      story: 'a stream of releases survives deaths of the driver, each version deployed once',
+      laterMs: 40,
+      die: async () => {
+        await kill('driver');
+        await cluster.startDriver();
+      },
+      // The next one comes before the Kustomization has this one.
+      hasCome: (ns: string, tag: string) =>
+        waitFor(async () => (await history(view.admin, ns, 'app'))[0]?.[1] === tag, `the deployment of ${tag}`, 60_000),
+    },
+    {
+      story: 'a stream of releases survives deaths of the hook server in its midst',
+      laterMs: 16,
+      die: restartHooks,
+      hasCome: (ns: string, tag: string) => variablesArrive(view.admin, ns, 'app', { APP_VERSION: tag }),
+    },
+  ])('$story', async ({ laterMs, die, hasCome }) => {
     const ns = await newApp();
-    const tags: string[] = [];
-    for (let round = 0; round < 4; round++) {
-      const tag = `1.${round}.0`;
-      tags.push(tag);
+    const tags = Array.from({ length: 4 }, (_, round) => `1.${round}.0`);
+    for (const [round, tag] of tags.entries()) {
       await view.publish(ns, 'app', tag);
       // A different moment of the release each time: none at all up to well after the Kustomization has it.
-      const deadline = performance.now() + round * 40;
+      const deadline = performance.now() + round * laterMs;
       await waitFor(() => performance.now() >= deadline, 'the moment to strike');
-      await kill('driver');
-      await cluster.startDriver();
-      await waitFor(
-        async () => (await history(view.admin, ns, 'app'))[0]?.[1] === tag,
-        `the deployment of ${tag}`,
-        60_000,
-      );
+      await die();
+      await hasCome(ns, tag);
     }
-    await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.3.0' });
-    await expectOneDeploymentEach(ns, tags);
-  });
-
-  it('a stream of releases survives deaths of the hook server in its midst', async () => {
-    const ns = await newApp();
-    const tags: string[] = [];
-    for (let round = 0; round < 4; round++) {
-      const tag = `1.${round}.0`;
-      tags.push(tag);
-      await view.publish(ns, 'app', tag);
-      const deadline = performance.now() + round * 16;
-      await waitFor(() => performance.now() >= deadline, 'the moment to strike');
-      await restartHooks();
-      await variablesArrive(view.admin, ns, 'app', { APP_VERSION: tag });
-    }
+    await variablesArrive(view.admin, ns, 'app', { APP_VERSION: tags.at(-1)! });
     await expectOneDeploymentEach(ns, tags);
   });
 }
