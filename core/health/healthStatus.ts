@@ -10,6 +10,8 @@ export type HealthStatus = NonNullable<HealthCheck['status']>;
 export type Verdict = {
   /** Below the message, each on a line of its own. */
   commands?: readonly CommandLine[];
+  /** Nothing changes it before the Kustomization or a Rollout changes, which triggers a sync. */
+  waitsForEvent?: true;
 } & (
   | { health: 'Healthy'; message: string }
   /**

@@ -37,6 +37,8 @@ interface OwnHealth {
   applied: EpochMs | undefined;
   revision: Revision;
   inventory: Inventory;
+  /** It is Pending until the Kustomization or a Rollout changes, whatever its objects do. */
+  waitsForEvent: boolean;
 }
 
 const ALL_HEALTHY = 'Kustomization and all managed resources are healthy';
@@ -52,7 +54,8 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   const pending = revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
   const again = attempting && revision.waiting === undefined;
   const applied = pending === undefined && ready?.status === 'True' ? parseTime(ready.lastTransitionTime) : undefined;
-  const base = { attempting, again, revision, inventory, pending, applied };
+  const notBegun = revision.failuresCountFrom === Number.POSITIVE_INFINITY && !revision.waitsForSource;
+  const base = { attempting, again, revision, inventory, pending, applied, waitsForEvent: notBegun };
 
   const failure = revision.attempted ? failureOf(ready, FAILED_KUSTOMIZATION) : undefined;
   if (failure) return { ...base, settled: failure };
@@ -60,7 +63,8 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   if (elsewhere) return { ...base, settled: evaluateElsewhere(pending, ready, { attempting, again }) };
   if (inventory.resources.length + inventory.errors.length === 0) {
     const message = pending === undefined ? 'Kustomization has no managed resources' : pendingText(pending);
-    return { ...base, settled: { health: 'Pending', message, attempting } };
+    const waitsForEvent = !revision.waitsForSource;
+    return { ...base, settled: { health: 'Pending', message, attempting, ...(waitsForEvent && { waitsForEvent }) } };
   }
   return { ...base, inventory: notEvaluatedByFlux(kustomization, inventory) };
 }
@@ -125,20 +129,22 @@ export function evaluateWithResources(
   const health = resourceHealth(observed, { ...since, applied: likeKuberik ? undefined : own.applied }, now);
   const errors = [...own.inventory.errors, ...health.errors];
   const withErrors = (message: string) => (errors.length > 0 ? `${message}. Errors: ${listLines(errors)}` : message);
+  const woken = own.waitsForEvent && errors.length === 0 ? { waitsForEvent: true as const } : {};
 
   if (health.unhealthy.length > 0) {
     const unhealthy = withErrors(`Unhealthy resources: ${listLines(health.unhealthy)}`);
     if (isOldFailure(health.failedAt ?? now, own.revision, since.deployed)) {
-      return { health: 'Pending', message: `${pendingText(own.pending ?? 'not applied yet')}. Before: ${unhealthy}` };
+      const message = `${pendingText(own.pending ?? 'not applied yet')}. Before: ${unhealthy}`;
+      return { health: 'Pending', message, ...woken };
     }
     return { health: 'Unhealthy', message: unhealthy, failedAt: health.failedAt };
   }
   if (health.pending.length > 0) {
-    return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(health.pending)}`) };
+    return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(health.pending)}`), ...woken };
   }
   const { pending, attempting, again } = own;
   if (pending !== undefined && !(again && errors.length > 0)) {
-    return { health: 'Pending', message: withErrors(pendingText(pending)), attempting, ...(again && { again }) };
+    return { health: 'Pending', message: withErrors(pendingText(pending)), attempting, ...(again && { again }), ...woken };
   }
   if (health.missing.length > 0 && !likeKuberik) {
     const missing = health.missing.map((name) => `${name} (not found)`);
@@ -173,6 +179,8 @@ interface Revision {
    * A failure before this instant is the old revision's; Infinity while Flux has not begun, 0 if nothing ran before.
    */
   failuresCountFrom: EpochMs;
+  /** It waits for its source, whose changes trigger no sync. */
+  waitsForSource: boolean;
 }
 
 interface Upstream {
@@ -185,22 +193,22 @@ interface Upstream {
 function revisionOf(kustomization: Kustomization, { source, rollouts }: Upstream): Revision {
   const artifact = source && stringAt(source, ['status', 'artifact', 'revision']);
   const applied = kustomization.status?.lastAppliedRevision;
-  const old = oldDeployment(kustomization as FluxObject, rollouts) ?? (source && oldDeployment(source, rollouts));
-  const notBegun =
-    old ??
-    (source && notFetched(source, artifact)) ??
-    readyIsOld(kustomization) ??
-    notAttempted(kustomization, artifact);
+  const ownOld = oldDeployment(kustomization as FluxObject, rollouts);
+  const sourceOld = source && oldDeployment(source, rollouts);
+  const ofSource = ownOld === undefined ? (sourceOld ?? (source && notFetched(source, artifact))) : undefined;
+  const waitsForSource = ofSource !== undefined;
+  const notBegun = ownOld ?? ofSource ?? readyIsOld(kustomization) ?? notAttempted(kustomization, artifact);
   if (notBegun !== undefined) {
-    const isFirst = old === undefined && neverSucceeded(kustomization);
-    return { waiting: notBegun, attempted: false, failuresCountFrom: isFirst ? 0 : Number.POSITIVE_INFINITY };
+    const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
+    const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;
+    return { waiting: notBegun, attempted: false, failuresCountFrom, waitsForSource };
   }
   const waiting =
     artifact !== undefined && applied !== artifact
       ? `revision ${artifact} is being applied, ${applied ?? 'nothing'} was applied before`
       : generationAhead(kustomization, kustomization.status?.observedGeneration);
-  if (waiting === undefined) return { attempted: true, failuresCountFrom: 0 };
-  return { waiting, attempted: true, failuresCountFrom: attemptStart(kustomization) };
+  if (waiting === undefined) return { attempted: true, failuresCountFrom: 0, waitsForSource };
+  return { waiting, attempted: true, failuresCountFrom: attemptStart(kustomization), waitsForSource };
 }
 
 /** Whether no revision ever ran: then the first one fails. */

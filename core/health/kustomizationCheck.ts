@@ -59,7 +59,8 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 // How often a HealthCheck of class kustomization is looked at.
 // Each look reads its Kustomization, the source and what was applied from the API server.
 // What is Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks
-// once more (hooks/rollout/rolloutHook.ts).
+// once more (hooks/rollout/rolloutHook.ts). So is what waits for an event: of a thousand that Flux has yet to reconcile,
+// evaluating each twice a minute would delay exactly that.
 
 const REST_MS = 600_000;
 
@@ -72,10 +73,10 @@ export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boo
 }
 
 /** Whether it is at rest after a look: by what could not be read it is not. */
-export function restsAfter(healthCheck: HealthCheck, { health }: Verdict, isWatched: boolean): boolean {
-  return (
-    health === 'Healthy' && isAtRest({ ...healthCheck, status: { ...healthCheck.status, status: health } }, isWatched)
-  );
+export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: Verdict, isWatched: boolean): boolean {
+  const asHealthy = { ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } };
+  if (waitsForEvent) return isAtRest(asHealthy, false);
+  return health === 'Healthy' && isAtRest(asHealthy, isWatched);
 }
 
 /**

@@ -84,12 +84,15 @@ export const healthCheckHook: DecoratorHook = {
       return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_REQUEUE_MS : undefined);
 
     const isWatched = isBakedOn(healthCheck, own, labels);
-    if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(relatedKustomization(healthCheck, request, call), call.now)) {
+    const related = relatedKustomization(healthCheck, request, call);
+    if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(related, call.now)) {
       return answer(healthCheck, before, cutoffs, call, requeueInterval(healthCheck));
     }
     const verdict = await evaluateKustomization(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
     const after = statusAfter(before, verdict, call.now);
-    const atRest = restsAfter(healthCheck, verdict, isWatched) && !(await isWatchedElsewhere(healthCheck, call));
+    const isWoken = related !== undefined || !verdict.waitsForEvent;
+    const rests = isWoken && restsAfter(healthCheck, verdict, isWatched);
+    const atRest = rests && !(await isWatchedElsewhere(healthCheck, call));
     return answer(healthCheck, after, cutoffs, call, nextLookup(healthCheck, atRest));
   },
 };
