@@ -1,8 +1,12 @@
 /** A HealthCheck at rest costs next to nothing, and only what is at rest does. */
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { HealthCheck } from '../../../api/types.ts';
 import { namespaceOf } from '../../support/objects.ts';
 import { at, cluster, GOOD, healthCheck, INVENTORY, kustomization, NOW, READY, rollout, syncOnce } from './fixture.ts';
 
+const EVERY_MINUTE = { metadata: annotated('healthcheck.kuberik.com/requeue-interval', '1m') };
+const WATCHED_FROM = { metadata: annotated('healthcheck.kuberik.com/watched-from', 'team-b') };
 const WATCHES = { healthCheckSelector: { selector: {} } };
 const healthy = (fields: object = {}) =>
   healthCheck({
@@ -39,12 +43,7 @@ describe('when it is looked at again', () => {
     ['a Rollout bakes that watches nothing', [baking('InProgress', {})], {}, 480],
     ['one is on its way', [baking('Deploying')], {}, 30],
     ['one bakes', [baking('InProgress')], {}, 30],
-    [
-      'another namespace may watch it',
-      [],
-      { metadata: annotated('healthcheck.kuberik.com/watched-from', 'team-b') },
-      30,
-    ],
+    ['another namespace may watch it', [], WATCHED_FROM, 30],
   ])('%s', async (_, rollouts, fields, seconds) => {
     const { resyncAfterSeconds = 0 } = await syncOnce(healthy(fields), cluster([running, GOOD, namespace()]), rollouts);
     if (seconds === 30) expect(resyncAfterSeconds).toBe(30);
@@ -115,6 +114,51 @@ describe('while Flux reconciles again what it has applied', () => {
     expect(
       (await sync(healthy({ status: { status: 'Unhealthy', lastErrorTime: at('11:30:00') } }))).requests,
     ).not.toEqual([]);
+  });
+});
+
+describe('while Flux has yet to begin, its first write wakes the check', () => {
+  const SOURCE = { kind: 'OCIRepository', name: 'app' };
+  const unfetched: KubeObject = {
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    kind: 'OCIRepository',
+    metadata: { name: 'app', namespace: 'demo', generation: 2 },
+    spec: {},
+    status: { observedGeneration: 1 },
+  };
+  const behind = kustomization({ ...READY, ...INVENTORY }, { metadata: { ...running.metadata, generation: 2 } });
+  const cases: { name: string; kustomization: KubeObject; related?: boolean; fields?: object; seconds: number }[] = [
+    { name: 'it was never reconciled', kustomization: kustomization(), seconds: 480 },
+    { name: 'its new spec is not applied', kustomization: behind, seconds: 480 },
+    { name: 'the check has an interval', kustomization: behind, fields: EVERY_MINUTE, seconds: 60 },
+    { name: 'another namespace may watch the check', kustomization: behind, fields: WATCHED_FROM, seconds: 30 },
+    { name: 'its changes trigger no sync', kustomization: behind, related: false, seconds: 30 },
+    {
+      name: 'it waits for its source',
+      kustomization: { ...behind, spec: { sourceRef: SOURCE } } as KubeObject,
+      seconds: 30,
+    },
+    { name: 'its first apply has failing objects', kustomization: kustomization(INVENTORY), seconds: 30 },
+    { name: 'Flux has begun', kustomization: atWork, seconds: 30 },
+  ];
+
+  it.each(cases)('$name', async ({ kustomization: object, related = true, fields = {}, seconds }) => {
+    const reader = cluster([object, unfetched, GOOD, namespace()]);
+    const sync = (status: HealthCheck['status']) =>
+      syncOnce(
+        healthCheck({ ...fields, ...(status && { status }) }),
+        reader,
+        [baking('Deploying')],
+        NOW,
+        {},
+        undefined,
+        related ? [object] : [],
+      );
+    const first = await sync({ status: 'Pending', lastChangeTime: at('11:59:00') });
+    expect(first.status).toMatchObject({ status: 'Pending' });
+    const { resyncAfterSeconds } = await sync(first.status as HealthCheck['status']);
+    if (seconds < 480) expect(resyncAfterSeconds).toBe(seconds);
+    else expect(resyncAfterSeconds).toBeGreaterThanOrEqual(seconds);
   });
 });
 
