@@ -144,7 +144,13 @@ export function evaluateWithResources(
   }
   const { pending, attempting, again } = own;
   if (pending !== undefined && !(again && errors.length > 0)) {
-    return { health: 'Pending', message: withErrors(pendingText(pending)), attempting, ...(again && { again }), ...woken };
+    return {
+      health: 'Pending',
+      message: withErrors(pendingText(pending)),
+      attempting,
+      ...(again && { again }),
+      ...woken,
+    };
   }
   if (health.missing.length > 0 && !likeKuberik) {
     const missing = health.missing.map((name) => `${name} (not found)`);

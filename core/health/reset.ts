@@ -1,8 +1,9 @@
 /** A new deployment, a retry or the apply of a version makes older health meaningless: it is reset, once. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { HealthCheck, Rollout } from '../../api/types.ts';
+import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
-import { healthCutoff, isReportedSince } from './known.ts';
+import { deployCutoff, healthCutoff, isReportedSince } from './known.ts';
+import { KUSTOMIZATION_CLASS } from './kustomizationCheck.ts';
 
 /** Health from before this instant says nothing about what the Rollout deploys now. undefined: nothing was deployed. */
 export function cutoffOf(rollout: Rollout): EpochMs | undefined {
@@ -38,6 +39,14 @@ export function needsReset(healthCheck: HealthCheck, rollouts: readonly Rollout[
     const [head] = rollout.status?.history ?? [];
     const cutoff = cutoffOf(rollout);
     if (!head || cutoff === undefined || cutoff > now) return false;
-    return status?.lastChangeTime === undefined || !isReportedSince(healthCheck, head);
+    if (status?.lastChangeTime === undefined) return true;
+    return !isReportedSince(healthCheck, head) && !(isApply(head) && isBlank(healthCheck));
   });
+}
+
+const isApply = (head: HistoryEntry) => healthCutoff(head) > deployCutoff(head);
+
+/** Any report will differ from it. Of class kustomization only: other reporters may wait for the reset. */
+function isBlank({ spec, status }: HealthCheck): boolean {
+  return spec?.class === KUSTOMIZATION_CLASS && status?.status === 'Pending' && status.lastErrorTime === undefined;
 }

@@ -11,8 +11,8 @@ import {
   judged,
   ms,
   NEW,
+  notBegun,
   OLD,
-  pending,
   type Setup,
   seen,
   starting,
@@ -44,7 +44,12 @@ const CASES: Record<string, Case[]> = {
     {
       name: 'empty',
       kustomization: { entries: [] },
-      expected: { health: 'Pending', message: 'Kustomization has no managed resources', attempting: false },
+      expected: {
+        health: 'Pending',
+        message: 'Kustomization has no managed resources',
+        attempting: false,
+        waitsForEvent: true,
+      },
     },
     { name: 'a resource in progress', observed: [starting], expected: { health: 'Pending', message: WEB_STARTS } },
     {
@@ -96,17 +101,17 @@ const CASES: Record<string, Case[]> = {
       kustomization: failing('BuildFailed', {
         ready: { status: 'False', reason: 'BuildFailed', observedGeneration: 1 },
       }),
-      expected: pending('Kustomization generation is 2, but latest observed generation is 1'),
+      expected: notBegun('Kustomization generation is 2, but latest observed generation is 1'),
     },
     {
       name: 'of the artifact before',
       kustomization: failing('BuildFailed', { attempted: OLD }),
-      expected: pending(`revision ${NEW} is fetched, ${OLD} is applied`),
+      expected: notBegun(`revision ${NEW} is fetched, ${OLD} is applied`),
     },
     {
       name: 'of the artifact between, after a rollback to the one that was applied last',
       kustomization: failing('ReconciliationFailed', { applied: NEW, attempted: '1.2.0@sha256:ccc' }),
-      expected: pending(`revision ${NEW} is fetched, 1.2.0@sha256:ccc was tried since it was applied`),
+      expected: notBegun(`revision ${NEW} is fetched, 1.2.0@sha256:ccc was tried since it was applied`),
     },
     ...['DependencyNotReady', 'ArtifactFailed', 'PruneFailed'].map((reason) => ({
       name: `${reason} is tried again`,

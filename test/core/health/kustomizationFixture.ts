@@ -119,7 +119,14 @@ export interface Case {
   /** When it was seen Healthy last, of this deployment. */
   healthyUntil?: number;
   likeKuberik?: boolean;
-  expected: { health: string; message: string | RegExp; failedAt?: number; attempting?: boolean; again?: true };
+  expected: {
+    health: string;
+    message: string | RegExp;
+    failedAt?: number;
+    attempting?: boolean;
+    again?: true;
+    waitsForEvent?: boolean;
+  };
 }
 
 export function judged({
@@ -142,6 +149,8 @@ export const pending = (message: string, attempting = false) => ({
   message: `Kustomization pending: ${message}`,
   attempting,
 });
+/** Until Flux begins, which triggers a sync. */
+export const notBegun = (reason: string) => ({ ...pending(reason), waitsForEvent: true });
 export const HEALTHY = { health: 'Healthy', message: 'Kustomization and all managed resources are healthy' };
 export const unhealthy = (message: string | RegExp, time?: string) => ({
   health: 'Unhealthy',

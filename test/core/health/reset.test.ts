@@ -60,6 +60,21 @@ describe('reset', () => {
     expect(needsReset({ ...check(), status }, [rollout({ head })], NOW)).toBe(true);
   });
 
+  const PENDING = { status: 'Pending', lastChangeTime: at('11:00:00') };
+  it.each([
+    ['a report', { ...PENDING, status: 'Healthy' }, 'kustomization', true],
+    ['nothing', PENDING, 'kustomization', false],
+    ['an error', { ...PENDING, lastErrorTime: at('11:01:00') }, 'kustomization', true],
+    ['nothing, for a reporter that may wait for the reset', PENDING, 'datadog', true],
+  ])('at the arrival removes %s', (_, status, kind, expected) => {
+    const knownHealth = [{ name: 'hc', namespace: 'demo', ...status }];
+    const applied = { timestamp: at('10:59:00'), appliedTime: at('11:30:00'), knownHealth };
+    const object = { ...check(), spec: { class: kind }, status };
+    expect(needsReset(object, [rollout({ head: applied })], NOW)).toBe(expected);
+    const retried = { ...applied, lastRetryTimestamp: at('11:40:00') };
+    expect(needsReset(object, [rollout({ head: retried })], NOW)).toBe(true);
+  });
+
   it.each([
     ['H5: older than the deployment', { status: 'Healthy', lastChangeTime: at('10:00:00') }, '11:00:00', true],
     [

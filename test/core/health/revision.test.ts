@@ -10,13 +10,14 @@ import {
   HEALTHY,
   judged,
   NEW,
+  notBegun,
   OLD,
   pending,
   source,
   unhealthy,
 } from './kustomizationFixture.ts';
 
-const BEHIND = pending('Kustomization generation is 2, but latest observed generation is 1');
+const BEHIND = notBegun('Kustomization generation is 2, but latest observed generation is 1');
 /** Flux is at a new spec on the same artifact. */
 const NEW_SPEC = { observed: 1, ready: { status: 'Unknown' }, reconcilingSince: '11:52:00' };
 const AT_IT = failing('', { ready: { status: 'Unknown' } });
@@ -37,12 +38,17 @@ const CASES: Case[] = [
   {
     name: 'it is suspended',
     kustomization: { spec: { suspend: true }, observed: 1, ready: { status: 'True', observedGeneration: 1 } },
-    expected: { health: 'Pending', message: /observed generation is 1 \(suspended\)$/, attempting: false },
+    expected: {
+      health: 'Pending',
+      message: /observed generation is 1 \(suspended\)$/,
+      attempting: false,
+      waitsForEvent: true,
+    },
   },
   {
     name: 'the source has fetched a newer artifact',
     kustomization: { applied: OLD },
-    expected: pending(`revision ${NEW} is fetched, ${OLD} is applied`),
+    expected: notBegun(`revision ${NEW} is fetched, ${OLD} is applied`),
   },
   {
     name: 'the source has not seen its new spec',
@@ -76,7 +82,7 @@ const CASES: Case[] = [
     name: 'a failure after the deployment, with Flux not at it yet',
     kustomization: { applied: OLD },
     observed: [failedAt('11:51:00')],
-    expected: { health: 'Pending', message: /^Kustomization pending: .* Before: Unhealthy resources: demo\/web/ },
+    expected: { health: 'Pending', message: /^Kustomization pending: .* Before: Unhealthy/, waitsForEvent: true },
   },
   {
     name: 'a failure after the deployment, but before Flux began',
