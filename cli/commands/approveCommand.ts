@@ -52,7 +52,7 @@ const GATE = {
 } as const;
 
 export const approveCommand: CommandDefinition = {
-  description: `Lets one version pass the gate that holds it, and no later version: a RolloutGate adds it to its list, a Gate opens for it alone. For a Rollout, this is the gate that blocks the version; if there are several, the command lists them and asks.`,
+  description: `Lets one version pass the gate that holds it, and no later version: a RolloutGate adds it to its list, a Gate opens for it alone; one with spec.approvals counts your approval. For a Rollout, this is the gate that blocks the version; if there are several, the command lists them and asks. If only RolloutGates of schedules block it, the version bypasses every RolloutGate of the Rollout; the command asks first.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITING, ...WAITING],
   exitCodes: WAIT_CODES,
