@@ -69,12 +69,14 @@ export async function writeApprovals(
     [keys.record]: formatApprovals(accepted.record),
   };
   const dropped = droppedText(object.metadata.annotations, old?.metadata.annotations, keys);
-  const answered = answer(accepted, rule, before, username);
+  const verb = request.approve === undefined ? 'withdrawn' : 'approved';
+  const answered = answer(accepted, verb, rule, before, username);
   return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };
 }
 
 function answer(
   { problem, warnings }: ApprovalAcceptance,
+  verb: 'approved' | 'withdrawn',
   rule: ApprovalRule | undefined,
   before: ApprovalRule | undefined,
   username: string,
@@ -84,8 +86,8 @@ function answer(
   if (invalid !== undefined) return { warnings, denial: `${invalid}.` };
   if (problem === undefined) return { warnings };
   return isServiceAccount(username)
-    ? { warnings: [`not approved: ${problem}`, ...warnings] }
-    : { warnings, denial: `Not approved: ${problem}.` };
+    ? { warnings: [`not ${verb}: ${problem}`, ...warnings] }
+    : { warnings, denial: `Not ${verb}: ${problem}.` };
 }
 
 /**

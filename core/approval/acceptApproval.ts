@@ -161,8 +161,9 @@ function withdrawn(record: ApprovalRecord, by: string, value: string): ApprovalA
   if (given.length < record.given.length) return { record: { ...record, given }, warnings: [] };
   const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
   const have = mine.length > 0 ? `; you have approved ${firstFew(mine)}` : '';
-  const problem = `${by} has not approved ${value.slice(0, MAX_VALUE)}${have}`;
-  return { record, problem, warnings: [] };
+  const quoted = JSON.stringify(value.slice(0, MAX_VALUE));
+  const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quoted}`;
+  return { record, problem: `${what}${have}`, warnings: [] };
 }
 
 /** The parts of `namespace/name:version`; a tag has neither slash nor colon. */
