@@ -31,7 +31,7 @@ export interface ApprovalRequest {
 
 /** Which version of which Rollout an annotation's value means; `problem` if none is meant. */
 export type ApprovalTarget =
-  | { version: string; rollout?: string; uid?: string | undefined; isRequester: boolean }
+  | { version: string; rollout?: string; uid?: string | undefined; requesters: readonly string[] }
   | { problem: string };
 
 export interface ApprovalAcceptance {
@@ -124,7 +124,7 @@ function approved(
   if (stranger !== undefined) return refuse(`${stranger}: this approval does not count`);
   if (by.length > MAX_USER) return refuse(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return refuse(target.problem);
-  const { version, rollout, uid, isRequester } = target;
+  const { version, rollout, uid, requesters } = target;
   const why = reasonOf(reason);
   const approval: Approval = {
     version,
@@ -142,7 +142,7 @@ function approved(
     record: { ...record, given },
     warnings: [
       ...(earlier ? [`you approved ${version} at ${formatTime(earlier.at)} already: it counts once, from now`] : []),
-      ...(isRequester && rule.notBy?.includes('requester')
+      ...(requesters.includes(by) && rule.notBy?.includes('requester')
         ? [`you requested ${version}, so your approval does not count (spec.approvals.notBy)`]
         : []),
       ...(forgotten

@@ -10,7 +10,7 @@ import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
-import { approvalEvaluator, isApproved } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosings } from '../../core/suspension/bypassGrant.ts';
 import { closingKey } from '../../core/suspension/stateAnnotation.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
@@ -124,9 +124,8 @@ async function closedGate(rollout: Rollout, requested: string, call: WebhookCall
 async function lacksApprovals(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
   const { releaseAuthors = [] } = rollout.status ?? {};
   const gates = await listRolloutGates(rollout, call.cluster);
-  const missing = approvalEvaluator(rollout, gates, releaseAuthors, call.now)
-    .of(requested)
-    .filter((each) => !isApproved([each]));
+  const required = verdictsOn(rolloutGateApprovals(rollout, gates, releaseAuthors, call.now), requested);
+  const missing = required.filter(({ verdict }) => !verdict.enough);
   return missing.slice(0, MAX_NAMED).map(({ gate, verdict: { counted, required } }) => {
     const count = countText(counted.length, required);
     return `version ${requested} waits: RolloutGate ${gate.metadata.name} has ${count}`;
