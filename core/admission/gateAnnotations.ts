@@ -47,10 +47,13 @@ export function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefi
 }
 
 /** The Gates that both annotations name. Not complete if they name too many. */
-export function recordedRefs(object: FluxObject, rules: RefRules): { refs: NamespacedName[]; isComplete: boolean } {
+export function recordedRefs(
+  object: FluxObject,
+  rules: RefRules = {},
+): { refs: NamespacedName[]; isComplete: boolean } {
   const { refs: named, tooMany } = gatesInAnnotation(object, rules);
   const selecting = gatesInSelectedBy(object);
-  const refs = [...named, ...(selecting ?? [])].filter((ref) => !isTooMany(ref));
+  const refs = unique([...named, ...(selecting ?? [])].filter((ref) => !isTooMany(ref)));
   return { refs, isComplete: !tooMany && selecting !== undefined };
 }
 

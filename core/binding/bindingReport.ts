@@ -9,7 +9,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
 import { gatesOf } from '../gate/gateRefs.ts';
-import { identityOf, refKey } from '../kube/names.ts';
+import { byRefKey, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
@@ -38,7 +38,7 @@ export interface Report extends Omit<EncodedReport, 'gates'> {
 export function inputsOf(rollouts: readonly Rollout[], gates: readonly Gate[]): Inputs {
   return {
     rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
-    gates: new Map(gates.map((gate) => [refKey(identityOf(gate)), gate])),
+    gates: byRefKey(gates),
   };
 }
 

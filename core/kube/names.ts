@@ -20,6 +20,11 @@ export function refKey({ namespace, name }: NamespacedName): string {
   return namespace ? `${namespace}/${name}` : name;
 }
 
+/** The objects by `refKey`. */
+export function byRefKey<T extends Pick<KubeObject, 'metadata'>>(objects: readonly T[]): Map<string, T> {
+  return new Map(objects.map((object) => [refKey(identityOf(object)), object]));
+}
+
 /** The group of an apiVersion; empty for the core group. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');

@@ -14,7 +14,7 @@ import { holdMarks, UNSEEN } from '../../core/admission/hold.ts';
 import type { GateContext } from '../../core/admission/objectGates.ts';
 import { isTooMany } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
@@ -69,7 +69,7 @@ export const holdHook: DecoratorHook = {
       homeLabels(object.metadata.namespace ?? '', related, sent, cluster),
       readGates(unsent, 0, { cluster, recent }),
     ]);
-    const gates = new Map([...sent, ...read].map((gate) => [refKey(identityOf(gate)), gate]));
+    const gates = byRefKey([...sent, ...read]);
     const context: GateContext = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
     const { annotations, isBypassing, until } = holdMarks(object, context);
     const isWritten = Object.keys(annotations).length > 0;

@@ -24,7 +24,7 @@ import { freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { isTruncated } from '../../core/gate/gateSelection.ts';
 import { sameJson } from '../../core/kube/json.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { deploymentOf } from '../../core/managedField/deployment.ts';
 import {
@@ -315,7 +315,7 @@ async function readGates(
   const context: GateContext = { ...rules, gates, namespaceLabels: labels, now: call.now };
   if (!lists) return context;
   const listed = lists.flat();
-  const all = new Map([...gates, ...listed.map((gate) => [refKey(identityOf(gate)), gate] as const)]);
+  const all = new Map([...gates, ...byRefKey(listed)]);
   return { ...context, gates: all, candidates: listed.map(identityOf), truncated: isTruncated(lists) };
 }
 

@@ -9,7 +9,7 @@ import { evaluateGates, type GateResult, reveal } from '../../gate/evaluateGates
 import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
-import { identityOf, refKey } from '../../kube/names.ts';
+import { byRefKey, identityOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { MAX_REASON } from '../../record/record.ts';
@@ -100,7 +100,7 @@ export function evaluateRequiredGates(
   now: EpochMs,
 ): RequiredGatesResult {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
-  const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
+  const byKey = byRefKey(gates);
   const ofBound = new Set(boundGates(rollout, bindings).map(refKey));
   const { uid } = rollout.metadata;
   const background = backgroundOf(rollout, authors, version);
