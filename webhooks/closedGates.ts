@@ -96,7 +96,7 @@ export interface Granted {
   /** The closed ones. */
   gates: readonly NamespacedName[];
   reason: string;
-  /** The version of a Rollout that may pass. */
+  /** The version of a Rollout that bypasses them. */
   version?: string | undefined;
 }
 

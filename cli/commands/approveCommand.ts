@@ -12,7 +12,7 @@ import {
   rejectByNewGate,
   scheduleOf,
 } from '../../client/actions/writes/rolloutGateWrites.ts';
-import { passRolloutGates, unknownText } from '../../client/actions/writes/rolloutWrites.ts';
+import { bypassRolloutGates, unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { namedIn } from '../../core/approval/acceptApproval.ts';
 import { opensFor } from '../../core/gate/gateRequests.ts';
@@ -189,7 +189,7 @@ async function gateToApproveAt(
   const schedules = holding.flatMap((gate) => scheduleOf(gate) ?? []);
   if (schedules.length > 0) {
     context.terminal.note(`${version} is held by ${schedules.join(', ')}, which opens by its calendar.`);
-    return { none: passRolloutGates(rollout, version, reason) };
+    return { none: bypassRolloutGates(rollout, version, reason) };
   }
   if (app.unread.length > 0)
     throw new Problem(`No gate that holds ${version} could be found. Not read: ${app.unread.join('; ')}.`);

@@ -92,16 +92,16 @@ export function parseApprovals(text: string | undefined): ApprovalRecord {
 }
 
 function approvalOf(entry: Entry): Approval[] {
-  const signature = changedByOf(entry);
+  const changed = changedByOf(entry);
   const { version, ...rest } = textsOf(entry, 'version', 'rollout', 'uid');
-  return version === undefined || !signature ? [] : [{ version, ...rest, ...signature }];
+  return version === undefined || !changed ? [] : [{ version, ...rest, ...changed }];
 }
 
 function changeOf(entry: Entry): RuleChange[] {
-  const signature = changedByOf(entry);
+  const changed = changedByOf(entry);
   const { number, fields } = entry ?? {};
-  if (!signature || typeof number !== 'number' || !Array.isArray(fields)) return [];
-  const { by, at } = signature;
+  if (!changed || typeof number !== 'number' || !Array.isArray(fields)) return [];
+  const { by, at } = changed;
   return [{ number, by, at, fields: fields.flatMap(fieldOf), ...textsOf(entry, 'progress') }];
 }
 

@@ -126,9 +126,9 @@ const MAX_GATES = 16;
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
   if (!spec || spec.target.kind === FOLLOWING_KIND) return false;
   if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
-  const { pins = [] } = spec;
+  const { pins: fields = [] } = spec;
   const required = gatesOf(spec);
-  if (pins.length === 0 && required.length === 0) return false;
+  if (fields.length === 0 && required.length === 0) return false;
   if (required.length > MAX_GATES) return false;
-  return pins.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
+  return fields.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
 }

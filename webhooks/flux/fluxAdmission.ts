@@ -223,7 +223,7 @@ async function readContext(
 ): Promise<WriteContext> {
   const namespace = namespaceOf(request);
   const objects = [object, oldObject].filter((each) => each !== undefined);
-  // What an apply leaves out is held behind a closed gate, and may be what passes it: so the Rollouts of both.
+  // What an apply leaves out is held behind a closed gate, and may be what bypasses it: so the Rollouts of both.
   const followed = object ? objects.flatMap(boundRollouts) : [];
   // A decorator marks an object by what it has been sent: any other write is decided by the Gates as they are now.
   const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);

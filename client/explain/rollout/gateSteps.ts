@@ -43,7 +43,7 @@ export function gateSteps(
 interface StepInputs {
   version: string | undefined;
   wanted: NextDeployment | undefined;
-  /** Closings that the version may pass. */
+  /** Closings that the version bypasses. */
   bypassed: ReadonlySet<string>;
 }
 
