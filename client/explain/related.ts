@@ -3,9 +3,8 @@ import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { unique } from '../../core/admission/gateAnnotations.ts';
 import { gateRefsOf, gatesOf } from '../../core/gate/gateRefs.ts';
-import { byRefKey, refKey } from '../../core/kube/names.ts';
+import { byRefKey, refKey, uniqueRefs } from '../../core/kube/names.ts';
 
 /** A kind that could not be read in a namespace. */
 export interface Unread {
@@ -71,7 +70,7 @@ export function refNamed(key: string, home = ''): NamespacedName {
 export function gatesAround(rollout: Rollout, bound: readonly FluxBinding[]): NamespacedName[] {
   const { gates = [] } = rollout.status ?? {};
   const reported = gates.flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refNamed(name) : []));
-  return unique([...gateRefsOf(rollout), ...bound.flatMap(({ spec }) => gatesOf(spec)), ...reported]);
+  return uniqueRefs([...gateRefsOf(rollout), ...bound.flatMap(({ spec }) => gatesOf(spec)), ...reported]);
 }
 
 type Named = Pick<KubeObject, 'metadata'>;

@@ -12,9 +12,9 @@ import type { Gate } from '../../api/types.ts';
 import { gatesInAnnotation, type RefRules } from '../../core/admission/gateAnnotations.ts';
 import { holdMarks, UNSEEN } from '../../core/admission/hold.ts';
 import type { GateContext } from '../../core/admission/objectGates.ts';
-import { isTooMany } from '../../core/gate/gateRefs.ts';
+import { TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
-import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, refKey, without } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
@@ -63,8 +63,7 @@ export const holdHook: DecoratorHook = {
     if (object.metadata.deletionTimestamp) return { attachments: [] };
     const rules = rulesOf(settings);
     const sent = objectsOf<Gate>(related, KINDS.Gate);
-    const known = new Set(sent.map((gate) => refKey(identityOf(gate))));
-    const unsent = gatesInAnnotation(object, rules).refs.filter((ref) => !isTooMany(ref) && !known.has(refKey(ref)));
+    const unsent = without(gatesInAnnotation(object, rules).refs, [...sent.map(identityOf), TOO_MANY]);
     const [labels, read] = await Promise.all([
       homeLabels(object.metadata.namespace ?? '', related, sent, cluster),
       readGates(unsent, 0, { cluster, recent }),

@@ -4,9 +4,8 @@ import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../..
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { gatesAround, type RelatedObjects, type Unread } from '../../client/explain/related.ts';
-import { unique } from '../../core/admission/gateAnnotations.ts';
-import { gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { gatesOf, TOO_MANY } from '../../core/gate/gateRefs.ts';
+import { identityOf, refKey, uniqueRefs, without } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
@@ -125,7 +124,7 @@ export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxB
     ...rollouts.flatMap((rollout) => gatesAround(rollout, [])),
     ...bindings.flatMap(({ spec }) => gatesOf(spec)),
   ];
-  return unique(all.filter((ref) => !isTooMany(ref)));
+  return without(uniqueRefs(all), [TOO_MANY]);
 }
 
 async function readGates({ unread, list, get }: NotingReader, refs: readonly NamespacedName[]): Promise<Gate[]> {
