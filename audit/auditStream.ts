@@ -26,7 +26,7 @@ export const WATCHED: readonly Watched[] = [
   },
 ];
 
-export type Change =
+export type KindChange =
   /** All objects of the kind: at the start, and when a watch could not continue. */
   { type: 'all'; items: readonly WatchedObject[] } | { type: 'set' | 'gone'; object: WatchedObject };
 
@@ -52,7 +52,7 @@ export class AuditStream {
     this.#options = options;
   }
 
-  async take(kind: string, change: Change): Promise<void> {
+  async take(kind: string, change: KindChange): Promise<void> {
     const { now, send, source, missed } = this.#options;
     const before = this.#heard.get(kind);
     this.#heard.set(kind, now());
@@ -62,7 +62,7 @@ export class AuditStream {
     await send(gapEventOf({ kind, ...(before !== undefined && { from: before }), to: now() }, source));
   }
 
-  #fresh(kind: string, change: Change): CloudEvent[] {
+  #fresh(kind: string, change: KindChange): CloudEvent[] {
     if (change.type !== 'all') {
       const { type, object } = change;
       return this.#note(keyOf(kind, object), type === 'set' ? recordsOf(kind, object) : []);

@@ -2,12 +2,12 @@
  * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its gates (see hooks/gateLabelsHook.ts), and
  * writes their status: whether they pass, and which approvals were given.
  */
-import { APPROVALS, ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
+import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../api/metacontroller.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
-import { parseApprovals } from '../core/approval/approvalRecord.ts';
+import { APPROVAL_KEYS, recordedOn } from '../core/approval/approvalRecord.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
 import { setCondition } from '../core/kube/conditions.ts';
 import { eventRecord } from '../core/kube/events.ts';
@@ -52,7 +52,7 @@ function statusOf(
   const { spec, metadata, status: before } = gate;
   const { namespace = '' } = metadata;
   const rollout = objectAt<Rollout>(related, KINDS.Rollout, namespace, spec?.rolloutRef?.name ?? '');
-  const record = parseApprovals(metadata.annotations?.[APPROVALS]);
+  const record = recordedOn(gate, APPROVAL_KEYS.RolloutGate);
   const authors = rollout?.status?.releaseAuthors ?? [];
   const { status: approvals, until } = approvalsStatus(
     spec?.approvals,

@@ -15,7 +15,14 @@ import { gateActions } from '../client/actions/gateActions.ts';
 import { rolloutActions } from '../client/actions/rolloutActions.ts';
 import { writeOf } from '../client/actions/table.ts';
 import { basisProblem, existsText, isRequest, type NoRequest } from '../client/actions/writes/plannedWrite.ts';
-import type { Answer, ApplicationPage, GatePage, ObjectPage, Preview, Rights } from '../client/board/pageMessages.ts';
+import type {
+  Answer,
+  ApplicationPageData,
+  GatePageData,
+  ObjectPageData,
+  Preview,
+  Rights,
+} from '../client/board/pageMessages.ts';
 import { gateView } from '../client/board/planViews.ts';
 import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
@@ -35,10 +42,10 @@ const RIGHTS_MS = 30_000;
 const SHOWN = 200;
 
 export interface PageHandlers {
-  application(id: string): Promise<ApplicationPage | undefined>;
-  gate(id: string): Promise<GatePage | undefined>;
+  application(id: string): Promise<ApplicationPageData | undefined>;
+  gate(id: string): Promise<GatePageData | undefined>;
   /** Any other object of ours or of Flux's: why it is as it is, and what it tells. undefined: there is none, or the reader may not see it. */
-  explanation(kind: string, ref: NamespacedName): Promise<ObjectPage | undefined>;
+  explanation(kind: string, ref: NamespacedName): Promise<ObjectPageData | undefined>;
   /** Whether the user has each right. */
   rightsOf(rights: readonly Right[]): Promise<Rights>;
   /** `basis`: that of the dry run that its user has seen. */

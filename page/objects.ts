@@ -1,12 +1,11 @@
 /** The objects that the page is about, as they are watched, found by what belongs to a Rollout. */
 
 import type { FluxObject } from '../api/flux.ts';
-import { KINDS, type KindName } from '../api/kinds.ts';
+import type { KindName } from '../api/kinds.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../api/types.ts';
 import { fluxFailure } from '../client/explain/fluxFailure.ts';
-import type { RelatedObjects, Unread } from '../client/explain/related.ts';
-import { gateRefsOf, gatesOf } from '../core/gate/gateRefs.ts';
+import { gatesAround, type RelatedObjects, type Unread } from '../client/explain/related.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { boundRollouts } from '../core/managedField/managedFields.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
@@ -85,7 +84,7 @@ export class WatchedObjects {
     return {
       bindings,
       rolloutGates: this.#of<RolloutGate>('RolloutGate', id),
-      gates: this.#each<Gate>('Gate', gatesAround(rollout, bindings)),
+      gates: this.#each<Gate>('Gate', gatesAround(rollout, bindings).map(refKey)),
       objects: BOUND.flatMap((kind) => this.#of<FluxObject>(kind, id)),
       healthChecks: this.#of<HealthCheck>('HealthCheck', rollout.metadata.namespace ?? ''),
       rollouts: this.#each<Rollout>('Rollout', upstreamRefs(rollout).map(refKey)),
@@ -121,15 +120,6 @@ export function kept(kind: WatchedKind, object: Any): Any {
   const { spec, status } = object;
   const { suspend, chartRef } = spec ?? {};
   return { ...object, spec: { suspend, chartRef }, status: { conditions: status?.conditions } };
-}
-
-/** Keys of the Gates that may block a version. */
-export function gatesAround(rollout: Rollout, bindings: readonly FluxBinding[]): string[] {
-  return [
-    ...gateRefsOf(rollout).map(refKey),
-    ...bindings.flatMap(({ spec }) => gatesOf(spec)).map(refKey),
-    ...(rollout.status?.gates ?? []).flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? name : [])),
-  ];
 }
 
 /** Ids of the Rollouts that an object belongs to, or its namespace. */

@@ -5,13 +5,14 @@ import { type BudgetView, budgetView } from '../client/board/budgetView.ts';
 import { type GateView, gateView, type ScheduleView, scheduleView } from '../client/board/planViews.ts';
 import { type Row, rowOf } from '../client/board/row.ts';
 import type { Application } from '../client/explain/application.ts';
+import { gatesAround } from '../client/explain/related.ts';
 import { explainRollout } from '../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../client/explain/rollout/gateSteps.ts';
 import type { NextDeployment } from '../core/gate/gateApprovals.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { parseTime } from '../core/kube/time.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
-import { areAlike, gatesAround, isBoundKind, kept, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
+import { areAlike, isBoundKind, kept, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
 
 /** Answers an equal object that is in memory already, or this one. */
 export type ShareObject = <T extends KubeObject<any, any>>(object: T) => T;
@@ -200,7 +201,7 @@ export class Views {
   #row(id: string, rollout: Rollout): Row {
     const around = this.objects.around(rollout);
     const read = [
-      ...gatesAround(rollout, around.bindings as FluxBinding[]).map((key) => `Gate ${key}`),
+      ...gatesAround(rollout, around.bindings as FluxBinding[]).map((ref) => `Gate ${refKey(ref)}`),
       ...upstreamRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
     ];
     for (const key of read) {

@@ -1,6 +1,6 @@
 /** Entry point of the page in the browser. The address holds what it shows; one stream brings the data. */
 import { render } from 'preact';
-import { Page } from './pages/Page.tsx';
+import { CurrentPage } from './pages/CurrentPage.tsx';
 import { Help, help } from './parts/Help.tsx';
 import { TopBar } from './parts/TopBar.tsx';
 import { listenToKeys } from './state/keys.ts';
@@ -12,7 +12,7 @@ function App() {
     <>
       <TopBar />
       <main id="main" tabIndex={-1}>
-        <Page />
+        <CurrentPage />
       </main>
       <Help />
       <div class="announced" aria-live="polite">

@@ -13,20 +13,17 @@ import {
   approvalRequestOf,
   droppedText,
 } from '../core/approval/acceptApproval.ts';
-import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/approvalRecord.ts';
+import {
+  type ApprovalKeys,
+  type ApprovalRecord,
+  formatApprovals,
+  recordedOn,
+} from '../core/approval/approvalRecord.ts';
 import { ruleProblem } from '../core/approval/approvalVerdict.ts';
 import { isServiceAccount } from '../core/approval/persons.ts';
 import { deletionEvent, type Ruled, ruleChangeEvents, withChange } from '../core/approval/ruleChange.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
-
-/** The annotations of one kind. */
-interface ApprovalKeys {
-  approve: string;
-  unapprove: string;
-  reason: string;
-  record: string;
-}
 
 interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
 
@@ -57,7 +54,7 @@ export async function writeApprovals(
   const { username } = userInfo;
   const request = approvalRequestOf(object.metadata.annotations, old?.metadata.annotations, keys);
   const [rule, before] = [object.spec?.approvals, old?.spec?.approvals];
-  const stored = revoke(parseApprovals(old?.metadata.annotations?.[keys.record]));
+  const stored = revoke(recordedOn(old, keys));
   const target = request.approve !== undefined && rule ? await findTarget(request.approve) : undefined;
   const progress = old?.status?.approvals?.progress;
   const noted = old ? withChange(stored, object.spec, old.spec, { by: username, progress, now }) : stored;
@@ -69,12 +66,14 @@ export async function writeApprovals(
     [keys.record]: formatApprovals(accepted.record),
   };
   const dropped = droppedText(object.metadata.annotations, old?.metadata.annotations, keys);
-  const answered = answer(accepted, rule, before, username);
+  const verb = request.approve === undefined ? 'withdrawn' : 'approved';
+  const answered = answer(accepted, verb, rule, before, username);
   return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };
 }
 
 function answer(
   { problem, warnings }: ApprovalAcceptance,
+  verb: 'approved' | 'withdrawn',
   rule: ApprovalRule | undefined,
   before: ApprovalRule | undefined,
   username: string,
@@ -84,8 +83,8 @@ function answer(
   if (invalid !== undefined) return { warnings, denial: `${invalid}.` };
   if (problem === undefined) return { warnings };
   return isServiceAccount(username)
-    ? { warnings: [`not approved: ${problem}`, ...warnings] }
-    : { warnings, denial: `Not approved: ${problem}.` };
+    ? { warnings: [`not ${verb}: ${problem}`, ...warnings] }
+    : { warnings, denial: `Not ${verb}: ${problem}.` };
 }
 
 /**
@@ -96,7 +95,8 @@ function answer(
  */
 export async function recordDeletion<Stored extends Approvable>(
   uid: string | undefined,
-  { ref, record }: { ref: ResourceRef & { name: string }; record: string },
+  ref: ResourceRef & { name: string },
+  keys: ApprovalKeys,
   about: (stored: Stored) => Promise<{ regarding: AnyObject; involvedObjects: readonly ObjectName[] }>,
   { dryRun, userInfo }: AdmissionRequest,
   { cluster, events, now, settings }: WebhookCall,
@@ -106,7 +106,7 @@ export async function recordDeletion<Stored extends Approvable>(
   if (!stored || stored.metadata.uid !== uid) return;
   const { approvals } = stored.spec ?? {};
   const before = stored.status?.approvals;
-  const kept = parseApprovals(stored.metadata.annotations?.[record]);
+  const kept = recordedOn(stored, keys);
   const changes = ruleChangeEvents(before, before?.required, kept, now).map((event) => eventRecord(event, stored, now));
   if (!approvals && changes.length === 0) return;
   const by = settings.authenticatesCallers ? userInfo.username : undefined;

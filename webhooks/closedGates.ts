@@ -12,7 +12,7 @@ import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../cor
 import { evaluateGates, type GateResult, secrets } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
-import { refKey } from '../core/kube/names.ts';
+import { refKey, uniqueRefs } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { closedToLeave } from '../core/rollout/evaluation/namedGates.ts';
@@ -85,8 +85,7 @@ async function readRequired(
   ]);
   const bindings = await withCurrentGates(rollouts, stored, objects, call);
   const required = rollouts.flatMap((rollout, index) => rolloutRequiredGates(rollout, bindings[index]!, selectors));
-  const refs = new Map(required.map((ref) => [refKey(ref), ref]));
-  return { closed: await readClosed([...refs.values()], call), bindings: bindings.flat() };
+  return { closed: await readClosed(uniqueRefs(required), call), bindings: bindings.flat() };
 }
 
 // A bypass of closed Gates, or a denial.
@@ -96,7 +95,7 @@ export interface Granted {
   /** The closed ones. */
   gates: readonly NamespacedName[];
   reason: string;
-  /** The version of a Rollout that may pass. */
+  /** The version of a Rollout that bypasses them. */
   version?: string | undefined;
 }
 
@@ -157,14 +156,13 @@ export async function deny(
   warnings: string[] = [],
 ): Promise<AdmissionDecision> {
   const namespace = namespaceOf(request);
-  const refs = new Map(secrets(refusal.closed ?? [], namespace).map((ref) => [refKey(ref), ref]));
   // A denial names no more Gates than are reviewed.
-  const reviewed = [...refs].slice(0, MAX_LISTED);
+  const reviewed = uniqueRefs(secrets(refusal.closed ?? [], namespace)).slice(0, MAX_LISTED);
   const { group, resource } = KINDS.Gate;
   const may = await Promise.all(
-    reviewed.map(([, ref]) => access.may(request.userInfo, { verb: 'get', group, resource, ...ref })),
+    reviewed.map((ref) => access.may(request.userInfo, { verb: 'get', group, resource, ...ref })),
   );
-  const readable = new Set(reviewed.flatMap(([key], i) => (may[i] ? [key] : [])));
+  const readable = new Set(reviewed.filter((_, i) => may[i]).map(refKey));
   return denied(refusal.reason, refusalText(refusal, namespace, readable), warnings);
 }
 

@@ -3,19 +3,12 @@
  * their approvals.
  */
 import type { AdmissionRequest } from '../api/admission.ts';
-import {
-  APPROVALS,
-  APPROVE,
-  APPROVE_REASON,
-  LISTED,
-  REASON,
-  ROLLOUT_NAME_LABEL,
-  UNAPPROVE,
-} from '../api/annotations.ts';
+import { LISTED, REASON, ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import { KINDS, ROLLOUT_GATES, ROLLOUTS } from '../api/kinds.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { type ApprovalTarget, versionProblem } from '../core/approval/acceptApproval.ts';
+import { APPROVAL_KEYS } from '../core/approval/approvalRecord.ts';
 import { annotateAll, label } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
@@ -24,8 +17,6 @@ import { requestersOf } from '../core/rollout/evaluation/rolloutRequests.ts';
 import { knowsVersion } from '../core/rollout/evaluation/versionApprovals.ts';
 import { recordDeletion, writeApprovals } from './approvalWrites.ts';
 import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
-
-const KEYS = { approve: APPROVE, unapprove: UNAPPROVE, reason: APPROVE_REASON, record: APPROVALS };
 
 export const mutateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const sent = request.object as RolloutGate | null | undefined;
@@ -36,10 +27,10 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   const written = await writeApprovals(
     sent,
     old,
-    KEYS,
+    APPROVAL_KEYS.RolloutGate,
     request,
     call,
-    (version) => targetOf(sent, version, request, call),
+    (version) => targetOf(sent, version, namespaceOf(request), call),
     (record) => (isOther ? { ...record, given: [] } : record),
   );
   if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
@@ -81,7 +72,7 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
       involvedObjects: rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [],
     };
   };
-  await recordDeletion(gate.metadata.uid, { ref, record: APPROVALS }, about, request, call);
+  await recordDeletion(gate.metadata.uid, ref, APPROVAL_KEYS.RolloutGate, about, request, call);
   return allowed();
 };
 
@@ -89,13 +80,13 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
 async function targetOf(
   { spec }: RolloutGate,
   version: string,
-  request: AdmissionRequest,
+  namespace: string,
   { cluster }: WebhookCall,
 ): Promise<ApprovalTarget> {
   const name = spec?.rolloutRef?.name ?? '';
-  const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace: namespaceOf(request), name });
+  const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
   if (!rollout) return { problem: `Rollout '${name}' does not exist` };
   const problem = versionProblem(version, knowsVersion(rollout, version), name);
   if (problem !== undefined) return { problem };
-  return { version, isRequester: requestersOf(rollout, version).requesters.includes(request.userInfo.username) };
+  return { version, requesters: requestersOf(rollout, version).requesters };
 }

@@ -12,7 +12,7 @@ import {
   rejectByNewGate,
   scheduleOf,
 } from '../../client/actions/writes/rolloutGateWrites.ts';
-import { passRolloutGates, unknownText } from '../../client/actions/writes/rolloutWrites.ts';
+import { bypassRolloutGates, unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { namedIn } from '../../core/approval/acceptApproval.ts';
 import { opensFor } from '../../core/gate/gateRequests.ts';
@@ -52,7 +52,7 @@ const GATE = {
 } as const;
 
 export const approveCommand: CommandDefinition = {
-  description: `Lets one version pass the gate that holds it, and no later version: a RolloutGate adds it to its list, a Gate opens for it alone. For a Rollout, this is the gate that blocks the version; if there are several, the command lists them and asks.`,
+  description: `Lets one version pass the gate that holds it, and no later version: a RolloutGate adds it to its list, a Gate opens for it alone; one with spec.approvals counts your approval. For a Rollout, this is the gate that blocks the version; if there are several, the command lists them and asks. If only RolloutGates of schedules block it, the version bypasses every RolloutGate of the Rollout; the command asks first.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITING, ...WAITING],
   exitCodes: WAIT_CODES,
@@ -189,7 +189,7 @@ async function gateToApproveAt(
   const schedules = holding.flatMap((gate) => scheduleOf(gate) ?? []);
   if (schedules.length > 0) {
     context.terminal.note(`${version} is held by ${schedules.join(', ')}, which opens by its calendar.`);
-    return { none: passRolloutGates(rollout, version, reason) };
+    return { none: bypassRolloutGates(rollout, version, reason) };
   }
   if (app.unread.length > 0)
     throw new Problem(`No gate that holds ${version} could be found. Not read: ${app.unread.join('; ')}.`);

@@ -13,7 +13,7 @@ import { make } from '../write/make.ts';
 import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
 
 export const bypassCommand: CommandDefinition = {
-  description: `Deploys one version of one Rollout despite the closed Gates that block it, once: if another version would be deployed first, the request is refused. Or resumes one Flux object behind a closed Gate. You need the verb bypass on each closed Gate and a reason; both are recorded.`,
+  description: `Deploys one version of one Rollout despite the closed Gates that block it, once: if another version would be deployed first, the request is refused. Like deploy, it also bypasses RolloutGates, HealthChecks and a running bake. Or resumes one Flux object behind a closed Gate. You need the verb bypass on each closed Gate and a reason; both are recorded.`,
   arguments: [
     {
       syntax: '<target>',

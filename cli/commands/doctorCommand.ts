@@ -15,7 +15,7 @@ import { checkAdmission, checkServingCertificate, checkWebhooks } from '../docto
 import { checkWriteBack } from '../doctor/checkWriteBack.ts';
 import { type Check, type Finding, unseen } from '../doctor/finding.ts';
 import { wrapped } from '../terminal/columns.ts';
-import { type Style, styleOf, type Tone } from '../terminal/style.ts';
+import { type Style, styleOf, type TerminalTone } from '../terminal/style.ts';
 
 /** In the order of the output. */
 const CHECKS: readonly [about: string, check: Check][] = [
@@ -72,7 +72,7 @@ export const doctorCommand: CommandDefinition = {
   },
 };
 
-const TONES: Record<Finding['level'], Tone> = { fine: 'good', problem: 'bad', unseen: 'quiet' };
+const TONES: Record<Finding['level'], TerminalTone> = { fine: 'good', problem: 'bad', unseen: 'quiet' };
 
 function findingLines({ level, about, text, remedy, command }: Finding, style: Style): string[] {
   const line = `${style.strong(about)}: ${level === 'unseen' ? 'not checked: ' : ''}${style.text(text)}`;

@@ -9,7 +9,7 @@ import type { Rollout } from '../../api/types.ts';
 import { isRequest } from '../../client/actions/writes/plannedWrite.ts';
 import { deploy } from '../../client/actions/writes/rolloutWrites.ts';
 import { verdictText } from '../../core/approval/approvalVerdict.ts';
-import { approvalEvaluator } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { problemOf } from '../../tools/kube/apiProblems.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import type { KubeClient } from '../../tools/kube/kubeClient.ts';
@@ -174,8 +174,8 @@ async function missingApprovals(
       `Not proposed: no RolloutGate of Rollout ${of} has spec.approvals, so the version would be deployed at once.`,
     );
   }
-  const evaluator = approvalEvaluator(rollout, gates, rollout.status?.releaseAuthors ?? [], now);
-  const missing = evaluator.of(version).filter(({ verdict }) => !verdict.enough);
+  const approvals = rolloutGateApprovals(rollout, gates, rollout.status?.releaseAuthors ?? [], now);
+  const missing = verdictsOn(approvals, version).filter(({ verdict }) => !verdict.enough);
   if (missing.length === 0) {
     throw new Problem(
       `Not proposed: ${version} of Rollout ${of} has all approvals already, so it would be deployed at once.`,

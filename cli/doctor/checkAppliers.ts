@@ -4,7 +4,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
-import { groupOf, identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey, groupOf, identityOf, refKey } from '../../core/kube/names.ts';
 import { fieldPath, managedFieldsOf } from '../../core/managedField/managedFields.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
@@ -35,7 +35,7 @@ export function ignoredFindings(
   kustomizations: readonly FluxObject[],
   rollouts: readonly Rollout[] = [],
 ): Finding[] {
-  const appliers = new Map(kustomizations.map((each) => [refKey(identityOf(each)), each]));
+  const appliers = byRefKey(kustomizations);
   const writingBack = new Set(rollouts.filter(writeBackName).map((each) => refKey(identityOf(each))));
   const fields = objects.flatMap((object) => {
     const ref = applierOf(object);

@@ -6,7 +6,7 @@ import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { OURS } from '../../client/actions/writes/plannedWrite.ts';
 import { gateRefsOf, gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { consenting, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
@@ -123,7 +123,7 @@ export function upstreamFindings(
   upstreams: readonly Rollout[] | undefined,
   namespaces: readonly KubeObject[] | undefined,
 ): Finding[] {
-  const existing = new Map(upstreams?.map((each) => [refKey(identityOf(each)), each]));
+  const existing = byRefKey(upstreams ?? []);
   return rollouts.flatMap((rollout) => {
     const by = identityOf(rollout);
     return upstreamRefs(rollout).flatMap((ref): Finding[] => {
@@ -164,8 +164,7 @@ function absent<T extends KubeObject<any, any>>(
   if (!objects || !targets) return [];
   const existing = new Set(targets.map((target) => refKey(identityOf(target))));
   return objects.flatMap((object) => {
-    const refs = new Map(refsOf(object).map((ref) => [refKey(ref), ref]));
-    const missing = [...refs].filter(([key]) => !existing.has(key));
-    return missing.map(([, ref]) => ({ object, by: identityOf(object), ref }));
+    const missing = uniqueRefs(refsOf(object)).filter((ref) => !existing.has(refKey(ref)));
+    return missing.map((ref) => ({ object, by: identityOf(object), ref }));
   });
 }

@@ -1,4 +1,4 @@
-/** Whether our two ServiceAccounts may do what they have to. */
+/** Whether our two ServiceAccounts may do what they have to, and no longer what an earlier version let them do. */
 
 import { few } from '../../core/kube/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
@@ -45,6 +45,13 @@ const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
   },
 ];
 
+/** `kubectl apply` of a newer version deletes nothing. */
+const LEFT = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  resource: 'clusterrolebindings',
+  name: 'rollout-hooks-view',
+};
+
 export const checkRights: Check = async ({ client }) => {
   const findings: Finding[] = [];
   for (const { user, file, needs } of ACCOUNTS) {
@@ -57,6 +64,10 @@ export const checkRights: Check = async ({ client }) => {
     const apply = `kubectl apply --server-side -f ${file}`;
     if (lacks.length > 0)
       findings.push(problem(ABOUT, `${user} may not ${few(lacks, 4)}`, 'apply its roles again', apply));
+  }
+  if (await unlessRefused(client.get(LEFT), 403)) {
+    const text = `ClusterRoleBinding ${LEFT.name}, of an earlier version, lets the hook server read more than it needs`;
+    findings.push(problem(ABOUT, text, 'delete it', `kubectl delete clusterrolebinding ${LEFT.name}`));
   }
   return orFine(ABOUT, findings, 'our ServiceAccounts have what they need');
 };

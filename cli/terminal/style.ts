@@ -9,11 +9,11 @@ import { wrapped } from './columns.ts';
 import type { Paint } from './safe.ts';
 import type { Terminal } from './terminal.ts';
 
-export type Tone = 'good' | 'bad' | 'busy' | 'quiet';
+export type TerminalTone = 'good' | 'bad' | 'busy' | 'quiet';
 
 export interface Style {
-  symbol(tone: Tone): string;
-  tone(tone: Tone, text: string): string;
+  symbol(tone: TerminalTone): string;
+  tone(tone: TerminalTone, text: string): string;
   strong(text: string): string;
   faint(text: string): string;
   /** The sentence with readable times. */
@@ -40,7 +40,7 @@ interface Seen {
   timeZone: string;
 }
 
-const SYMBOLS: Record<Tone, readonly [symbol: string, ascii: string]> = {
+const SYMBOLS: Record<TerminalTone, readonly [symbol: string, ascii: string]> = {
   good: ['✔', 'v'],
   bad: ['✖', 'x'],
   busy: ['◷', '~'],
@@ -50,7 +50,7 @@ const SYMBOLS: Record<Tone, readonly [symbol: string, ascii: string]> = {
 export function styleOf({ terminal, now, timeZone }: Seen): Style {
   const { paint, hasSymbols } = terminal;
   const at = now();
-  const painted = (tone: Tone, text: string) => PAINTS[tone](paint)(text);
+  const painted = (tone: TerminalTone, text: string) => PAINTS[tone](paint)(text);
   return {
     symbol: (tone) => painted(tone, SYMBOLS[tone][hasSymbols ? 0 : 1]),
     tone: painted,
@@ -67,7 +67,7 @@ export function styleOf({ terminal, now, timeZone }: Seen): Style {
   };
 }
 
-const PAINTS: Record<Tone, (paint: Paint) => (text: string) => string> = {
+const PAINTS: Record<TerminalTone, (paint: Paint) => (text: string) => string> = {
   good: (paint) => paint.green,
   bad: (paint) => paint.red,
   busy: (paint) => paint.yellow,
@@ -80,7 +80,7 @@ function readable(time: string, show: (at: number) => string): string {
   return at === undefined ? time : show(at);
 }
 
-export const STEP_TONES: Record<StepState, Tone> = {
+export const STEP_TONES: Record<StepState, TerminalTone> = {
   passed: 'good',
   blocks: 'bad',
   waits: 'busy',
@@ -88,7 +88,7 @@ export const STEP_TONES: Record<StepState, Tone> = {
   unknown: 'quiet',
 };
 
-export const OUTCOME_TONES: Record<DeploymentView['outcome'], Tone> = {
+export const OUTCOME_TONES: Record<DeploymentView['outcome'], TerminalTone> = {
   Deploying: 'busy',
   InProgress: 'busy',
   Succeeded: 'good',
@@ -97,14 +97,14 @@ export const OUTCOME_TONES: Record<DeploymentView['outcome'], Tone> = {
   Unknown: 'quiet',
 };
 
-export const EXPLAINED_TONES: Record<ExplainedState, Tone> = {
+export const EXPLAINED_TONES: Record<ExplainedState, TerminalTone> = {
   free: 'good',
   held: 'bad',
   underWay: 'busy',
   failed: 'bad',
 };
 
-export const STATE_TONES: Record<ApplicationState, Tone> = {
+export const STATE_TONES: Record<ApplicationState, TerminalTone> = {
   waits: 'busy',
   deploying: 'busy',
   baking: 'busy',

@@ -3,7 +3,7 @@ import { type Application, type DeploymentView, isOfEarlier, type Step } from '.
 import { sameJson } from '../../core/kube/json.ts';
 import type { ClusterApplications } from './applicationTable.ts';
 import { padded, widthOf, wrapped } from './columns.ts';
-import { OUTCOME_TONES, STEP_TONES, type Style, type Tone } from './style.ts';
+import { OUTCOME_TONES, STEP_TONES, type Style, type TerminalTone } from './style.ts';
 
 /** `isQualified`: with its namespace, where there is more than one. What could not be read is not in it: see `unreadLines`. */
 export function applicationTree(app: Application, style: Style, isQualified: boolean): string[] {
@@ -94,7 +94,7 @@ function runsText(runs: DeploymentView, style: Style): string {
   return `${style.symbol(OUTCOME_TONES[outcome])} ${style.strong(version)} ${texts[outcome]}`;
 }
 
-function branch(step: Step, tone: Tone, width: number, isLast: boolean, style: Style): string[] {
+function branch(step: Step, tone: TerminalTone, width: number, isLast: boolean, style: Style): string[] {
   const lead = `${isLast ? style.branch.last : style.branch.mid}${style.symbol(tone)} `;
   const rail = `${isLast ? style.branch.gap : style.branch.rail}  `;
   const detail = detailText(step, style);

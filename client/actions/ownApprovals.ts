@@ -1,6 +1,5 @@
 /** What the user has approved already is not offered for approval again: the approval can be withdrawn. */
-import { APPROVALS, GATE_APPROVALS } from '../../api/annotations.ts';
-import { parseApprovals } from '../../core/approval/approvalRecord.ts';
+import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Action } from './action.ts';
 import { offer } from './offer.ts';
@@ -14,8 +13,7 @@ export function withOwnApprovals(actions: readonly Action[], user: string | unde
 
 function isApprovedBy({ request: { type, object, version, rollout }, found }: Action, user: string): boolean {
   if (type !== 'approve') return false;
-  const annotation = object.kind === 'Gate' ? GATE_APPROVALS : APPROVALS;
-  const { given } = parseApprovals(found?.metadata.annotations?.[annotation]);
+  const { given } = recordedOn(found, APPROVAL_KEYS[object.kind === 'Gate' ? 'Gate' : 'RolloutGate']);
   const of = rollout && refKey(rollout);
   return given.some(
     (approval) =>

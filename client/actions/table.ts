@@ -21,8 +21,8 @@ import { rollback } from './writes/rollbackWrite.ts';
 import { approve, reject, setPassing, withdraw } from './writes/rolloutGateWrites.ts';
 import {
   bypass,
+  bypassRolloutGates,
   deploy,
-  passRolloutGates,
   pin,
   retry,
   unblock,
@@ -147,7 +147,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     takes: ['version'],
     write: (request, found, now) =>
       isOn(request, 'Rollout')
-        ? passRolloutGates(found, version(request), reason(request))
+        ? bypassRolloutGates(found, version(request), reason(request))
         : isOn(request, 'Gate')
           ? approveAtGate(found, version(request), { reason: reason(request), rollout: request.rollout }, now)
           : approve(found, version(request), reason(request)),

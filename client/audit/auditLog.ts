@@ -1,6 +1,7 @@
 /** Records from the API server's audit log (audit.k8s.io/v1, one JSON object per line): every write, with its user. */
 import * as annotation from '../../api/annotations.ts';
 import { GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
+import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import type { AuditAction, AuditRecord } from '../../core/audit/auditRecord.ts';
 import { defined, isMap } from '../../core/kube/json.ts';
 import { parseTime } from '../../core/kube/time.ts';
@@ -37,20 +38,19 @@ interface Act {
 
 type Annotations = Readonly<Record<string, string>>;
 
+type Asked = readonly [key: string, act: (value: string, all: Annotations) => Act];
+
 /** What an annotation asks for, when a write sets it. */
-const ASKED: readonly (readonly [key: string, act: (value: string, all: Annotations) => Act])[] = [
+const ASKED: readonly Asked[] = [
   [
     annotation.OPEN_REQUESTED_AT,
     (_, all) => ({ action: 'Opened', version: all[annotation.OPEN_FOR], reason: all[annotation.OPEN_REASON] }),
   ],
   [annotation.CLOSE_REQUESTED_AT, (_, all) => ({ action: 'Closed', reason: all[annotation.CLOSE_REASON] })],
-  [annotation.APPROVE, (version, all) => ({ action: 'Approved', version, reason: all[annotation.APPROVE_REASON] })],
-  [
-    annotation.APPROVE_FOR,
-    (version, all) => ({ action: 'Approved', version, reason: all[annotation.APPROVE_FOR_REASON] }),
-  ],
-  [annotation.UNAPPROVE, (version) => ({ action: 'ApprovalWithdrawn', version })],
-  [annotation.UNAPPROVE_FOR, (version) => ({ action: 'ApprovalWithdrawn', version })],
+  ...Object.values(APPROVAL_KEYS).flatMap<Asked>(({ approve, unapprove, reason }) => [
+    [approve, (version, all) => ({ action: 'Approved', version, reason: all[reason] })],
+    [unapprove, (version) => ({ action: 'ApprovalWithdrawn', version })],
+  ]),
   [
     annotation.FORCE_DEPLOY,
     (version, all) => ({ action: 'Requested', version, reason: all[annotation.DEPLOY_MESSAGE] }),

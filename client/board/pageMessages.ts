@@ -76,7 +76,7 @@ export interface ReleaseView {
   digest?: string;
 }
 
-export interface ApplicationPage {
+export interface ApplicationPageData {
   application: Application;
   actions: Action[];
   /** Newest first. */
@@ -84,7 +84,7 @@ export interface ApplicationPage {
   rights: Rights;
 }
 
-export interface GatePage {
+export interface GatePageData {
   gate: GateView;
   /** Approvals at a Gate with spec.approvals: waiting versions first. */
   approvals: ApprovalView[];
@@ -93,7 +93,7 @@ export interface GatePage {
 }
 
 /** Any other object. */
-export interface ObjectPage extends Explanation {
+export interface ObjectPageData extends Explanation {
   details: ObjectDetails;
   /** Without managed fields. */
   yaml: string;

@@ -1,7 +1,7 @@
 /** Approvals at a Gate in words: the rule, and who has approved which version. */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { ApprovalRule, Gate } from '../../api/types.ts';
-import { type ApprovalVerdict, evaluateApprovals, verdictText } from '../../core/approval/approvalVerdict.ts';
+import { type ApprovalVerdict, evaluateVersions, verdictText } from '../../core/approval/approvalVerdict.ts';
 import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/gateApprovals.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
@@ -18,27 +18,16 @@ interface ApprovalsAt {
 export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalsAt[] {
   const rule = gate.spec.approvals;
   if (!rule) return [];
-  const byVersion = Map.groupBy(
-    standingApprovals(gate, now).given.filter(({ rollout }) => rollout !== undefined),
-    ({ rollout, version }) => `${rollout}:${version}`,
-  );
-  const others = [...byVersion.values()].filter(
-    ([first]) => !waiting.some(({ rollout, version }) => rollout === first!.rollout && version === first!.version),
+  const given = standingApprovals(gate, now).given.filter(({ rollout }) => rollout !== undefined);
+  const others = evaluateVersions(rule, given, () => undefined, now).filter(
+    (each) => !waiting.some(({ rollout, version }) => rollout === each.rollout && version === each.version),
   );
   const ofWaiting = waiting.map((next) => ({
     rollout: refNamed(next.rollout),
     version: next.version,
     verdict: approvalsOn(gate, next, now)!,
   }));
-  const ofOthers = others
-    .sort((a, b) => b.at(-1)!.at - a.at(-1)!.at)
-    .map((given) => ({
-      rollout: refNamed(given[0]!.rollout!),
-      version: given[0]!.version,
-      verdict: evaluateApprovals(rule, given, undefined, now),
-    }))
-    .filter(({ verdict }) => verdict.counted.length + verdict.excluded.length > 0);
-  return [...ofWaiting, ...ofOthers];
+  return [...ofWaiting, ...others.map((each) => ({ ...each, rollout: refNamed(each.rollout!) }))];
 }
 
 /** Who lets a version through a closed gate that asks for approvals. */
@@ -56,27 +45,19 @@ const MOST = 50;
 export function approvalViews(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalView[] {
   return approvalsAt(gate, waiting, now)
     .slice(0, MOST)
-    .map(({ rollout, version, verdict }, index) => {
-      const all = [
-        ...verdict.counted.map((approval) => ({ approval, why: undefined })),
-        ...verdict.excluded.map(({ approval, why }) => ({ approval, why })),
-      ];
-      return {
-        rollout: refKey(rollout),
-        version,
-        text: verdictText(verdict),
-        enough: verdict.enough,
-        waits: index < waiting.length,
-        given: all
-          .sort((a, b) => a.approval.at - b.approval.at)
-          .map(({ approval: { by, at, reason }, why }) => ({
-            by,
-            at: formatTime(at),
-            ...(reason && { reason }),
-            ...(why && { doesNotCount: why }),
-          })),
-      };
-    });
+    .map(({ rollout, version, verdict }, index) => ({
+      rollout: refKey(rollout),
+      version,
+      text: verdictText(verdict),
+      enough: verdict.enough,
+      waits: index < waiting.length,
+      given: verdict.given.map(({ by, at, reason, doesNotCount }) => ({
+        by,
+        at: formatTime(at),
+        ...(reason && { reason }),
+        ...(doesNotCount && { doesNotCount }),
+      })),
+    }));
 }
 
 /** Approvals of one version at a Gate. */

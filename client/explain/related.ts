@@ -1,8 +1,10 @@
 /** The objects that an explanation depends on, as far as the user may read them. */
 import type { FluxObject } from '../../api/flux.ts';
-import { BOUND_KINDS, type KindName } from '../../api/kinds.ts';
+import { BOUND_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import { gateRefsOf, gatesOf } from '../../core/gate/gateRefs.ts';
+import { byRefKey, refKey, uniqueRefs } from '../../core/kube/names.ts';
 
 /** A kind that could not be read in a namespace. */
 export interface Unread {
@@ -61,7 +63,17 @@ export function refNamed(key: string, home = ''): NamespacedName {
   return { namespace: slash < 0 ? home : key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-type Named = { metadata: { namespace?: string; name?: string } };
+/**
+ * The Gates that may block a version: those that the Rollout names, those of the objects bound to it, and those that its
+ * status reports as closed.
+ */
+export function gatesAround(rollout: Rollout, bound: readonly FluxBinding[]): NamespacedName[] {
+  const { gates = [] } = rollout.status ?? {};
+  const reported = gates.flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refNamed(name) : []));
+  return uniqueRefs([...gateRefsOf(rollout), ...bound.flatMap(({ spec }) => gatesOf(spec)), ...reported]);
+}
+
+type Named = Pick<KubeObject, 'metadata'>;
 
 /** One list is asked for each of thousands of Rollouts. */
 const indexed = new WeakMap<readonly Named[], ReadonlyMap<string, Named>>();
@@ -70,11 +82,11 @@ const indexed = new WeakMap<readonly Named[], ReadonlyMap<string, Named>>();
 export function finder<T extends Named>(objects: readonly T[]): (ref: NamespacedName) => T | undefined {
   let byKey = indexed.get(objects);
   if (!byKey) {
-    byKey = new Map(objects.map((each) => [`${each.metadata.namespace ?? ''}/${each.metadata.name}`, each]));
+    byKey = byRefKey(objects);
     indexed.set(objects, byKey);
   }
   const found = byKey;
-  return ({ namespace, name }) => found.get(`${namespace}/${name}`) as T | undefined;
+  return (ref) => found.get(refKey(ref)) as T | undefined;
 }
 
 const byKind = new WeakMap<readonly FluxObject[], ReadonlyMap<string, readonly FluxObject[]>>();

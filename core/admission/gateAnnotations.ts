@@ -6,7 +6,7 @@ import { REQUIRED_GATES, SELECTED_BY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import { isTooMany, parseGateRefs, TOO_MANY } from '../gate/gateRefs.ts';
-import { refKey } from '../kube/names.ts';
+import { refKey, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { MAX_LIST } from '../suspension/stateAnnotation.ts';
@@ -47,10 +47,13 @@ export function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefi
 }
 
 /** The Gates that both annotations name. Not complete if they name too many. */
-export function recordedRefs(object: FluxObject, rules: RefRules): { refs: NamespacedName[]; isComplete: boolean } {
+export function recordedRefs(
+  object: FluxObject,
+  rules: RefRules = {},
+): { refs: NamespacedName[]; isComplete: boolean } {
   const { refs: named, tooMany } = gatesInAnnotation(object, rules);
   const selecting = gatesInSelectedBy(object);
-  const refs = [...named, ...(selecting ?? [])].filter((ref) => !isTooMany(ref));
+  const refs = uniqueRefs([...named, ...(selecting ?? [])].filter((ref) => !isTooMany(ref)));
   return { refs, isComplete: !tooMany && selecting !== undefined };
 }
 
@@ -72,9 +75,9 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
   const named = objects.flatMap((object) => gatesInAnnotation(object, rules).refs);
   const selectedBy = objects.map(gatesInSelectedBy);
   const selecting = selectedBy.flatMap((refs) => refs ?? []);
-  const all = unique([...named, ...selecting]);
+  const all = uniqueRefs([...named, ...selecting]);
   const list = mustList || selectedBy.includes(undefined) || all.length > LIMITS.requiredGates;
-  return { refs: list ? unique(named) : all, list, namespace: list || selecting.length > 0 };
+  return { refs: list ? uniqueRefs(named) : all, list, namespace: list || selecting.length > 0 };
 }
 
 /**
@@ -91,11 +94,7 @@ export function selectedByText(
 }
 
 export function isTooManyGates(...lists: NamespacedName[][]): boolean {
-  return new Set(lists.flat().map(refKey)).size > LIMITS.requiredGates;
-}
-
-export function unique(refs: readonly NamespacedName[]): NamespacedName[] {
-  return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
+  return uniqueRefs(lists.flat()).length > LIMITS.requiredGates;
 }
 
 /**
@@ -108,7 +107,7 @@ export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObjec
     return `metadata.annotations has ${count} entries, and at most ${LIMITS.annotations} are allowed: remove some.`;
   }
   const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
-  if (unique(named).length > LIMITS.requiredGates) {
+  if (uniqueRefs(named).length > LIMITS.requiredGates) {
     return (
       `metadata.annotations[${REQUIRED_GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
       'Gates (limit requiredGates): change the annotation in several writes.'
@@ -123,8 +122,7 @@ export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObjec
 
 /** The sentence that refuses a write which names Gates of other namespaces that the object did not name before. */
 export function refuseForeign(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
-  const known = new Set(oldObject ? foreignGates(oldObject).map(refKey) : []);
-  const [first] = foreignGates(object).filter((ref) => !known.has(refKey(ref)));
+  const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
   return first && foreignText(first);
 }
 

@@ -10,7 +10,7 @@ import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
 import { type Awaits, awaitsText } from '../suspension/applier.ts';
 import { parseState, runsBehind } from '../suspension/stateAnnotation.ts';
-import { approvalText, passedText } from './gateTexts.ts';
+import { approvalText, bypassedText } from './gateTexts.ts';
 import type { ObjectGates } from './objectGates.ts';
 
 /** Flux's CRDs refuse more than 32768 characters. */
@@ -63,7 +63,7 @@ function withCondition(
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const holds = closed.length > 0;
   const isRunning = runsBehind(parseState(object.metadata.annotations?.[GATE_STATE]), closings);
-  const text = isRunning ? passedText : isSource ? blockedText : approvalText;
+  const text = isRunning ? bypassedText : isSource ? blockedText : approvalText;
   const condition = {
     type: isSource ? BLOCKED : APPROVED,
     status: holds === isSource ? ('True' as const) : ('False' as const),

@@ -48,7 +48,7 @@ export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): strin
 }
 
 /** The condition's text about a closed gate that was bypassed. */
-export function passedText(gate: NamespacedName): string {
+export function bypassedText(gate: NamespacedName): string {
   return `Reconciliation continues although gate '${refKey(gate)}' is closed: it was bypassed.`;
 }
 

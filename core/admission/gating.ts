@@ -9,7 +9,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate } from '../../api/types.ts';
 import { changedAt, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
-import { refKey } from '../kube/names.ts';
+import { refKey, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { currentAwaits, resumedAloneAt } from '../suspension/applier.ts';
 import { isSeenBypassing } from '../suspension/bypassGrant.ts';
@@ -36,10 +36,9 @@ export function gatingOf(
 ): Gating {
   const gates = recordedGates(object, byName, rules, now);
   const { named, selecting, problems, tooMany } = gates;
-  const selected = new Set(selecting.map(refKey));
   const all = [
     ...(tooMany ? [TOO_MANY] : []),
-    ...named.filter((ref) => !selected.has(refKey(ref))),
+    ...without(named, selecting),
     ...selecting.map((ref) => ({ ...ref, selected: true })),
   ];
   const changes = gates.all.map(({ ref, open }) => changedAt(byName.get(refKey(ref)), open, now));

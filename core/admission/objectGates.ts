@@ -18,10 +18,10 @@ import { TOO_MANY } from '../gate/gateRefs.ts';
 import { gateSelects } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
-import { identityOf, refKey } from '../kube/names.ts';
+import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspension/stateAnnotation.ts';
-import { gatesInAnnotation, gatesInSelectedBy, isTooManyGates, type RefRules, unique } from './gateAnnotations.ts';
+import { gatesInAnnotation, gatesInSelectedBy, isTooManyGates, type RefRules } from './gateAnnotations.ts';
 
 /** The Gates there are, as read for one object. */
 interface KnownGates extends RefRules {
@@ -122,7 +122,7 @@ export function recordedGates(
 /** Beyond a limit, that is all that is reported. */
 function evaluated(required: RequiredGates, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
   const { named, selecting, problems, tooMany } = required;
-  const refs = tooMany ? [TOO_MANY] : unique([...named, ...selecting]);
+  const refs = tooMany ? [TOO_MANY] : uniqueRefs([...named, ...selecting]);
   const results = evaluateGates(refs, (ref) => gates.get(refKey(ref)), now);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
   const names = [...results.closed.map(({ ref }) => refKey(ref)), ...invalid];
@@ -134,8 +134,7 @@ export function leavesSelection(object: FluxObject, oldObject: FluxObject, conte
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
   if (context.truncated) return true;
   const candidates = candidatesOf([oldObject], context);
-  const kept = new Set(selectingGates(object, candidates, context).map(refKey));
-  const left = selectingGates(oldObject, candidates, context).filter((ref) => !kept.has(refKey(ref)));
+  const left = without(selectingGates(oldObject, candidates, context), selectingGates(object, candidates, context));
   return !evaluateGates(left, (ref) => context.gates.get(refKey(ref)), context.now).open;
 }
 
@@ -158,8 +157,7 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
  * them closed.
  */
 function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
-  const kept = new Set(gatesInAnnotation(object, rules).refs.map(refKey));
-  const left = gatesInAnnotation(oldObject, rules).refs.filter((ref) => !kept.has(refKey(ref)));
+  const left = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);
   return !evaluateGates(left, (ref) => gates.get(refKey(ref)), now).open;
 }
 

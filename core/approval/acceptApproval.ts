@@ -31,7 +31,7 @@ export interface ApprovalRequest {
 
 /** Which version of which Rollout an annotation's value means; `problem` if none is meant. */
 export type ApprovalTarget =
-  | { version: string; rollout?: string; uid?: string | undefined; isRequester: boolean }
+  | { version: string; rollout?: string; uid?: string | undefined; requesters: readonly string[] }
   | { problem: string };
 
 export interface ApprovalAcceptance {
@@ -124,7 +124,7 @@ function approved(
   if (stranger !== undefined) return refuse(`${stranger}: this approval does not count`);
   if (by.length > MAX_USER) return refuse(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return refuse(target.problem);
-  const { version, rollout, uid, isRequester } = target;
+  const { version, rollout, uid, requesters } = target;
   const why = reasonOf(reason);
   const approval: Approval = {
     version,
@@ -142,7 +142,7 @@ function approved(
     record: { ...record, given },
     warnings: [
       ...(earlier ? [`you approved ${version} at ${formatTime(earlier.at)} already: it counts once, from now`] : []),
-      ...(isRequester && rule.notBy?.includes('requester')
+      ...(requesters.includes(by) && rule.notBy?.includes('requester')
         ? [`you requested ${version}, so your approval does not count (spec.approvals.notBy)`]
         : []),
       ...(forgotten
@@ -161,8 +161,9 @@ function withdrawn(record: ApprovalRecord, by: string, value: string): ApprovalA
   if (given.length < record.given.length) return { record: { ...record, given }, warnings: [] };
   const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
   const have = mine.length > 0 ? `; you have approved ${firstFew(mine)}` : '';
-  const problem = `${by} has not approved ${value.slice(0, MAX_VALUE)}${have}`;
-  return { record, problem, warnings: [] };
+  const quoted = JSON.stringify(value.slice(0, MAX_VALUE));
+  const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quoted}`;
+  return { record, problem: `${what}${have}`, warnings: [] };
 }
 
 /** The parts of `namespace/name:version`; a tag has neither slash nor colon. */

@@ -2,10 +2,28 @@
  * The approvals given on a Gate or RolloutGate, as the webhook keeps them: the JSON text of an annotation that only it
  * writes.
  */
-import type { EpochMs } from '../../api/kubernetes.ts';
+import {
+  APPROVALS,
+  APPROVE,
+  APPROVE_FOR,
+  APPROVE_FOR_REASON,
+  APPROVE_REASON,
+  GATE_APPROVALS,
+  UNAPPROVE,
+  UNAPPROVE_FOR,
+} from '../../api/annotations.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { type ChangedBy, changedByOf, type Entry, parseRecord, stored, textsOf } from '../record/record.ts';
+
+/** The annotations of approvals, by the kind that requires them. */
+export const APPROVAL_KEYS = {
+  Gate: { approve: APPROVE_FOR, unapprove: UNAPPROVE_FOR, reason: APPROVE_FOR_REASON, record: GATE_APPROVALS },
+  RolloutGate: { approve: APPROVE, unapprove: UNAPPROVE, reason: APPROVE_REASON, record: APPROVALS },
+} as const;
+
+export type ApprovalKeys = (typeof APPROVAL_KEYS)[keyof typeof APPROVAL_KEYS];
 
 export interface Approval extends ChangedBy {
   version: string;
@@ -61,6 +79,11 @@ export function formatApprovals({ given, changes }: ApprovalRecord): string | un
   });
 }
 
+/** What is recorded on a Gate or RolloutGate. */
+export function recordedOn(object: Pick<KubeObject, 'metadata'> | undefined, keys: ApprovalKeys): ApprovalRecord {
+  return parseApprovals(object?.metadata.annotations?.[keys.record]);
+}
+
 /** The entries of a record; an entry that the webhook didn't write counts as none. */
 export function parseApprovals(text: string | undefined): ApprovalRecord {
   const { given, changes = [] } = (parseRecord(text, MAX_LENGTH) ?? {}) as Record<string, unknown>;
@@ -69,16 +92,16 @@ export function parseApprovals(text: string | undefined): ApprovalRecord {
 }
 
 function approvalOf(entry: Entry): Approval[] {
-  const signature = changedByOf(entry);
+  const changed = changedByOf(entry);
   const { version, ...rest } = textsOf(entry, 'version', 'rollout', 'uid');
-  return version === undefined || !signature ? [] : [{ version, ...rest, ...signature }];
+  return version === undefined || !changed ? [] : [{ version, ...rest, ...changed }];
 }
 
 function changeOf(entry: Entry): RuleChange[] {
-  const signature = changedByOf(entry);
+  const changed = changedByOf(entry);
   const { number, fields } = entry ?? {};
-  if (!signature || typeof number !== 'number' || !Array.isArray(fields)) return [];
-  const { by, at } = signature;
+  if (!changed || typeof number !== 'number' || !Array.isArray(fields)) return [];
+  const { by, at } = changed;
   return [{ number, by, at, fields: fields.flatMap(fieldOf), ...textsOf(entry, 'progress') }];
 }
 

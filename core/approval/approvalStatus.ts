@@ -6,33 +6,33 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import type { Approval, ApprovalRecord } from './approvalRecord.ts';
-import { type ApprovalVerdict, type Background, countText, evaluateApprovals, expiryOf } from './approvalVerdict.ts';
+import type { ApprovalRecord } from './approvalRecord.ts';
+import { type Background, countText, type EvaluatedApproval, evaluateVersions, expiryOf } from './approvalVerdict.ts';
 import { ruleChangeEvents } from './ruleChange.ts';
 
 type VersionStatus = NonNullable<ApprovalsStatus['versions']>[number];
 type GivenStatus = VersionStatus['given'][number];
 
-/** Who is behind a version; undefined if that is not known to a Gate of many Rollouts. */
-type BackgroundOf = (version: string) => Background | undefined;
-
-/** undefined if nothing asks for approvals. `pending`: the version that waits. */
+/**
+ * undefined if nothing asks for approvals. `pending`: the version that waits.
+ * @param backgroundOf who is behind a version; undefined if that is not known to a Gate of many Rollouts
+ */
 export function approvalsStatus(
   rule: ApprovalRule | undefined,
   record: ApprovalRecord,
-  backgroundOf: BackgroundOf,
+  backgroundOf: (version: string) => Background | undefined,
   pending: string | undefined,
   now: EpochMs,
 ): { status: ApprovalsStatus | undefined; until: EpochMs | undefined } {
   if (!rule) return { status: undefined, until: undefined };
-  const byVersion = Map.groupBy(record.given, ({ version, rollout = '' }) => `${rollout}:${version}`);
-  const newestFirst = [...byVersion.values()].sort((a, b) => b.at(-1)!.at - a.at(-1)!.at);
-  const evaluated = newestFirst.map((given) => ({
-    given,
-    verdict: evaluateApprovals(rule, given, backgroundOf(given[0]!.version), now),
+  const evaluated = evaluateVersions(rule, record.given, backgroundOf, now);
+  const versions = evaluated.map(({ version, rollout, verdict: { counted, enough, given } }) => ({
+    version,
+    ...(rollout !== undefined && { rollout }),
+    count: counted.length,
+    enough,
+    given: given.map((each) => givenStatus(each, rule)),
   }));
-  const alive = evaluated.filter(({ verdict }) => verdict.counted.length + verdict.excluded.length > 0);
-  const versions = alive.map(({ given, verdict }) => versionStatus(given[0]!, verdict, rule));
   const shown = pending === undefined ? versions[0] : versions.find(({ version }) => version === pending);
   const version = shown?.version ?? pending;
   const count = `${shown?.count ?? 0}/${rule.required}`;
@@ -49,32 +49,15 @@ export function approvalsStatus(
   };
 }
 
-function versionStatus(
-  { version, rollout }: Approval,
-  { counted, excluded, enough }: ApprovalVerdict,
-  rule: ApprovalRule,
-): VersionStatus {
-  const all = [
-    ...counted.map((approval) => ({ approval, why: undefined })),
-    ...excluded.map(({ approval, why }) => ({ approval, why })),
-  ];
-  return {
-    version,
-    ...(rollout !== undefined && { rollout }),
-    count: counted.length,
-    enough,
-    given: all.sort((a, b) => a.approval.at - b.approval.at).map(({ approval, why }) => given(approval, rule, why)),
-  };
-}
-
-function given(approval: Approval, rule: ApprovalRule, why: string | undefined): GivenStatus {
+function givenStatus(approval: EvaluatedApproval, rule: ApprovalRule): GivenStatus {
+  const { by, at, reason, doesNotCount } = approval;
   const expires = expiryOf(approval, rule);
   return {
-    by: approval.by,
-    at: formatTime(approval.at),
-    ...(approval.reason && { reason: approval.reason }),
+    by,
+    at: formatTime(at),
+    ...(reason && { reason }),
     ...(expires !== undefined && { expiresAt: formatTime(expires) }),
-    ...(why !== undefined && { doesNotCount: why }),
+    ...(doesNotCount !== undefined && { doesNotCount }),
   };
 }
 

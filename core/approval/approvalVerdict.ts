@@ -17,12 +17,17 @@ export interface Background {
   authors: string | undefined;
 }
 
+export interface EvaluatedApproval extends Approval {
+  /** Why not: `requested it`. */
+  doesNotCount?: string;
+}
+
 export interface ApprovalVerdict {
   required: number;
-  /** The oldest first. */
+  /** Those that have not expired, the oldest first. */
+  given: EvaluatedApproval[];
+  /** Those of them that count. */
   counted: Approval[];
-  /** Approvals that do not count, and why: `requested it`. */
-  excluded: { approval: Approval; why: string }[];
   enough: boolean;
   /** Why none counts. */
   problem?: string;
@@ -38,19 +43,48 @@ export function evaluateApprovals(
   now: EpochMs,
 ): ApprovalVerdict {
   const byPerson = new Map(given.map((approval) => [approval.by, approval]));
-  const alive = [...byPerson.values()].filter((approval) => !isExpired(approval, rule, now));
+  const alive = [...byPerson.values()]
+    .filter((approval) => !isExpired(approval, rule, now))
+    .sort((a, b) => a.at - b.at);
   const problem = problemWith(rule, alive, background);
-  const evaluated = alive.map((approval) => ({ approval, why: whyNot(approval, rule, background) ?? problem }));
-  const counted = evaluated.flatMap(({ approval, why }) => (why === undefined ? [approval] : []));
-  const ends = expiriesOf(alive, rule, now);
+  const evaluated: EvaluatedApproval[] = alive.map((approval) => {
+    const doesNotCount = whyNot(approval, rule, background) ?? problem;
+    return doesNotCount === undefined ? approval : { ...approval, doesNotCount };
+  });
+  const counted = evaluated.filter(({ doesNotCount }) => doesNotCount === undefined);
+  const ends = alive.flatMap((approval) => expiryOf(approval, rule) ?? []);
   return {
     required: rule.required,
+    given: evaluated,
     counted,
-    excluded: evaluated.flatMap(({ approval, why }) => (why === undefined ? [] : [{ approval, why }])),
     enough: problem === undefined && counted.length >= rule.required,
     ...(problem !== undefined && { problem }),
     ...(ends.length > 0 && { until: Math.min(...ends) }),
   };
+}
+
+interface VersionVerdict {
+  version: string;
+  /** `namespace/name`, on a Gate. */
+  rollout?: string | undefined;
+  verdict: ApprovalVerdict;
+}
+
+/** Each version that has approvals, the one that was approved last first. */
+export function evaluateVersions(
+  rule: ApprovalRule,
+  given: readonly Approval[],
+  backgroundOf: (version: string) => Background | undefined,
+  now: EpochMs,
+): VersionVerdict[] {
+  const byVersion = Map.groupBy(given, ({ version, rollout = '' }) => `${rollout}:${version}`);
+  return [...byVersion.values()]
+    .sort((a, b) => b.at(-1)!.at - a.at(-1)!.at)
+    .map((approvals) => {
+      const { version, rollout } = approvals[0]!;
+      return { version, rollout, verdict: evaluateApprovals(rule, approvals, backgroundOf(version), now) };
+    })
+    .filter(({ verdict }) => verdict.given.length > 0);
 }
 
 /** The part of the rule that cannot be evaluated: admission refuses it, and a stored one approves nothing. */
@@ -63,11 +97,6 @@ export function ruleProblem({ expireAfter }: ApprovalRule): string | undefined {
 export function expiryOf({ at }: Approval, { expireAfter }: ApprovalRule): EpochMs | undefined {
   const lasts = parseDuration(expireAfter);
   return lasts === undefined ? undefined : at + Math.ceil(lasts / 1000) * 1000;
-}
-
-/** When each approval that still counts expires. */
-export function expiriesOf(given: readonly Approval[], rule: ApprovalRule, now: EpochMs): EpochMs[] {
-  return given.flatMap((approval) => expiryOf(approval, rule) ?? []).filter((end) => end > now);
 }
 
 export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs): boolean {
@@ -104,18 +133,13 @@ function problemWith(
 const NAMED = 5;
 
 /** `1 of 2 approvals (alice; bob requested it and does not count; the next expires at 2026-01-02T12:00:00Z)`. */
-export function verdictText({ required, counted, excluded, problem, until }: ApprovalVerdict): string {
+export function verdictText({ required, given, counted, problem, until }: ApprovalVerdict): string {
+  const users = counted.map(({ by }) => by);
+  const excluded = given.filter(({ doesNotCount }) => doesNotCount !== undefined).slice(0, NAMED);
   const parts = [
-    ...(counted.length > 0
-      ? [
-          few(
-            counted.map(({ by }) => by),
-            NAMED,
-          ),
-        ]
-      : []),
+    ...(users.length > 0 ? [few(users, NAMED)] : []),
     ...(problem === undefined
-      ? excluded.slice(0, NAMED).map(({ approval, why }) => `${approval.by} ${why} and does not count`)
+      ? excluded.map(({ by, doesNotCount }) => `${by} ${doesNotCount} and does not count`)
       : [`none counts: ${problem}`]),
     ...(until === undefined || counted.length === 0 ? [] : [`the next expires at ${formatTime(until)}`]),
   ];

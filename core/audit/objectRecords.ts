@@ -1,9 +1,9 @@
 /** Records from objects of the cluster: histories, and the webhook's records of authenticated users. */
-import { ACCEPTED_REQUEST, APPROVALS, GATE_APPROVALS, LISTED } from '../../api/annotations.ts';
+import { ACCEPTED_REQUEST, LISTED } from '../../api/annotations.ts';
 import { GOVERNED_KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
-import { type FieldChange, parseApprovals } from '../approval/approvalRecord.ts';
+import { APPROVAL_KEYS, type ApprovalKeys, type FieldChange, recordedOn } from '../approval/approvalRecord.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import { type GateRequest, parseAcceptedRequests } from '../gate/gateRequests.ts';
 import { defined } from '../kube/json.ts';
@@ -129,7 +129,7 @@ function recordsOfRolloutGate(gate: RolloutGate): AuditRecord[] {
       ...defined({ version, reason }),
     }),
   );
-  return [...recordsOfApprovals(gate, APPROVALS), ...listed];
+  return [...recordsOfApprovals(gate, APPROVAL_KEYS.RolloutGate), ...listed];
 }
 
 const LIST_ACTIONS: Record<string, 'Allowed' | 'Rejected'> = {
@@ -151,7 +151,7 @@ function recordsOfGate(gate: Gate): AuditRecord[] {
   return [
     ...(requests?.current ? [asked(requests.current, false)] : []),
     ...(requests?.planned ? [asked(requests.planned, true)] : []),
-    ...recordsOfApprovals(gate, GATE_APPROVALS),
+    ...recordsOfApprovals(gate, APPROVAL_KEYS.Gate),
     ...(calendar
       ? [
           {
@@ -169,9 +169,9 @@ function recordsOfGate(gate: Gate): AuditRecord[] {
   ];
 }
 
-function recordsOfApprovals(gate: Gate | RolloutGate, annotation: string): AuditRecord[] {
+function recordsOfApprovals(gate: Gate | RolloutGate, keys: ApprovalKeys): AuditRecord[] {
   const object = refOf(gate);
-  const { given, changes } = parseApprovals(gate.metadata.annotations?.[annotation]);
+  const { given, changes } = recordedOn(gate, keys);
   const approved = given.map(
     ({ version, rollout, by, at, reason }): AuditRecord => ({
       time: formatTime(at),

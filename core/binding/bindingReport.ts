@@ -9,7 +9,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
 import { gatesOf } from '../gate/gateRefs.ts';
-import { identityOf, refKey } from '../kube/names.ts';
+import { byRefKey, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
@@ -38,7 +38,7 @@ export interface Report extends Omit<EncodedReport, 'gates'> {
 export function inputsOf(rollouts: readonly Rollout[], gates: readonly Gate[]): Inputs {
   return {
     rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
-    gates: new Map(gates.map((gate) => [refKey(identityOf(gate)), gate])),
+    gates: byRefKey(gates),
   };
 }
 
@@ -126,9 +126,9 @@ const MAX_GATES = 16;
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
   if (!spec || spec.target.kind === FOLLOWING_KIND) return false;
   if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
-  const { pins = [] } = spec;
+  const { pins: fields = [] } = spec;
   const required = gatesOf(spec);
-  if (pins.length === 0 && required.length === 0) return false;
+  if (fields.length === 0 && required.length === 0) return false;
   if (required.length > MAX_GATES) return false;
-  return pins.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
+  return fields.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
 }

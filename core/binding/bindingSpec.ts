@@ -30,12 +30,12 @@ export function bindingOf(
   mayRequest = true,
 ): FluxBinding | undefined {
   const { fields: own, follows, problems: fieldProblems } = managedFieldsOf(object);
-  const pins = follows === undefined ? own : [{ rollout: follows }];
+  const fields = follows === undefined ? own : [{ rollout: follows }];
   const problems = [...fieldProblems, ...gateProblems];
   const awaits = awaitedApply(object);
-  if (pins.length === 0 && gates.length === 0 && problems.length === 0 && !awaits) return undefined;
-  const source = pins.length > 0 ? sourceOf(object) : undefined;
-  const observed = pins.length > 0 ? observedOf(object, before) : {};
+  if (fields.length === 0 && gates.length === 0 && problems.length === 0 && !awaits) return undefined;
+  const source = fields.length > 0 ? sourceOf(object) : undefined;
+  const observed = fields.length > 0 ? observedOf(object, before) : {};
   const spec: FluxBindingSpec = {
     target: {
       apiVersion: object.apiVersion,
@@ -43,7 +43,7 @@ export function bindingOf(
       name: object.metadata.name ?? '',
       uid: object.metadata.uid ?? '',
     },
-    ...(pins.length > 0 && { pins }),
+    ...(fields.length > 0 && { pins: fields }),
     ...(gates.length > 0 && { gates: gates.map(({ name, ...ref }) => ({ ...ref, gate: name })) }),
     ...(problems.length > 0 && { problems }),
     ...(source && { source }),
@@ -51,7 +51,7 @@ export function bindingOf(
     // An empty map would be written again at every sync (docs/facts.md, M10).
     ...(Object.keys(observed).length > 0 && { observed }),
   };
-  const labels = Object.fromEntries(pins.map((field) => [boundLabel(field.rollout), '']));
+  const labels = Object.fromEntries(fields.map((field) => [boundLabel(field.rollout), '']));
   if (awaits && mayRequest) labels[RESUME_LABEL] = resumeLabel(awaits);
   return {
     apiVersion: apiVersionOf(KINDS.FluxBinding),

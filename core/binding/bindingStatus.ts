@@ -18,7 +18,7 @@ import type {
   ManagedField,
   Rollout,
 } from '../../api/types.ts';
-import { approvalText, passedText } from '../admission/gateTexts.ts';
+import { approvalText, bypassedText } from '../admission/gateTexts.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { sameJson } from '../kube/json.ts';
@@ -58,11 +58,11 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
   const { report, atomic } = related;
-  const { gates = [], passing = [] } = report;
+  const { gates = [], passing: bypassing = [] } = report;
   const held = gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
   const follows = spec.target.kind === FOLLOWING_KIND;
-  const pins = (spec.pins ?? []).map((field) => fieldState(field, related, applied, spec));
+  const fields = (spec.pins ?? []).map((field) => fieldState(field, related, applied, spec));
   const desired = desiredDeployments(spec, related, held);
   const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, targetOfBinding(binding), now);
   const status: FluxBindingStatus = {
@@ -70,11 +70,11 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
       ...(!follows && { deployed: formatDeployments(desired) }),
       summary: desired.map(deploymentText).join(', '),
     }),
-    ...(pins.length > 0 && { pins }),
+    ...(fields.length > 0 && { pins: fields }),
     ...(atomic && { source: sourceEntry(atomic) }),
     ...(applied.length > 0 && { applied }),
     ...(gates.length > 0 && { gates }),
-    ...(passing.length > 0 && { passing }),
+    ...(bypassing.length > 0 && { passing: bypassing }),
     ...(held && { heldSince: before.heldSince ?? formatTime(now) }),
     ...(awaits && { awaits }),
   };
@@ -242,30 +242,30 @@ function bindingConditions(
 }
 
 function ready(status: FluxBindingStatus, spec: FluxBindingSpec, closed: GateEntry[]): Finding {
-  const { pins = [], passing, awaits } = status;
+  const { pins: fields = [], passing: bypassing, awaits } = status;
   const gateText = (gate: GateEntry) =>
     isTooMany(gate) ? `held: ${gate.message}` : `waiting for gate ${refKey(gate)}: ${gate.message}`;
   const waits: [reason: string, messages: string[]][] = [
     ['InvalidAnnotations', spec.problems ?? []],
-    [GATE_CLOSED, passing ? [] : closed.map(gateText)],
+    [GATE_CLOSED, bypassing ? [] : closed.map(gateText)],
     ['Resuming', awaits ? [`suspended ${awaitsText(awaits)}`] : []],
     [
       'RolloutNotDeployed',
-      pins.flatMap((field) => (field.state === 'Missing' && field.message ? [field.message] : [])),
+      fields.flatMap((field) => (field.state === 'Missing' && field.message ? [field.message] : [])),
     ],
   ];
   const [first] = waits.filter(([, messages]) => messages.length > 0);
   if (first) {
     return { status: 'False', reason: first[0], message: unique(waits.flatMap(([, list]) => list)).join('; ') };
   }
-  if (pins.length === 0) return ALL_OPEN;
-  const waiting = pins.filter((field) => field.state === 'Waiting');
+  if (fields.length === 0) return ALL_OPEN;
+  const waiting = fields.filter((field) => field.state === 'Waiting');
   if (waiting.length > 0) {
     const why = waiting.map((field) => (field.message === undefined ? '' : `: ${field.message}`)).join('');
     const message = `waiting for ${waitingFor(status, spec)} ${unique(waiting.map(deploymentText)).join(', ')}${why}`;
     return { status: 'Unknown', reason: 'Progressing', message };
   }
-  return { status: 'True', reason: 'Applied', message: `${unique(pins.map(deploymentText)).join(', ')} applied` };
+  return { status: 'True', reason: 'Applied', message: `${unique(fields.map(deploymentText)).join(', ')} applied` };
 }
 
 function waitingFor({ source }: FluxBindingStatus, spec: FluxBindingSpec): string {
@@ -274,9 +274,9 @@ function waitingFor({ source }: FluxBindingStatus, spec: FluxBindingSpec): strin
   return source?.awaits === undefined ? 'Flux to apply' : `${name}, suspended until it has fetched`;
 }
 
-function approved({ passing }: FluxBindingStatus, closed: GateEntry[]): Finding {
+function approved({ passing: bypassing }: FluxBindingStatus, closed: GateEntry[]): Finding {
   if (closed.length === 0) return ALL_OPEN;
-  const text = passing ? passedText : (gate: GateEntry) => approvalText(gate, gate.message);
+  const text = bypassing ? bypassedText : (gate: GateEntry) => approvalText(gate, gate.message);
   return { status: 'False', reason: GATE_CLOSED, message: closed.map(text).join(' ') };
 }
 

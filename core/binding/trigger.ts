@@ -18,21 +18,21 @@ export function deploymentTrigger(
   status: FluxBindingStatus | undefined,
 ): string | null | undefined {
   if (!status?.deployed || isHeld(status)) return undefined;
-  const passing = status.passing ?? [];
-  if (passing.length > 0 && !hasRun(object)) return undefined;
+  const bypassing = status.passing ?? [];
+  if (bypassing.length > 0 && !hasRun(object)) return undefined;
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const moves = ({ state, rollout }: ManagedFieldState) =>
-    state !== 'Missing' && (passing.length === 0 || passing.some((deployment) => deployment.rollout === rollout));
-  const pins = (status.pins ?? []).filter(moves);
-  const present = new Set(pins.map((field) => field.rollout));
+    state !== 'Missing' && (bypassing.length === 0 || bypassing.some((deployment) => deployment.rollout === rollout));
+  const fields = (status.pins ?? []).filter(moves);
+  const present = new Set(fields.map((field) => field.rollout));
   const wanted = parseDeployments(status.deployed).filter(({ rollout }) => present.has(rollout));
   const awaitsGit = ({ rollout, version }: DeploymentRef) =>
-    pins.some(
+    fields.some(
       (field) =>
         field.rollout === rollout && field.writeBack !== undefined && readManagedField(object, field) !== version,
     );
   if (wanted.some((deployment) => isNewer(deployment, carried) && !awaitsGit(deployment))) return status.deployed;
-  const drifted = pins.some((field) => hasDrifted(object, field, wanted, carried));
+  const drifted = fields.some((field) => hasDrifted(object, field, wanted, carried));
   return drifted ? null : undefined;
 }
 

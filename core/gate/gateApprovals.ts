@@ -2,10 +2,10 @@
  * Approvals on a Gate with `spec.approvals`: they let one version of one Rollout through while it is closed.
  * A request to close revokes those that were given before it; one to open only ends a closing, and opens nothing.
  */
-import { APPROVE_FOR, GATE_APPROVALS } from '../../api/annotations.ts';
+import { APPROVE_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { type ApprovalRecord, parseApprovals } from '../approval/approvalRecord.ts';
+import { APPROVAL_KEYS, type ApprovalRecord, recordedOn } from '../approval/approvalRecord.ts';
 import { type ApprovalVerdict, type Background, evaluateApprovals } from '../approval/approvalVerdict.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
@@ -36,7 +36,7 @@ export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): App
 
 /** The record of approvals, without those that a closing has revoked. */
 export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
-  const record = parseApprovals(gate.metadata.annotations?.[GATE_APPROVALS]);
+  const record = recordedOn(gate, APPROVAL_KEYS.Gate);
   const closing = closeRequestOf(gate, now);
   return closing ? { ...record, given: record.given.filter(({ at }) => at > closing.at) } : record;
 }

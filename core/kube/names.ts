@@ -20,6 +20,22 @@ export function refKey({ namespace, name }: NamespacedName): string {
   return namespace ? `${namespace}/${name}` : name;
 }
 
+/** The references, each once. */
+export function uniqueRefs<T extends NamespacedName>(refs: readonly T[]): T[] {
+  return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
+}
+
+/** The references that the others don't contain. */
+export function without<T extends NamespacedName>(refs: readonly T[], others: readonly NamespacedName[]): T[] {
+  const known = new Set(others.map(refKey));
+  return refs.filter((ref) => !known.has(refKey(ref)));
+}
+
+/** The objects by `refKey`. */
+export function byRefKey<T extends Pick<KubeObject, 'metadata'>>(objects: readonly T[]): Map<string, T> {
+  return new Map(objects.map((object) => [refKey(identityOf(object)), object]));
+}
+
 /** The group of an apiVersion; empty for the core group. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');

@@ -70,7 +70,7 @@ export function parseListed(text: string | undefined): Listed[] {
 }
 
 function entryOf(entry: Entry): Listed[] {
-  const signature = changedByOf(entry);
+  const changed = changedByOf(entry);
   const field = [...LISTS, 'passing' as const].find((each) => each === entry?.field);
-  return signature && field ? [{ field, ...textsOf(entry, 'version'), ...signature }] : [];
+  return changed && field ? [{ field, ...textsOf(entry, 'version'), ...changed }] : [];
 }

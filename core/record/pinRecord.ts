@@ -67,6 +67,6 @@ export function scheduledBy({ metadata, spec }: Gate): ScheduledBy | undefined {
 /** A record; undefined for a text that the webhook didn't write. */
 function parse(text: string | undefined): PinRecord | undefined {
   const entry = parseRecord(text, MAX_LENGTH) as Entry;
-  const signature = changedByOf(entry);
-  return signature && { ...textsOf(entry, 'version', 'from'), ...stored(signature) };
+  const changed = changedByOf(entry);
+  return changed && { ...textsOf(entry, 'version', 'from'), ...stored(changed) };
 }

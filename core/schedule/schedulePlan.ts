@@ -6,7 +6,7 @@ import { activeRules, nextTransition } from '../calendar/activeRules.ts';
 import { compileCalendar } from '../calendar/calendarRules.ts';
 import { falseCondition, setCondition, trueCondition } from '../kube/conditions.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
-import { refKey } from '../kube/names.ts';
+import { refKey, without } from '../kube/names.ts';
 import { selectorProblems } from '../kube/selector.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
@@ -123,8 +123,7 @@ function scheduledRollouts(
 ): ScheduledRollouts {
   if (!isTruncated && listed.length <= LIMITS.scheduledRollouts) return { rollouts: listed };
   const gated = new Map(observed.map((gate) => [refKey(rolloutOf(gate)), rolloutOf(gate)]));
-  const seen = new Set(listed.map(refKey));
-  const unseen = isTruncated ? [...gated.values()].filter((ref) => !seen.has(refKey(ref))) : [];
+  const unseen = isTruncated ? without([...gated.values()], listed) : [];
   const turns = [...Map.groupBy([...listed, ...unseen], ({ namespace }) => namespace).values()].flatMap((all) =>
     all.toSorted((a, b) => order(a, b, gated)).map((rollout, turn) => ({ rollout, turn })),
   );

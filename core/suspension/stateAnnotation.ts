@@ -55,6 +55,6 @@ export function runsBehind(state: StateAnnotation | undefined, closings: readonl
   if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
   // Beyond the limit it is not known which closings those are: a bypass is for the write that makes it, and no other.
   if (closings.includes(BEYOND)) return false;
-  const past = new Set(state.gates);
-  return closings.every((closing) => past.has(closing));
+  const bypassed = new Set(state.gates);
+  return closings.every((closing) => bypassed.has(closing));
 }

@@ -18,7 +18,7 @@ import { inputsOf } from '../../core/binding/bindingReport.ts';
 import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';
 import { targetOfBinding, withReport } from '../../core/binding/bindingStatus.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
@@ -130,8 +130,7 @@ async function readGating(object: FluxObject, call: HookCall): Promise<{ gating:
   const { refs } = recordedRefs(object, rules);
   const read = async (maxAgeMs: number) => {
     const gates = await readGates(refs, maxAgeMs, call);
-    const byName = new Map(gates.map((gate) => [refKey(identityOf(gate)), gate]));
-    return { gates, gating: gatingOf(object, byName, call.now, rules) };
+    return { gates, gating: gatingOf(object, byRefKey(gates), call.now, rules) };
   };
   const known = await read(SHARED_MS);
   return known.gating.isMarked || refs.length === 0 ? known : read(DOUBTED_MS);

@@ -12,9 +12,9 @@ import type { Gate } from '../../api/types.ts';
 import { gatesInAnnotation, type RefRules } from '../../core/admission/gateAnnotations.ts';
 import { holdMarks, UNSEEN } from '../../core/admission/hold.ts';
 import type { GateContext } from '../../core/admission/objectGates.ts';
-import { isTooMany } from '../../core/gate/gateRefs.ts';
+import { TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, refKey, without } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
@@ -63,13 +63,12 @@ export const holdHook: DecoratorHook = {
     if (object.metadata.deletionTimestamp) return { attachments: [] };
     const rules = rulesOf(settings);
     const sent = objectsOf<Gate>(related, KINDS.Gate);
-    const known = new Set(sent.map((gate) => refKey(identityOf(gate))));
-    const unsent = gatesInAnnotation(object, rules).refs.filter((ref) => !isTooMany(ref) && !known.has(refKey(ref)));
+    const unsent = without(gatesInAnnotation(object, rules).refs, [...sent.map(identityOf), TOO_MANY]);
     const [labels, read] = await Promise.all([
       homeLabels(object.metadata.namespace ?? '', related, sent, cluster),
       readGates(unsent, 0, { cluster, recent }),
     ]);
-    const gates = new Map([...sent, ...read].map((gate) => [refKey(identityOf(gate)), gate]));
+    const gates = byRefKey([...sent, ...read]);
     const context: GateContext = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
     const { annotations, isBypassing, until } = holdMarks(object, context);
     const isWritten = Object.keys(annotations).length > 0;

@@ -9,7 +9,7 @@ import { isTooMany } from '../../core/gate/gateRefs.ts';
 import { statusAfter } from '../../core/health/healthStatus.ts';
 import { isAtRest, requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { cutoffsOf } from '../../core/health/reset.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
 import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adoptDeployment.ts';
@@ -104,7 +104,7 @@ export async function upstreamOf(
   const refs = upstreamRefs(rollout);
   if (refs.length === 0) return undefined;
   if (!cached) return readUpstream(rollout, call);
-  const byKey = new Map(cached.map((each) => [refKey(identityOf(each)), each]));
+  const byKey = byRefKey(cached);
   return readUpstream(
     rollout,
     call,

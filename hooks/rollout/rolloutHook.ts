@@ -4,7 +4,7 @@ import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
 import { eventRecord } from '../../core/kube/events.ts';
-import { refKey } from '../../core/kube/names.ts';
+import { without } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
@@ -142,8 +142,7 @@ async function decideBound(observed: Observed, selectors: GateSelectors, call: H
   const { rollout } = observed;
   const bindings = await withLiveGates(rollout, observed.bindings, call);
   const gateRefs = rolloutRequiredGates(rollout, bindings, selectors);
-  const known = new Set(observed.gateRefs.map(refKey));
-  const others = gateRefs.filter((ref) => !known.has(refKey(ref)));
+  const others = without(gateRefs, observed.gateRefs);
   const gates = [...observed.gates, ...(await liveGates(others, call.cluster))];
   const plan = planRollout({ ...observed, bindings, gateRefs, gates }, call.now);
   if (isReversible(plan)) return { plan, requeueAfterSeconds: LIVE_REQUEUE_S };

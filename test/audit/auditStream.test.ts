@@ -1,6 +1,6 @@
 /** What objects record anew is sent once; what may be missing is said. */
 import { describe, expect, it } from 'vitest';
-import { AuditStream, type Change, WATCHED } from '../../audit/auditStream.ts';
+import { AuditStream, type KindChange, WATCHED } from '../../audit/auditStream.ts';
 import type { CloudEvent } from '../../core/audit/cloudEvent.ts';
 import { formatAcceptedRequests } from '../../core/gate/gateRequests.ts';
 
@@ -23,7 +23,7 @@ function streamOf(send?: (event: CloudEvent) => Promise<void>) {
       gaps += 1;
     },
   });
-  const taken = async (kind: string, change: Change) => {
+  const taken = async (kind: string, change: KindChange) => {
     sent.length = 0;
     await stream.take(kind, change);
     return [...sent];

@@ -6,6 +6,7 @@ import { sharingFindings, sizeFindings } from '../../cli/doctor/checkBudgets.ts'
 import { olderFindings, type Schema, schemaFindings } from '../../cli/doctor/checkKinds.ts';
 import { behind } from '../../cli/doctor/checkMetacontroller.ts';
 import { metricFindings } from '../../cli/doctor/checkMetrics.ts';
+import { checkRights } from '../../cli/doctor/checkRights.ts';
 import { writeBackFindings } from '../../cli/doctor/checkWriteBack.ts';
 import { objectOf } from '../support/objects.ts';
 
@@ -59,6 +60,14 @@ describe('a Kustomization that applies a Gate', () => {
     expect(found).toMatchObject(text === undefined ? [] : [{ level: 'problem', text: expect.stringContaining(text) }]);
     expect(found).toHaveLength(text === undefined ? 0 : 1);
   });
+});
+
+it.each<[string, object | undefined, object]>([
+  ['names the ClusterRoleBinding that an earlier version has left', {}, { level: 'problem' }],
+  ['is fine without it', undefined, { level: 'fine' }],
+])('the check of rights %s', async (_, binding, finding) => {
+  const client = { get: async () => binding, create: async () => ({ object: { status: { allowed: true } } }) };
+  expect(await checkRights({ client } as never)).toMatchObject([finding]);
 });
 
 describe('a budget of the cluster', () => {

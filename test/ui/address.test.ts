@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAddress, parseAddress, type Query, type QueryKey, type Route } from '../../ui/state/address.ts';
+import { type Address, formatAddress, parseAddress, type Query, type QueryKey } from '../../ui/state/address.ts';
 
 const text = fc.string({ unit: 'binary', minLength: 1 }).filter((each) => each.isWellFormed());
 /** No name is one of the last two. */
@@ -10,7 +10,7 @@ const kind = segment.filter((each) => each !== 'rollout' && each !== 'gate');
 const queryOf = <Key extends QueryKey>(...keys: Key[]): fc.Arbitrary<Query> =>
   fc.record(Object.fromEntries(keys.map((key) => [key, text])), { requiredKeys: [] }) as fc.Arbitrary<Query>;
 
-const routes: fc.Arbitrary<Route> = fc.oneof(
+const routes: fc.Arbitrary<Address> = fc.oneof(
   fc.record({ page: fc.constant('board' as const), query: queryOf('q', 'state', 'cluster', 'namespace', 'group') }),
   fc.record({ page: fc.constant('rollout' as const), id, query: queryOf('cluster', 'release', 'do') }),
   fc.record({ page: fc.constant('gate' as const), id, query: queryOf('cluster', 'do') }),
@@ -68,7 +68,7 @@ describe('an address', () => {
     );
   });
 
-  it.each<[string, Route]>([
+  it.each<[string, Address]>([
     ['/', { page: 'board', query: {} }],
     [
       '/?q=web&state=waits&group=label:team',

@@ -143,6 +143,25 @@ describe('a withdrawal', () => {
   });
 });
 
+describe('a withdrawal that fits no approval', () => {
+  const HAS_RULE: Rule = { required: 2 };
+  it.each([
+    ['of another version', 'nonsense', HAS_RULE, 'alice has not approved "nonsense"; you have approved 1.1.0'],
+    ['of no version', '', HAS_RULE, 'the annotation names no version; you have approved 1.1.0'],
+    ['where none is required', '1.1.0', null, 'it has no spec.approvals, so no version needs approval'],
+  ])('%s is denied as a withdrawal', async (_, value, rule, why) => {
+    const { stored: old } = await approve({ [`${P}approve`]: '1.1.0' });
+    const { allowed, message } = await approve({ [`${P}unapprove`]: value }, { old, rule });
+    expect([allowed, message]).toEqual([false, `RolloutGate 'prod': Not withdrawn: ${why}.`]);
+  });
+
+  it('does not stop a ServiceAccount, which is warned', async () => {
+    const user = 'system:serviceaccount:ci:bot';
+    const { allowed, warnings } = await approve({ [`${P}unapprove`]: '1.1.0' }, { user });
+    expect([allowed, warnings]).toEqual([true, [`not withdrawn: ${user} has not approved "1.1.0"`]]);
+  });
+});
+
 describe('a forged record', () => {
   const OURS = `${P}approvals is written by the webhook: your change of it is ignored`;
   const record = (...by: string[]) =>

@@ -5,10 +5,11 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Remedy, Right } from '../../client/explain/application.ts';
 import { type Explanation, explanationOf } from '../../client/explain/explanation.ts';
-import { explainFluxObject, gatesOfObject } from '../../client/explain/kinds/explainFluxObject.ts';
+import { explainFluxObject } from '../../client/explain/kinds/explainFluxObject.ts';
 import { explainGate, explainRolloutGate } from '../../client/explain/kinds/explainGates.ts';
 import { explainBudget, explainByConditions, explainHealthCheck } from '../../client/explain/kinds/explainOthers.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
+import { recordedRefs } from '../../core/admission/gateAnnotations.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import type { NamedTarget } from './namedObjects.ts';
@@ -69,7 +70,7 @@ async function explainFlux(
   const { unread, get } = notingReader(client);
   const [binding, gates] = await Promise.all([
     known ?? readable(client.get<FluxBinding>({ ...FLUX_BINDINGS, namespace, name: objectName(object.kind, name) })),
-    Promise.all(gatesOfObject(object).map((ref) => get<Gate>('Gate', ref))),
+    Promise.all(recordedRefs(object).refs.map((ref) => get<Gate>('Gate', ref))),
   ]);
   return explainFluxObject(object, { binding, gates: gates.flatMap((gate) => gate ?? []), unread }, now);
 }

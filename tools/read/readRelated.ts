@@ -3,9 +3,9 @@ import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { type RelatedObjects, refNamed, type Unread } from '../../client/explain/related.ts';
-import { gateRefsOf, gatesOf } from '../../core/gate/gateRefs.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { gatesAround, type RelatedObjects, type Unread } from '../../client/explain/related.ts';
+import { gatesOf, TOO_MANY } from '../../core/gate/gateRefs.ts';
+import { identityOf, refKey, uniqueRefs, without } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
@@ -118,16 +118,13 @@ export async function readNamespaces(client: KubeClient): Promise<NonNullable<Re
 
 export const NAMESPACES_UNREAD = 'you may not list Namespaces';
 
-/** The Gates that Rollouts require, those that their status reports as closed, and those that the bound objects require. */
+/** The Gates that may block versions of these Rollouts. `bindings`: those of all objects bound to them. */
 export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
-  const named = rollouts.flatMap((rollout) => [
-    ...gateRefsOf(rollout),
-    ...(rollout.status?.gates ?? []).flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refNamed(name) : [])),
-  ]);
-  const all = [...named, ...bindings.flatMap(({ spec }) => gatesOf(spec))].filter(
-    ({ namespace, name }) => namespace && name,
-  );
-  return [...new Map(all.map(({ namespace, name }) => [`${namespace}/${name}`, { namespace, name }])).values()];
+  const all = [
+    ...rollouts.flatMap((rollout) => gatesAround(rollout, [])),
+    ...bindings.flatMap(({ spec }) => gatesOf(spec)),
+  ];
+  return without(uniqueRefs(all), [TOO_MANY]);
 }
 
 async function readGates({ unread, list, get }: NotingReader, refs: readonly NamespacedName[]): Promise<Gate[]> {

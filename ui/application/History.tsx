@@ -96,7 +96,7 @@ function Entry({ each, application, rights }: EntryProps) {
         {each.rolledBackFrom && <small class="meta">rolled back from {each.rolledBackFrom}</small>}
         {each.bypass && (
           <small class="tone-held">
-            past {each.bypass.gates.join(', ')}, by {each.bypass.by}: {each.bypass.reason}
+            bypassed {each.bypass.gates.join(', ')}, by {each.bypass.by}: {each.bypass.reason}
           </small>
         )}
         {each.approvals.map(({ gate, kind, by, reason }) => (

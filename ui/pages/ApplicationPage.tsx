@@ -3,7 +3,7 @@ import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
-import type { ApplicationPage as Data } from '../../client/board/pageMessages.ts';
+import type { ApplicationPageData } from '../../client/board/pageMessages.ts';
 import { keyOf, trackOf } from '../../client/board/row.ts';
 import { History } from '../application/History.tsx';
 import { Path } from '../application/Path.tsx';
@@ -15,7 +15,7 @@ import { STATES } from '../look/words.ts';
 import { ActionDialog } from '../parts/ActionDialog.tsx';
 import { Actions } from '../parts/Actions.tsx';
 import { Item, ItemHead } from '../parts/Item.tsx';
-import { Track, trackText } from '../parts/Track.tsx';
+import { TrackBar, trackText } from '../parts/TrackBar.tsx';
 import { Why } from '../parts/Why.tsx';
 import { now } from '../state/clock.ts';
 import { cluster } from '../state/cluster.ts';
@@ -38,7 +38,7 @@ export function ApplicationPage({ id }: { id: string }) {
   return <Item loaded={loaded}>{(data) => <Application data={data} />}</Item>;
 }
 
-function Application({ data: given }: { data: Data }) {
+function Application({ data: given }: { data: ApplicationPageData }) {
   const data = { ...given, actions: withOwnApprovals(given.actions, hello.value?.user) };
   const { application, actions, rights, releases } = data;
   const { namespace, name, state, title, description, pinned, labels, history } = application;
@@ -82,7 +82,7 @@ function Application({ data: given }: { data: Data }) {
 }
 
 /** The most important facts, in the words of the conditions, and the actions. */
-function Banner({ data: { application, actions, rights } }: { data: Data }) {
+function Banner({ data: { application, actions, rights } }: { data: ApplicationPageData }) {
   const { state, headline, causes, next, unread } = application;
   const track = trackOf(application);
   return (
@@ -91,7 +91,7 @@ function Banner({ data: { application, actions, rights } }: { data: Data }) {
         <h2>{headline}</h2>
         {track && (
           <div class="line banner-track">
-            <Track track={track} />
+            <TrackBar track={track} />
             <span>{trackText(track, now.value)}</span>
           </div>
         )}

@@ -9,7 +9,7 @@ import { BoardHead, BoardRow } from '../parts/BoardRow.tsx';
 import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
 import { Search } from '../parts/Search.tsx';
-import { Unread } from '../parts/Unread.tsx';
+import { UnreadNote } from '../parts/UnreadNote.tsx';
 import { type ListItem, VirtualList } from '../parts/VirtualList.tsx';
 import { groupings, groupNameOf, namespaces, shown, stateCounts, total } from '../state/board.ts';
 import { clusters } from '../state/cluster.ts';
@@ -29,7 +29,7 @@ export function Board() {
     <>
       <h1 class="hidden">Applications</h1>
       <Toolbar />
-      <Unread of={['Gate', 'RolloutGate', 'FluxBinding', 'HealthCheck']} />
+      <UnreadNote of={['Gate', 'RolloutGate', 'FluxBinding', 'HealthCheck']} />
       <Rows />
     </>
   );

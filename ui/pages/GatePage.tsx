@@ -1,11 +1,11 @@
 /** One Gate: open or closed, by which user and why, until when, what it holds, and the coming weeks. */
 
 import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
-import type { GatePage as Data } from '../../client/board/pageMessages.ts';
+import type { GatePageData } from '../../client/board/pageMessages.ts';
 import type { GateView } from '../../client/board/planViews.ts';
 import { keyOf } from '../../client/board/row.ts';
 import { Approvals } from '../gates/Approvals.tsx';
-import { Calendar, gateLine } from '../gates/Calendar.tsx';
+import { CalendarChart, gateLine } from '../gates/CalendarChart.tsx';
 import { Panel } from '../look/Panel.tsx';
 import { ActionDialog } from '../parts/ActionDialog.tsx';
 import { Actions } from '../parts/Actions.tsx';
@@ -30,7 +30,7 @@ export function GatePage({ id }: { id: string }) {
   return <Item loaded={loaded}>{(data) => <Gate data={data} />}</Item>;
 }
 
-function Gate({ data: { gate, approvals, actions: offered, rights } }: { data: Data }) {
+function Gate({ data: { gate, approvals, actions: offered, rights } }: { data: GatePageData }) {
   const actions = withOwnApprovals(offered, hello.value?.user);
   const { namespace, name, opened, openFor, message, by, reason, since, until, stalled, held, heldObjects } = gate;
   const tone = opened ? 'good' : 'held';
@@ -62,7 +62,7 @@ function Gate({ data: { gate, approvals, actions: offered, rights } }: { data: D
       </section>
       {gate.approvals && <Approvals rule={gate.approvals.rule} approvals={approvals} />}
       <Panel id="calendar" title="Upcoming">
-        <Calendar lines={[gateLine(gate)]} days={28} />
+        <CalendarChart lines={[gateLine(gate)]} days={28} />
       </Panel>
       <Panel id="holds" title={`What requires it${held === undefined ? '' : ` (${held})`}`}>
         {heldObjects.length === 0 && (

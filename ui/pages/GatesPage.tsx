@@ -1,7 +1,7 @@
 /** Gates and their calendar: what is closed, by which user and until when, what is planned, and what each Gate holds. */
 
 import { keyOf } from '../../client/board/row.ts';
-import { Calendar, gateLine, scheduleLine } from '../gates/Calendar.tsx';
+import { CalendarChart, gateLine, scheduleLine } from '../gates/CalendarChart.tsx';
 import { FreezeDialog } from '../gates/FreezeDialog.tsx';
 import { durationText, plannedFreeze } from '../gates/freeze.ts';
 import { Message } from '../look/Message.tsx';
@@ -9,7 +9,7 @@ import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Toggles } from '../parts/Toggles.tsx';
-import { Unread } from '../parts/Unread.tsx';
+import { UnreadNote } from '../parts/UnreadNote.tsx';
 import { isHere } from '../state/board.ts';
 import { timeZone } from '../state/clock.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
@@ -47,7 +47,7 @@ export function GatesPage() {
           Freeze
         </button>
       </header>
-      <Unread of={['Gate', 'RolloutSchedule', 'ClusterRolloutSchedule']} />
+      <UnreadNote of={['Gate', 'RolloutSchedule', 'ClusterRolloutSchedule']} />
       {closed.length > 0 && (
         <ul class="closed-gates">
           {closed.map(({ cluster, id, namespace, name, message, by, reason, held, rules }) => (
@@ -74,7 +74,7 @@ export function GatesPage() {
         </NoneOf>
       ) : (
         <section class="card panel" aria-label="Calendar">
-          <Calendar
+          <CalendarChart
             lines={[...all.map(gateLine), ...planned.map(scheduleLine)]}
             days={RANGES[range]}
             onPlan={(from, to) => setQuery(plannedFreeze(new Date(from), durationText(to - from)))}

@@ -7,7 +7,7 @@ import { OUTCOMES } from '../look/words.ts';
 import { Loading } from '../parts/Item.tsx';
 import { Search } from '../parts/Search.tsx';
 import { Ago } from '../parts/Time.tsx';
-import { Unread } from '../parts/Unread.tsx';
+import { UnreadNote } from '../parts/UnreadNote.tsx';
 import { ChosenStage } from '../promotion/ChosenStage.tsx';
 import { Graph, moveFocus } from '../promotion/Graph.tsx';
 import { Matrix } from '../promotion/Matrix.tsx';
@@ -42,7 +42,7 @@ export function PromotionPage() {
           {pipelines.value.length > 0 && 'a version goes from stage to stage, once it has succeeded'}
         </span>
       </header>
-      <Unread of={['RolloutBudget', 'ClusterRolloutBudget']} />
+      <UnreadNote of={['RolloutBudget', 'ClusterRolloutBudget']} />
       {pipelines.value.length > 1 && (
         <Search value={q} label="Search pipelines" placeholder="Search: name, version, image" />
       )}

@@ -9,7 +9,7 @@ import { clusters } from '../state/cluster.ts';
 import { linkTo } from '../state/route.ts';
 import { Sentence } from './Sentence.tsx';
 import { Ago, For, Until } from './Time.tsx';
-import { Track, TrackHead, trackText } from './Track.tsx';
+import { TrackBar, TrackHead, trackText } from './TrackBar.tsx';
 
 interface BoardRowProps {
   row: Row;
@@ -115,7 +115,7 @@ function Next({ row: { track, runs, state, pinned } }: { row: Row }) {
       <span class="row-track-text">
         <span class="version next">{track.version}</span> {trackText(track, now.value)}
       </span>
-      <Track track={track} />
+      <TrackBar track={track} />
     </span>
   );
 }

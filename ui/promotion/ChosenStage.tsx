@@ -1,7 +1,7 @@
 /** The chosen stage of a pipeline: why a version waits there, and the actions. */
 import { useEffect, useRef } from 'preact/hooks';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
-import type { ApplicationPage } from '../../client/board/pageMessages.ts';
+import type { ApplicationPageData } from '../../client/board/pageMessages.ts';
 import { keyOf, type Row } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { STATES } from '../look/words.ts';
@@ -51,7 +51,7 @@ function Details({
   data: { application, actions, rights },
   release,
 }: {
-  data: ApplicationPage;
+  data: ApplicationPageData;
   release: string | undefined;
 }) {
   const { causes, next, unread, waiting } = application;

@@ -6,7 +6,7 @@ import { Icon } from '../look/Icon.tsx';
 import { STATES, STEPS } from '../look/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { For } from '../parts/Time.tsx';
-import { trackText } from '../parts/Track.tsx';
+import { trackText } from '../parts/TrackBar.tsx';
 import { now } from '../state/clock.ts';
 import { cluster as stageCluster } from '../state/cluster.ts';
 import { linkTo, query } from '../state/route.ts';

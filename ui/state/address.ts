@@ -17,7 +17,7 @@ const KEPT = {
 export type QueryKey = (typeof KEPT)[keyof typeof KEPT][number];
 export type Query = Partial<Record<QueryKey, string>>;
 
-export type Route = { query: Query } & (
+export type Address = { query: Query } & (
   | { page: 'board' | 'gates' | 'promotion' | 'adopt' }
   /** `id`: `namespace/name`. */
   | { page: 'rollout' | 'gate'; id: string }
@@ -25,7 +25,7 @@ export type Route = { query: Query } & (
   | { page: 'unknown'; path: string }
 );
 
-export function parseAddress(text: string): Route {
+export function parseAddress(text: string): Address {
   const at = text.indexOf('?');
   const path = at < 0 ? text : text.slice(0, at);
   const place = parsePath(path);
@@ -38,7 +38,7 @@ export function parseAddress(text: string): Route {
   return { ...place, query };
 }
 
-type Place = Route extends infer One ? (One extends Route ? Omit<One, 'query'> : never) : never;
+type Place = Address extends infer One ? (One extends Address ? Omit<One, 'query'> : never) : never;
 
 function parsePath(path: string): Place {
   const parts = path.split('/').filter(Boolean).map(decoded);
@@ -60,7 +60,7 @@ function decoded(part: string): string | undefined {
   }
 }
 
-export function formatAddress(route: Route): string {
+export function formatAddress(route: Address): string {
   const given = new URLSearchParams();
   for (const key of KEPT[route.page]) {
     const value = route.query[key];
@@ -70,7 +70,7 @@ export function formatAddress(route: Route): string {
   return `${pathOf(route)}${query ? `?${query}` : ''}`;
 }
 
-function pathOf(route: Route): string {
+function pathOf(route: Address): string {
   switch (route.page) {
     case 'board':
       return '/';
@@ -89,7 +89,7 @@ function pathOf(route: Route): string {
 const encoded = (text: string) => text.split('/').map(encodeURIComponent).join('/');
 
 /** Title of the tab. */
-export function titleOf(route: Route): string {
+export function titleOf(route: Address): string {
   const { page } = route;
   const what = 'kind' in route ? `${route.kind} ${route.id}` : 'id' in route ? route.id : '';
   return `${what || page[0]!.toUpperCase() + page.slice(1)} · Rollouts`;

@@ -4,7 +4,13 @@
  */
 import type { ActionRequest } from '../../client/actions/action.ts';
 import type { AdoptList, AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
-import type { Answer, ApplicationPage, GatePage, ObjectPage, Preview } from '../../client/board/pageMessages.ts';
+import type {
+  Answer,
+  ApplicationPageData,
+  GatePageData,
+  ObjectPageData,
+  Preview,
+} from '../../client/board/pageMessages.ts';
 import { query } from './route.ts';
 
 const KEY = 'rollouts-token';
@@ -77,10 +83,10 @@ const item = (id: string) => id.split('/').map(encodeURIComponent).join('/');
 
 export const api = {
   application: (id: string, signal: AbortSignal, cluster?: string) =>
-    get<ApplicationPage>(inCluster(`/api/applications/${item(id)}`, cluster), signal),
+    get<ApplicationPageData>(inCluster(`/api/applications/${item(id)}`, cluster), signal),
   explanation: (kind: string, id: string, signal: AbortSignal) =>
-    get<ObjectPage>(inCluster(`/api/objects/${kind}/${item(id)}`), signal),
-  gate: (id: string, signal: AbortSignal) => get<GatePage>(inCluster(`/api/gates/${item(id)}`), signal),
+    get<ObjectPageData>(inCluster(`/api/objects/${kind}/${item(id)}`), signal),
+  gate: (id: string, signal: AbortSignal) => get<GatePageData>(inCluster(`/api/gates/${item(id)}`), signal),
   dryRun: (action: ActionRequest) => post<Answer>(inCluster('/api/act'), { action, dryRun: true }),
   /** `basis`: from the answer to the dry run. */
   act: (action: ActionRequest, basis?: string) => post<Answer>(inCluster('/api/act'), { action, basis }),

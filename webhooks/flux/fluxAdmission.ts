@@ -24,7 +24,7 @@ import { freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { isTruncated } from '../../core/gate/gateSelection.ts';
 import { sameJson } from '../../core/kube/json.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey, identityOf } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { deploymentOf } from '../../core/managedField/deployment.ts';
 import {
@@ -223,7 +223,7 @@ async function readContext(
 ): Promise<WriteContext> {
   const namespace = namespaceOf(request);
   const objects = [object, oldObject].filter((each) => each !== undefined);
-  // What an apply leaves out is held behind a closed gate, and may be what passes it: so the Rollouts of both.
+  // What an apply leaves out is held behind a closed gate, and may be what bypasses it: so the Rollouts of both.
   const followed = object ? objects.flatMap(boundRollouts) : [];
   // A decorator marks an object by what it has been sent: any other write is decided by the Gates as they are now.
   const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);
@@ -306,17 +306,15 @@ async function readGates(
 ): Promise<GateContext> {
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
   const reads = gatesToRead(objects, rules, list);
-  const refs = new Map(reads.refs.map((ref) => [refKey(ref), ref]));
   const [gates, labels, lists] = await Promise.all([
-    readAll([...refs.keys()], (key) => call.cluster.get<Gate>({ ...GATES, ...refs.get(key)! })),
+    Promise.all(reads.refs.map((ref) => call.cluster.get<Gate>({ ...GATES, ...ref }))),
     reads.namespace ? namespaceLabels(namespace, call.cluster) : {},
     reads.list ? listSelecting(namespace, SELECTS_LABEL, call.cluster) : undefined,
   ]);
-  const context: GateContext = { ...rules, gates, namespaceLabels: labels, now: call.now };
-  if (!lists) return context;
-  const listed = lists.flat();
-  const all = new Map([...gates, ...listed.map((gate) => [refKey(identityOf(gate)), gate] as const)]);
-  return { ...context, gates: all, candidates: listed.map(identityOf), truncated: isTruncated(lists) };
+  const listed = lists?.flat() ?? [];
+  const all = byRefKey([...gates.filter((gate) => gate !== undefined), ...listed]);
+  const context: GateContext = { ...rules, gates: all, namespaceLabels: labels, now: call.now };
+  return lists ? { ...context, candidates: listed.map(identityOf), truncated: isTruncated(lists) } : context;
 }
 
 /** The Kustomization that applies the object, if any. */
@@ -326,11 +324,8 @@ async function readApplier(object: FluxObject, call: WebhookCall): Promise<FluxO
 }
 
 /** The Rollouts that exist, each read once. */
-async function readRollouts(names: readonly string[], namespace: string, { cluster }: WebhookCall) {
-  return readAll([...new Set(names)], (name) => cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }));
-}
-
-async function readAll<T>(keys: string[], read: (key: string) => Promise<T | undefined>): Promise<Map<string, T>> {
-  const found = await Promise.all(keys.map(read));
-  return new Map(keys.flatMap((key, i) => (found[i] === undefined ? [] : [[key, found[i]] as const])));
+async function readRollouts(all: readonly string[], namespace: string, { cluster }: WebhookCall) {
+  const names = [...new Set(all)];
+  const found = await Promise.all(names.map((name) => cluster.get<Rollout>({ ...ROLLOUTS, namespace, name })));
+  return new Map(names.flatMap((name, i) => (found[i] ? [[name, found[i]] as const] : [])));
 }

@@ -3,20 +3,13 @@
  * that others still wait for.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import {
-  ACCEPTED_REQUEST,
-  APPROVALS,
-  BYPASS_REASON,
-  GATE_APPROVALS,
-  REASON,
-  SCHEDULED_BY,
-  USED_CALLS,
-} from '../../api/annotations.ts';
+import { ACCEPTED_REQUEST, APPROVALS, BYPASS_REASON, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { openGateCommand } from '../../core/admission/gateTexts.ts';
+import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
@@ -156,8 +149,7 @@ async function validateGateDelete(request: AdmissionRequest, call: WebhookCall):
     const about = async (regarding: Gate) => {
       return { regarding, involvedObjects: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
     };
-    const where = { ref: { ...GATES, ...ref }, record: GATE_APPROVALS };
-    await recordDeletion(stored.metadata.uid, where, about, request, call);
+    await recordDeletion(stored.metadata.uid, { ...GATES, ...ref }, APPROVAL_KEYS.Gate, about, request, call);
   }
   return decision;
 }

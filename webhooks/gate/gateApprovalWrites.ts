@@ -1,11 +1,11 @@
 /** Approvals in a write of a Gate: for which Rollouts one may be meant, and which a closing revokes. */
 
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { APPROVE_FOR, APPROVE_FOR_REASON, GATE_APPROVALS, UNAPPROVE_FOR } from '../../api/annotations.ts';
 import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalTarget, namedIn, versionProblem } from '../../core/approval/acceptApproval.ts';
+import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { isServiceAccount } from '../../core/approval/persons.ts';
 import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
 import { approveForCommand, closeRequestOf, standingApprovals, takesOpening } from '../../core/gate/gateApprovals.ts';
@@ -19,8 +19,6 @@ import { knowsVersion } from '../../core/rollout/evaluation/versionApprovals.ts'
 import type { TextWithCommands } from '../../core/text/commands.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
-
-const KEYS = { approve: APPROVE_FOR, unapprove: UNAPPROVE_FOR, reason: APPROVE_FOR_REASON, record: GATE_APPROVALS };
 
 /** `accepted`: the requests of the same write. One that closes the Gate now revokes what was approved before. */
 export function writeGateApprovals(
@@ -38,10 +36,10 @@ export function writeGateApprovals(
   return writeApprovals(
     gate,
     old,
-    KEYS,
+    APPROVAL_KEYS.Gate,
     request,
     { ...call, now },
-    (approve) => targetOf(gate, approve, request.userInfo.username, call),
+    (approve) => targetOf(gate, approve, call),
     (record) => (closes ? { ...record, given: [] } : old ? standingApprovals(old, call.now) : record),
   );
 }
@@ -76,7 +74,7 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   const isNew = old === undefined || version !== evaluateGate(old, now).openFor;
   if (version === undefined || !isNew || namedIn(version).rollout !== undefined) return [];
   // A Warning is no reason to refuse an opening.
-  const requiring = await readAll(gate, version, '', cluster).catch(() => []);
+  const requiring = await readAll(gate, version, cluster).catch(() => []);
   if (requiring.length < 2) return [];
   const count = typeof requiring === 'string' ? '' : `${requiring.length} `;
   return [
@@ -93,7 +91,7 @@ interface Candidate {
   rollout: string;
   uid: string | undefined;
   hasVersion: boolean;
-  isRequester: boolean;
+  requesters: readonly string[];
 }
 
 /** Below the 5 s that the API server waits for the webhook. */
@@ -104,36 +102,23 @@ const READ_MS = 2500;
  * A value that names its Rollout costs that one read, and depends on no other Rollout; without a name all of the
  * cluster are read, whoever wrote them.
  */
-async function targetOf(gate: Gate, value: string, user: string, { cluster }: WebhookCall): Promise<ApprovalTarget> {
+async function targetOf(gate: Gate, value: string, { cluster }: WebhookCall): Promise<ApprovalTarget> {
   const { version, rollout: named } = namedIn(value);
   const read =
-    named === undefined
-      ? await readAll(gate, version, user, cluster)
-      : await readNamed(gate, named, version, user, cluster);
+    named === undefined ? await readAll(gate, version, cluster) : await readNamed(gate, named, version, cluster);
   return typeof read === 'string' ? { problem: read } : targetAmong(read, version, named);
 }
 
-async function readNamed(
-  gate: Gate,
-  named: string,
-  version: string,
-  user: string,
-  cluster: ClusterReader,
-): Promise<Candidate[]> {
+async function readNamed(gate: Gate, named: string, version: string, cluster: ClusterReader): Promise<Candidate[]> {
   const [namespace = '', ...name] = named.split('/');
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name: name.join('/') });
   if (!rollout) return [];
   const labels = reachesBeyond(gate.spec.selects) ? await namespaceLabels(namespace, cluster) : {};
-  return candidates(gate, [rollout], new Map([[namespace, labels]]), version, user);
+  return candidates(gate, [rollout], new Map([[namespace, labels]]), version);
 }
 
 /** A sentence if they are too many, or take too long. */
-async function readAll(
-  gate: Gate,
-  version: string,
-  user: string,
-  cluster: ClusterReader,
-): Promise<Candidate[] | string> {
+async function readAll(gate: Gate, version: string, cluster: ClusterReader): Promise<Candidate[] | string> {
   const late = AbortSignal.timeout(READ_MS);
   const listed = reachesBeyond(gate.spec.selects) ? await cluster.listMetadata(NAMESPACES) : [];
   const labels = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
@@ -144,7 +129,7 @@ async function readAll(
     if (count > LIMITS.approvalRollouts)
       return nameIt(`there are more than ${LIMITS.approvalRollouts} Rollouts (limit approvalRollouts)`, version);
     if (late.aborted) return nameIt('the Rollouts are too large to be read in time', version);
-    found.push(...candidates(gate, page, labels, version, user));
+    found.push(...candidates(gate, page, labels, version));
   }
   return found;
 }
@@ -158,14 +143,13 @@ function candidates(
   rollouts: readonly Rollout[],
   namespaces: Requiring['namespaces'],
   version: string,
-  user: string,
 ): Candidate[] {
   const requiring = new Set(requirersOf(gate, { bindings: [], rollouts, namespaces }).map(refKey));
   return rollouts.flatMap((each) => {
     const rollout = refKey(identityOf(each));
     if (!requiring.has(rollout)) return [];
-    const isRequester = requestersOf(each, version).requesters.includes(user);
-    return [{ rollout, uid: each.metadata.uid, hasVersion: knowsVersion(each, version), isRequester }];
+    const { requesters } = requestersOf(each, version);
+    return [{ rollout, uid: each.metadata.uid, hasVersion: knowsVersion(each, version), requesters }];
   });
 }
 
@@ -180,10 +164,10 @@ function targetAmong(meant: readonly Candidate[], version: string, named: string
   }
   const problem = versionProblem(version, true, names);
   if (problem !== undefined) return { problem };
-  const { rollout, uid, isRequester } = found;
+  const { rollout, uid, requesters } = found;
   if (others.length > 0) {
     const all = firstFew([found, ...others].map((each) => each.rollout));
     return { problem: `several Rollouts that require this Gate have ${version} (${all}): write ${rollout}:${version}` };
   }
-  return { version, rollout, uid, isRequester };
+  return { version, rollout, uid, requesters };
 }

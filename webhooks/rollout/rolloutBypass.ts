@@ -74,8 +74,8 @@ export async function bypassOf(
   if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
   const grant = formatBypassGrant({ ...deployment, closings: closed.map(closingKey) });
   // For a version that the write requests, webhooks/rollout/rolloutWarnings.ts warns.
-  const past = target.is === 'deployment' && !target.asks ? [bypassWarning(deployment.version, closed)] : [];
-  return { grant, counts: true, audit, warnings: [...past, ...(await newerSources(rollout, call))] };
+  const bypasses = target.is === 'deployment' && !target.asks ? [bypassWarning(deployment.version, closed)] : [];
+  return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSources(rollout, call))] };
 }
 
 const NOTHING_WAITS = 'no version waits: for five minutes the reason counts for a deletion or a write of the status';

@@ -8,9 +8,9 @@ import { countText } from '../../core/approval/approvalVerdict.ts';
 import { gateRefsOf } from '../../core/gate/gateRefs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
-import { refKey } from '../../core/kube/names.ts';
+import { refKey, without } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
-import { approvalEvaluator, isApproved } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosings } from '../../core/suspension/bypassGrant.ts';
 import { closingKey } from '../../core/suspension/stateAnnotation.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
@@ -98,11 +98,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 
 /** A name that is new and names no Gate: a typo, or Git creates the Gate later. */
 async function absentGates(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const known = new Set(before && gateRefsOf(before).map(refKey));
-  const closed = await readClosed(
-    gateRefsOf(rollout).filter((ref) => !known.has(refKey(ref))),
-    call,
-  );
+  const closed = await readClosed(without(gateRefsOf(rollout), before ? gateRefsOf(before) : []), call);
   const absent = closed.filter(({ missing }) => missing).slice(0, MAX_NAMED);
   return absent.map(
     ({ ref }) => `spec.gates: Gate '${refKey(ref)}' does not exist and counts as closed: create it, or remove the name`,
@@ -124,9 +120,8 @@ async function closedGate(rollout: Rollout, requested: string, call: WebhookCall
 async function lacksApprovals(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
   const { releaseAuthors = [] } = rollout.status ?? {};
   const gates = await listRolloutGates(rollout, call.cluster);
-  const missing = approvalEvaluator(rollout, gates, releaseAuthors, call.now)
-    .of(requested)
-    .filter((each) => !isApproved([each]));
+  const required = verdictsOn(rolloutGateApprovals(rollout, gates, releaseAuthors, call.now), requested);
+  const missing = required.filter(({ verdict }) => !verdict.enough);
   return missing.slice(0, MAX_NAMED).map(({ gate, verdict: { counted, required } }) => {
     const count = countText(counted.length, required);
     return `version ${requested} waits: RolloutGate ${gate.metadata.name} has ${count}`;

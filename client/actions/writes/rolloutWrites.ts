@@ -156,7 +156,7 @@ export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): P
 }
 
 /** Lets one candidate bypass the RolloutGates. */
-export function passRolloutGates(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
+export function bypassRolloutGates(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
   const problem = tagProblem(version);
   if (problem) return wrong(problem);
   const annotations = { [BYPASS_ROLLOUT_GATES]: version, ...changeCause(`bypass-gates ${version}`, reason) };

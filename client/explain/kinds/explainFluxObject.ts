@@ -1,14 +1,14 @@
 /** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a person. */
-import { DEPLOYED, GATE_STATE, REQUIRED_GATES, SELECTED_BY, SUSPENDED } from '../../../api/annotations.ts';
+import { DEPLOYED, GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
 import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
-import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate } from '../../../api/types.ts';
+import { recordedGates } from '../../../core/admission/objectGates.ts';
 import { closedText, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
-import { parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
+import { byRefKey, groupOf, identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { awaitsText } from '../../../core/suspension/applier.ts';
@@ -27,13 +27,6 @@ interface AroundFluxObject {
   unread: readonly Unread[];
 }
 
-/** The Gates that the object names and those that select it, each once. */
-export function gatesOfObject({ metadata }: FluxObject): NamespacedName[] {
-  const { namespace = '', annotations } = metadata;
-  const refs = [REQUIRED_GATES, SELECTED_BY].flatMap((key) => parseGateRefs(annotations?.[key], namespace).refs);
-  return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
-}
-
 export function explainFluxObject(
   object: FluxObject,
   { binding, gates, unread }: AroundFluxObject,
@@ -43,8 +36,8 @@ export function explainFluxObject(
   const ref = kind ? objectRef(kind, identityOf(object)) : plainRef(object);
   const name = `${ref.kind} ${ref.namespace}/${ref.name}`;
   const hidden = new Set(unread.filter((each) => each.kind === 'Gate').map(({ namespace }) => namespace));
-  const refs = gatesOfObject(object).filter(({ namespace }) => !hidden.has(namespace));
-  const closed = evaluateGates(refs, finder(gates), now).closed;
+  const required = recordedGates(object, byRefKey(gates), {}, now);
+  const closed = required.closed.filter(({ ref }) => !hidden.has(ref.namespace));
   const state = parseState(object.metadata.annotations?.[GATE_STATE]);
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isSuspended = object.spec?.suspend === true;

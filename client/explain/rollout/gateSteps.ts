@@ -5,7 +5,7 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
 import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
-import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
+import { gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
 import { defined } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
@@ -14,7 +14,7 @@ import { closingKey } from '../../../core/suspension/stateAnnotation.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
-import { finder, type RelatedObjects, refNamed, unreadBecause } from '../related.ts';
+import { finder, gatesAround, type RelatedObjects, unreadBecause } from '../related.ts';
 
 /** `version`: the one that waits; without one the steps say what would hold any. */
 export function gateSteps(
@@ -28,14 +28,12 @@ export function gateSteps(
     (rollout.status?.gates ?? []).filter(({ kind }) => kind === KINDS.Gate.kind).map((gate) => [gate.name, gate]),
   );
   const ofBound = bound.flatMap(({ spec }) => gatesOf(spec));
-  const refs = new Map([...gateRefsOf(rollout), ...ofBound].map((ref) => [refKey(ref), ref]));
-  for (const key of reported.keys()) if (!refs.has(key)) refs.set(key, refNamed(key));
   const find = finder(around.gates);
   const [head] = rollout.status?.history ?? [];
   const bypassed = version === undefined ? new Set<string>() : bypassedClosings(rollout, head, version);
   // An opening for one version does not count for an object that requires the same Gate.
   const bySource = new Set(ofBound.map(refKey));
-  return [...refs.values()].map((ref) => {
+  return gatesAround(rollout, bound).map((ref) => {
     const isOfObject = version === undefined || bySource.has(refKey(ref));
     const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
     return gateStep(ref, find(ref), reported.get(refKey(ref)), around, { version, wanted, bypassed }, now);
@@ -45,7 +43,7 @@ export function gateSteps(
 interface StepInputs {
   version: string | undefined;
   wanted: NextDeployment | undefined;
-  /** Closings that the version may pass. */
+  /** Closings that the version bypasses. */
   bypassed: ReadonlySet<string>;
 }
 

@@ -15,7 +15,7 @@ import { countText, verdictText } from '../../../core/approval/approvalVerdict.t
 import { defined } from '../../../core/kube/json.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { listedOn, parseListed } from '../../../core/record/listRecord.ts';
-import { approvalEvaluator } from '../../../core/rollout/evaluation/versionApprovals.ts';
+import { rolloutGateApprovals } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step, type StepState } from '../application.ts';
 import { finder, type RelatedObjects, refNamed } from '../related.ts';
@@ -140,9 +140,8 @@ function byList({ passing, allowedVersions, bypassGates }: GateSummary, version:
 /** `1.2.0 has 1 of 2 approvals (alice)`; who gave them is for those who may read the RolloutGate. */
 function approvalsText({ rollout, object, hold, version }: Entry, now: EpochMs): string | undefined {
   if (version === undefined) return undefined;
-  const requested =
-    object && approvalEvaluator(rollout, [object], rollout.status?.releaseAuthors ?? [], now).on(object, version);
-  if (requested) return `${version} has ${verdictText(requested.verdict)}`;
+  const [required] = rolloutGateApprovals(rollout, object ? [object] : [], rollout.status?.releaseAuthors ?? [], now);
+  if (required) return `${version} has ${verdictText(required.verdictOn(version))}`;
   if (typeof hold === 'string' || hold.need === undefined) return undefined;
   return `${version} has ${countText(hold.have ?? 0, hold.need)}`;
 }

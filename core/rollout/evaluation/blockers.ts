@@ -31,13 +31,7 @@ import type { Observed } from './observedRollout.ts';
 import type { RolloutConfig } from './rolloutConfig.ts';
 import { allows, allowsNothing, type RolloutGatesResult } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
-import {
-  approvalCommand,
-  approvalsNeeded,
-  isApproved,
-  type RequiredApprovals,
-  WAITING_FOR_APPROVALS,
-} from './versionApprovals.ts';
+import { approvalCommand, approvalsNeeded, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
 /** The inputs of the sources of blockers. */
 interface BlockerInputs {
@@ -322,7 +316,7 @@ function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): Tex
 
 /** They are asked for while the version waits for something else too: people take longer than bakes. */
 function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
-  const missing = requiredApprovals.filter((each) => !isApproved([each]));
+  const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
   const all = few(missing.map(approvalsNeeded), MAX_NAMED);
   return {
     text: `Version ${version}${by} waits for approvals, ${all}`,

@@ -8,7 +8,7 @@ import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { type RefRules, recordedRefs } from '../../admission/gateAnnotations.ts';
 import { requiredGates } from '../../admission/objectGates.ts';
 import { gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
-import { identityOf, refKey } from '../../kube/names.ts';
+import { byRefKey, identityOf, refKey } from '../../kube/names.ts';
 import { isBoundTo } from '../deployment/adoptDeployment.ts';
 import { unseenBinding } from '../deployment/progress.ts';
 import type { GateSelectors } from './requiredGates.ts';
@@ -67,9 +67,8 @@ function withCurrentGates(
   { gates, namespaceLabels, truncated = false }: GateSelectors,
   rules: RefRules,
 ): FluxBinding {
-  const byKey = new Map(gates.map((gate) => [refKey(identityOf(gate)), gate]));
   const candidates = gates.map(identityOf);
-  const context = { ...rules, gates: byKey, namespaceLabels, candidates, truncated };
+  const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
   const { named, selecting, tooMany } = requiredGates(object, context);
   const refs = tooMany ? [TOO_MANY] : [...named, ...selecting];
   const { spec, ...own } = binding ?? unseenBinding(rollout, object.kind, object.metadata.name ?? '');

@@ -44,7 +44,13 @@ import {
   shownBypass,
 } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
-import { approvalEvaluator, type ReleaseAuthors, type RequiredApprovals } from './versionApprovals.ts';
+import {
+  expiries,
+  type ReleaseAuthors,
+  type RequiredApprovals,
+  rolloutGateApprovals,
+  verdictsOn,
+} from './versionApprovals.ts';
 
 /** The part of a Rollout's status that decisions start from, and change. */
 export interface RolloutState {
@@ -136,7 +142,7 @@ export function evaluate(
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
   const shown = bypass ?? shownBypass(head, candidates, state.conditions);
-  const approvals = approvalEvaluator(rollout, gates, state.authors, now);
+  const approvals = rolloutGateApprovals(rollout, gates, state.authors, now);
   const rolloutGatesResult = evaluateRolloutGates(gates, candidates, shown, upstream, approvals);
   const rollback = rollbackOf({
     history,
@@ -164,7 +170,7 @@ export function evaluate(
   const required = evaluateRequiredGates(observed, pending, head, state.authors, now);
   const unhealthy = checksInTheWay(observed, head, config).filter(isUnhealthy);
   const needsNoApprovals = selection.rollback || (selection.initial && !config.gateFirstDeployment);
-  const requiredApprovals = pending === undefined || needsNoApprovals ? [] : approvals.of(pending);
+  const requiredApprovals = pending === undefined || needsNoApprovals ? [] : verdictsOn(approvals, pending);
   const inputs = {
     ...{
       observed,
@@ -207,8 +213,10 @@ export function evaluate(
     requeueAt: [
       ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
       ...required.requeueAt,
-      ...approvals.expiries(
+      ...expiries(
+        approvals,
         new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]),
+        now,
       ),
       ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
       ...upstream.flatMap(({ requeueAt }) => requeueAt ?? []),

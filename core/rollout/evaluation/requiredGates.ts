@@ -9,7 +9,7 @@ import { evaluateGates, type GateResult, reveal } from '../../gate/evaluateGates
 import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
-import { identityOf, refKey } from '../../kube/names.ts';
+import { byRefKey, identityOf, refKey, uniqueRefs, without } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { MAX_REASON } from '../../record/record.ts';
@@ -48,16 +48,14 @@ export function rolloutRequiredGates(
   bindings: readonly FluxBinding[],
   selectors: GateSelectors,
 ): NamespacedName[] {
-  const all = [...ownGates(rollout, selectors), ...boundGates(rollout, bindings)];
-  const byKey = new Map(all.map((ref) => [refKey(ref), ref]));
-  if (selectors.truncated || byKey.size > LIMITS.requiredGates) return [TOO_MANY];
-  return [...byKey.keys()].sort().map((key) => byKey.get(key)!);
+  const all = uniqueRefs([...ownGates(rollout, selectors), ...boundGates(rollout, bindings)]);
+  if (selectors.truncated || all.length > LIMITS.requiredGates) return [TOO_MANY];
+  return all.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1));
 }
 
 /** Whether a write can make the Rollout require fewer Gates: without reading any. */
 export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
-  const kept = new Set(gateRefsOf(rollout).map(refKey));
-  return !sameLabels(rollout, before) || gateRefsOf(before).some((ref) => !kept.has(refKey(ref)));
+  return !sameLabels(rollout, before) || without(gateRefsOf(before), gateRefsOf(rollout)).length > 0;
 }
 
 /**
@@ -65,8 +63,7 @@ export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
  * Requiring more is never a way around one.
  */
 export function droppedGates(rollout: Rollout, before: Rollout, selectors: GateSelectors): NamespacedName[] {
-  const kept = new Set(ownGates(rollout, selectors).map(refKey));
-  const dropped = ownGates(before, selectors).filter((ref) => !kept.has(refKey(ref)));
+  const dropped = without(ownGates(before, selectors), ownGates(rollout, selectors));
   return selectors.truncated && !sameLabels(rollout, before) ? [...dropped, TOO_MANY] : dropped;
 }
 
@@ -100,7 +97,7 @@ export function evaluateRequiredGates(
   now: EpochMs,
 ): RequiredGatesResult {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
-  const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
+  const byKey = byRefKey(gates);
   const ofBound = new Set(boundGates(rollout, bindings).map(refKey));
   const { uid } = rollout.metadata;
   const background = backgroundOf(rollout, authors, version);

@@ -20,7 +20,7 @@ import { few } from '../../kube/firstFew.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
-import { type ApprovalEvaluator, approvalsText } from './versionApprovals.ts';
+import { approvalsText, isApproved, type RolloutGateApprovals } from './versionApprovals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
@@ -36,14 +36,6 @@ export interface RolloutGatesResult {
   passing: boolean;
   condition: NewCondition;
 }
-
-const NO_APPROVALS: ApprovalEvaluator = {
-  of: () => [],
-  isApproved: () => true,
-  on: () => undefined,
-  approvedOn: () => new Set(),
-  expiries: () => [],
-};
 
 /** The gates of this Rollout, by name: the order of a map means nothing. */
 export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[]): RolloutGate[] {
@@ -61,21 +53,22 @@ export function evaluateRolloutGates(
   candidates: readonly VersionInfo[],
   bypass: string | undefined,
   upstream: readonly UpstreamVerdict[] = [],
-  approvals: ApprovalEvaluator = NO_APPROVALS,
+  approvals: readonly RolloutGateApprovals[] = [],
 ): RolloutGatesResult {
-  const isBypassed = bypass !== undefined && approvals.isApproved(bypass);
+  const isBypassed = bypass !== undefined && isApproved(approvals, bypass);
   if (isBypassed) return bypassed(gates, candidates, bypass, upstream);
   const passing = gates.every((gate) => gate.spec?.passing !== false);
   const lists = gates.map(allowedBy).filter((list) => list !== undefined);
   const ofUpstream = upstream.map(({ allowed }) => new Set(allowed));
   const promoted = candidates.filter(
-    ({ tag }) => ofUpstream.every((list) => list.has(tag)) && approvals.isApproved(tag),
+    ({ tag }) => ofUpstream.every((list) => list.has(tag)) && isApproved(approvals, tag),
   );
   const gated = promoted.filter(({ tag }) => lists.every((list) => list.has(tag)));
+  const approvalsOf = new Map(approvals.map((each) => [each.gate, each]));
   const blocked = passing && gated.length === 0 && candidates.length > 0;
   return {
     summaries: [
-      ...gates.map((gate) => summary(gate, candidates, approvals)),
+      ...gates.map((gate) => summary(gate, candidates, approvalsOf.get(gate))),
       ...upstream.map((stage) => upstreamSummary(stage, candidates)),
     ],
     gated,
@@ -173,12 +166,12 @@ function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefined {
 /**
  * `allowedVersions` is left out for a gate that is not passing: clients read an entry with a list as "blocks by list".
  */
-function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: ApprovalEvaluator): GateSummary {
+function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals?: RolloutGateApprovals): GateSummary {
   const { metadata, spec } = gate;
   const name = metadata.name ?? '';
   const passing = spec?.passing ?? true;
   if (!passing) return { name, passing, message: 'Gate is not passing' };
-  if (spec?.approvals) return approvalSummary(gate, candidates, approvals);
+  if (approvals) return approvalSummary(approvals, candidates);
   const allowed = spec?.allowedVersions;
   if (!allowed) return { name, passing, message: 'Gate is passing' };
   const tags = new Set(allowed);
@@ -200,19 +193,17 @@ function listed(allowed: readonly string[], candidates: readonly VersionInfo[]):
 
 /** To clients that know lists only: the candidates that are on its list and approved. */
 function approvalSummary(
-  gate: RolloutGate,
+  { gate, verdictOn, isEnough }: RolloutGateApprovals,
   candidates: readonly VersionInfo[],
-  approvals: ApprovalEvaluator,
 ): GateSummary {
   const listed = allowedBy(gate);
-  const approved = approvals.approvedOn(gate);
-  const allowed = candidates.filter(({ tag }) => approved.has(tag) && (listed?.has(tag) ?? true));
-  const newest = candidates[0] && approvals.on(gate, candidates[0].tag);
+  const allowed = candidates.filter(({ tag }) => isEnough(tag) && (listed?.has(tag) ?? true));
+  const newest = candidates[0]?.tag;
   return {
     name: gate.metadata.name ?? '',
     passing: true,
     allowedVersions: allowed.slice(0, LISTED).map(({ tag }) => tag),
-    message: newest ? approvalsText(candidates[0]!.tag, newest) : 'Gate is passing',
+    message: newest === undefined ? 'Gate is passing' : approvalsText(newest, { gate, verdict: verdictOn(newest) }),
   };
 }
 

@@ -66,7 +66,7 @@ export function requestIdsOf(annotations: Annotations | undefined): RequestIds {
 
 /** The pending requests. */
 export interface Requests {
-  /** The version that may pass the RolloutGates. */
+  /** The version that bypasses the RolloutGates. */
   bypassGates?: string;
   forceDeploy?: string;
   deployMessage?: string;

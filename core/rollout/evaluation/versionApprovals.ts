@@ -2,19 +2,20 @@
  * The approvals that RolloutGates ask for, per version of their Rollout.
  * They hold manual deployments too, but no rollback.
  */
-import { APPROVALS, APPROVE, GATE_APPROVALS } from '../../../api/annotations.ts';
+import { APPROVE } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../../api/types.ts';
-import { type Approval, parseApprovals } from '../../approval/approvalRecord.ts';
+import type { ApprovalRule, Gate, Rollout, RolloutGate, RolloutStatus } from '../../../api/types.ts';
+import { APPROVAL_KEYS, type Approval, recordedOn } from '../../approval/approvalRecord.ts';
 import {
   type ApprovalVerdict,
   type Background,
   evaluateApprovals,
-  expiriesOf,
+  expiryOf,
   verdictText,
 } from '../../approval/approvalVerdict.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
+import { once } from '../../memo.ts';
 import { type CommandLine, withCommands } from '../../text/commands.ts';
 import { shell } from '../../text/shell.ts';
 import { deployedFor, requestersOf } from './rolloutRequests.ts';
@@ -30,78 +31,57 @@ export interface RequiredApprovals {
   verdict: ApprovalVerdict;
 }
 
-/** Evaluates approvals for versions of one Rollout. */
-export interface ApprovalEvaluator {
-  /** The verdict of each RolloutGate that asks for approvals. */
-  of(version: string): readonly RequiredApprovals[];
-  /** The verdict of one RolloutGate; undefined if it asks for none. */
-  on(gate: RolloutGate, version: string): RequiredApprovals | undefined;
-  /** Whether a version has all that each asks for. */
-  isApproved(version: string): boolean;
-  /** The versions that have as many approvals as one of them asks for. */
-  approvedOn(gate: RolloutGate): ReadonlySet<string>;
-  /** When approvals of these versions end by themselves. */
-  expiries(versions: ReadonlySet<string>): EpochMs[];
+/** The approvals at one RolloutGate with `spec.approvals`, for versions of its Rollout. */
+export interface RolloutGateApprovals {
+  gate: RolloutGate;
+  rule: ApprovalRule;
+  given: readonly Approval[];
+  /** Versions without approvals share one verdict. */
+  verdictOn(version: string): ApprovalVerdict;
+  /** Evaluates no version that has too few approvals: there may be thousands. */
+  isEnough(version: string): boolean;
 }
 
-/** Work and memory grow with the approvals given: all versions without approvals share one answer per RolloutGate. */
-export function approvalEvaluator(
+/** Work and memory grow with the approvals given, not with the versions. */
+export function rolloutGateApprovals(
   rollout: Rollout,
   gates: readonly RolloutGate[],
   authors: readonly ReleaseAuthors[],
   now: EpochMs,
-): ApprovalEvaluator {
-  const asking = new Map(gates.flatMap((gate) => (gate.spec?.approvals ? [[gate, askingOf(gate, now)] as const] : [])));
-  const given = new Set([...asking.values()].flatMap(({ byVersion }) => [...byVersion.keys()]));
-  const none = [...asking.values()].map(({ nothing }) => nothing);
-  const backgrounds = new Map<string, Background>();
-  const on = (gate: RolloutGate, version: string): RequiredApprovals | undefined => {
-    const asks = asking.get(gate);
-    const approvals = asks?.byVersion.get(version);
-    if (!asks || !approvals) return asks?.nothing;
-    const background = backgrounds.get(version) ?? backgroundOf(rollout, authors, version);
-    backgrounds.set(version, background);
-    const evaluated = asks.evaluated.get(version) ?? {
-      gate,
-      verdict: evaluateApprovals(asks.rule, approvals, background, now),
-    };
-    asks.evaluated.set(version, evaluated);
-    return evaluated;
-  };
-  const approvedOn = (gate: RolloutGate) => {
-    const { rule, byVersion } = asking.get(gate) ?? { rule: undefined, byVersion: new Map<string, Approval[]>() };
-    const many = [...byVersion].filter(([, approvals]) => approvals.length >= (rule?.required ?? 0));
-    return new Set(many.flatMap(([version]) => (on(gate, version)?.verdict.enough ? [version] : [])));
-  };
-  return {
-    on,
-    isApproved(version) {
-      for (const gate of asking.keys()) if (!on(gate, version)!.verdict.enough) return false;
-      return true;
-    },
-    approvedOn,
-    expiries: (versions) =>
-      [...asking.values()].flatMap(({ rule, given: approvals }) =>
-        expiriesOf(
-          approvals.filter(({ version }) => versions.has(version)),
-          rule,
-          now,
-        ),
-      ),
-    of: (version) => (given.has(version) ? [...asking.keys()].map((gate) => on(gate, version)!) : none),
-  };
+): RolloutGateApprovals[] {
+  const background = once((version: string) => backgroundOf(rollout, authors, version));
+  return gates.flatMap((gate) => {
+    const rule = gate.spec?.approvals;
+    if (!rule) return [];
+    const { given } = recordedOn(gate, APPROVAL_KEYS.RolloutGate);
+    const byVersion = Map.groupBy(given, ({ version }) => version);
+    const none = evaluateApprovals(rule, [], undefined, now);
+    const evaluated = once((version: string) =>
+      evaluateApprovals(rule, byVersion.get(version)!, background(version), now),
+    );
+    const verdictOn = (version: string) => (byVersion.has(version) ? evaluated(version) : none);
+    const isEnough = (version: string) =>
+      (byVersion.get(version)?.length ?? 0) >= rule.required && verdictOn(version).enough;
+    return [{ gate, rule, given, verdictOn, isEnough }];
+  });
 }
 
-function askingOf(gate: RolloutGate, now: EpochMs) {
-  const rule = gate.spec!.approvals!;
-  const { given } = parseApprovals(gate.metadata.annotations?.[APPROVALS]);
-  return {
-    rule,
-    given,
-    byVersion: Map.groupBy(given, ({ version }) => version),
-    evaluated: new Map<string, RequiredApprovals>(),
-    nothing: { gate, verdict: evaluateApprovals(rule, [], undefined, now) },
-  };
+/** The verdict of each RolloutGate that requires approvals. */
+export function verdictsOn(all: readonly RolloutGateApprovals[], version: string): RequiredApprovals[] {
+  return all.map(({ gate, verdictOn }) => ({ gate, verdict: verdictOn(version) }));
+}
+
+/** Whether a version has all approvals that it needs. */
+export function isApproved(all: readonly RolloutGateApprovals[], version: string): boolean {
+  return all.every(({ isEnough }) => isEnough(version));
+}
+
+/** When approvals of these versions expire. */
+export function expiries(all: readonly RolloutGateApprovals[], versions: ReadonlySet<string>, now: EpochMs): EpochMs[] {
+  const ends = all.flatMap(({ rule, given }) =>
+    given.flatMap((approval) => (versions.has(approval.version) ? (expiryOf(approval, rule) ?? []) : [])),
+  );
+  return ends.filter((end) => end > now);
 }
 
 export function backgroundOf(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
@@ -117,10 +97,6 @@ export function backgroundInStatus(rollout: Rollout, authors: readonly ReleaseAu
   if (version === rollout.status?.pendingVersion) return waiting;
   const { requesters, ...onBehalfOf } = deployedFor(rollout, version);
   return { ...onBehalfOf, ...waiting, requesters: [...waiting.requesters, ...requesters] };
-}
-
-export function isApproved(requiredApprovals: readonly RequiredApprovals[]): boolean {
-  return requiredApprovals.every(({ verdict }) => verdict.enough);
 }
 
 /** `1.2.0 has 1 of 2 approvals (alice)`, and how another person approves it, for `status.gates`. */
@@ -149,19 +125,10 @@ export function authorsWanted(
   const own = rolloutGates.filter(({ spec }) => spec?.rolloutRef?.name === rollout.metadata.name);
   const asks = ({ spec }: RolloutGate | Gate) => spec?.approvals?.notBy?.includes('author');
   const key = refKey(identityOf(rollout));
-  const onGates = gates
-    .filter(asks)
-    .flatMap(({ metadata }) => parseApprovals(metadata.annotations?.[GATE_APPROVALS]).given);
-  return [
-    ...new Set([
-      ...own.filter(asks).flatMap(({ metadata }) => versionsOf(metadata.annotations?.[APPROVALS])),
-      ...onGates.filter((each) => each.rollout === key).map(({ version }) => version),
-    ]),
-  ];
-}
-
-function versionsOf(record: string | undefined): string[] {
-  return parseApprovals(record).given.map(({ version }) => version);
+  const onOwn = own.filter(asks).flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.RolloutGate).given);
+  const onGates = gates.filter(asks).flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.Gate).given);
+  const meant = [...onOwn, ...onGates.filter((each) => each.rollout === key)];
+  return [...new Set(meant.map(({ version }) => version))];
 }
 
 /**

@@ -6,7 +6,7 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
 import { howToAllow } from '../../health/consent.ts';
 import { formatDuration } from '../../kube/duration.ts';
-import { identityOf, refKey } from '../../kube/names.ts';
+import { byRefKey, refKey } from '../../kube/names.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
 import { type Match, type OrderProblem, type UpstreamRef, upstreamName, upstreamRefs } from './dependencies.ts';
 
@@ -43,7 +43,7 @@ export function evaluateUpstream(
   candidates: readonly VersionInfo[],
   now: EpochMs,
 ): UpstreamVerdict[] {
-  const found = new Map(stages?.found.map((stage) => [refKey(identityOf(stage)), stage]));
+  const found = byRefKey(stages?.found ?? []);
   const { namespace: home } = rollout.metadata;
   return upstreamRefs(rollout).map((ref) => {
     const stage = found.get(refKey(ref));

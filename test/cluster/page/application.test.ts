@@ -154,7 +154,7 @@ describe('an application behind a closed Gate', () => {
     await deploy.click();
     await accepted(tab);
     await story.headIs('1.1.0', { bypass: { by: 'sre', reason: 'INC-42, the fix' } });
-    await tab.getByText(/past .*freeze, by sre: INC-42, the fix/).waitFor();
+    await tab.getByText(/bypassed .*freeze, by sre: INC-42, the fix/).waitFor();
     await keepScreenshot(tab, 'application-bypassed');
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evaluateApprovals, verdictText } from '../../../core/approval/approvalVerdict.ts';
+import { evaluateApprovals, evaluateVersions, verdictText } from '../../../core/approval/approvalVerdict.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -36,7 +36,7 @@ describe('the approvals of a version', () => {
     expect(evaluateApprovals({ required: 1, serviceAccounts: ['ci/bot'] }, [bot], nobody, NOW).enough).toBe(true);
     expect(evaluateApprovals({ required: 1 }, [bot], nobody, NOW)).toMatchObject({
       enough: false,
-      excluded: [{ why: 'is no person' }],
+      given: [{ doesNotCount: 'is no person' }],
     });
   });
 
@@ -46,4 +46,14 @@ describe('the approvals of a version', () => {
       '7 of 8 approvals (a, b, c, d, e and 2 more)',
     );
   });
+});
+
+it('the version that was approved last comes first, and one of expired approvals not at all', () => {
+  const given = [
+    { ...by('alice', 3), version: '1.0.0' },
+    { ...by('alice', 2), version: '1.1.0' },
+    { ...by('alice', 1), version: '1.2.0' },
+  ];
+  const versions = evaluateVersions({ required: 1, expireAfter: '150m' }, given, () => undefined, NOW);
+  expect(versions.map(({ version }) => version)).toEqual(['1.2.0', '1.1.0']);
 });

@@ -85,7 +85,7 @@ describe('a command in', () => {
   it('an approval on a RolloutGate', () => {
     const gate = objectOf('RolloutGate', { metadata: { namespace: 'shop', name: 'qa' } });
     each((tag) => {
-      const verdict = { required: 2, counted: [], excluded: [], enough: false };
+      const verdict = { required: 2, given: [], counted: [], enough: false };
       const lines = approvalsText(tag, { gate, verdict } as never).split('\n');
       expect(lines.length).toBe(3);
       const line = lines[2] ?? '';

@@ -9,6 +9,7 @@ import { objectOf } from '../../support/objects.ts';
 import { day, write } from './call.ts';
 
 const APPROVE = 'approve.gate.fluxcd.io/for';
+const UNAPPROVE = 'unapprove.gate.fluxcd.io/for';
 const RECORD = 'gate.fluxcd.io/approvals';
 const OPEN = 'open.gate.fluxcd.io/requestedAt';
 const CLOSE = 'close.gate.fluxcd.io/requestedAt';
@@ -113,6 +114,15 @@ describe('an approval on a Gate', () => {
     const { stored } = await written({ [APPROVE]: '1.0.0' }, { old: closed, at: '10:01:00' });
     expect(given(stored)).toMatchObject([{ at: day('10:01:00') }]);
   });
+});
+
+it.each([
+  ['nonsense', 'alice has not approved "nonsense"; you have approved 1.0.0'],
+  ['', 'the annotation names no version; you have approved 1.0.0'],
+])('a withdrawal that fits no approval is denied as one: "%s"', async (value, why) => {
+  const { stored: old } = await written({ [APPROVE]: '1.0.0' });
+  const { allowed, message } = await written({ [UNAPPROVE]: value }, { old });
+  expect([allowed, message]).toEqual([false, `Gate 'platform/freeze': Not withdrawn: ${why}.`]);
 });
 
 describe('a request to open a Gate with approvals', () => {

@@ -3,9 +3,9 @@ import type { Rollout, RolloutStatus } from '../../../../api/types.ts';
 import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/actions/writes/plannedWrite.ts';
 import {
   bypass,
+  bypassRolloutGates,
   bypassWaiting,
   deploy,
-  passRolloutGates,
   pin,
   retry,
   unblock,
@@ -83,7 +83,7 @@ describe('what kubectl would type', () => {
     ],
     [
       'past RolloutGates',
-      passRolloutGates(rollout(), '1.5.1', undefined),
+      bypassRolloutGates(rollout(), '1.5.1', undefined),
       `${PREFIX}rollout.kuberik.com/bypass-gates=1.5.1`,
     ],
   ])('%s', (_, planned, kubectl) => {

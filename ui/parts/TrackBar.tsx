@@ -1,5 +1,5 @@
 /** Progress of a version: waits, gates, deploying, baking, done. The current step is a ring that fills; a blocked one is a barrier. */
-import { TRACK, type Track as TrackData } from '../../client/board/row.ts';
+import { TRACK, type Track } from '../../client/board/row.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { now } from '../state/clock.ts';
 
@@ -17,7 +17,7 @@ const WORDS: Record<(typeof TRACK)[number], string> = {
   done: 'done',
 };
 
-export function trackText({ at, halted, failed, until }: TrackData, time: number): string {
+export function trackText({ at, halted, failed, until }: Track, time: number): string {
   if (failed) return at === 'baking' ? 'failed in its bake' : 'failed';
   if (halted) return at === 'gates' || at === 'waits' ? 'held at the gates' : 'held while rolling out';
   const left = until ? Date.parse(until) - time : 0;
@@ -35,7 +35,7 @@ export function TrackHead() {
   );
 }
 
-export function Track({ track }: { track: TrackData }) {
+export function TrackBar({ track }: { track: Track }) {
   const index = TRACK.indexOf(track.at);
   const tone = track.failed ? 'bad' : track.halted ? 'held' : 'busy';
   const width = LEFT * 2 + GAP * (TRACK.length - 1);
@@ -68,7 +68,7 @@ export function Track({ track }: { track: TrackData }) {
   );
 }
 
-function Current({ x, track }: { x: number; track: TrackData }) {
+function Current({ x, track }: { x: number; track: Track }) {
   const share = shareOf(track);
   return (
     <g class={track.halted ? undefined : 'track-live'}>
@@ -99,7 +99,7 @@ function Current({ x, track }: { x: number; track: TrackData }) {
   );
 }
 
-function shareOf({ from, until }: TrackData): number | undefined {
+function shareOf({ from, until }: Track): number | undefined {
   if (!from || !until) return undefined;
   const [start, end] = [Date.parse(from), Date.parse(until)];
   return end > start ? Math.min(Math.max((now.value - start) / (end - start), 0), 1) : undefined;

@@ -12,7 +12,7 @@ import { GatesPage } from './GatesPage.tsx';
 import { ObjectPage } from './ObjectPage.tsx';
 import { PromotionPage } from './PromotionPage.tsx';
 
-export function Page() {
+export function CurrentPage() {
   if (connection.value === 'refused' && signIn.value !== undefined) {
     const here = encodeURIComponent(location.pathname + location.search);
     return (

@@ -7,7 +7,7 @@ import { kinds } from '../state/stream.ts';
 const BOUND: readonly string[] = BOUND_KINDS.map(({ kind }) => kind);
 
 /** `of`: the kinds that are shown here beside Rollouts. */
-export function Unread({ of }: { of: readonly string[] }) {
+export function UnreadNote({ of }: { of: readonly string[] }) {
   return (
     <>
       {[...Map.groupBy(kinds.value, ({ cluster }) => cluster)].map(([cluster, states]) => (

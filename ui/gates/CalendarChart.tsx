@@ -25,7 +25,7 @@ export interface CalendarLine {
   bands: readonly Band[];
 }
 
-interface CalendarProps {
+interface CalendarChartProps {
   lines: readonly CalendarLine[];
   days: number;
   /** Absent where the reader can plan no freeze. */
@@ -37,7 +37,7 @@ function startOfToday(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
 
-export function Calendar({ lines, days, onPlan }: CalendarProps) {
+export function CalendarChart({ lines, days, onPlan }: CalendarChartProps) {
   const lane = useRef<HTMLDivElement>(null);
   const width = useWidth(lane, 800);
   const start = startOfToday(now.value);
