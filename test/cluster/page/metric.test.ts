@@ -4,7 +4,6 @@ import {
   complaints,
   expectAccessible,
   expectFits,
-  keepScreenshot,
   type Visitor,
   visitorOf,
 } from '../support/browser.ts';
@@ -81,6 +80,5 @@ it('gives axe nothing to find, and fits a phone', async () => {
     await tab.getByRole('img', { name: /^9, outside the range/ }).waitFor();
     await expectAccessible(tab);
     await expectFits(tab);
-    await keepScreenshot(tab, `metric-${width}`);
   }
 });
