@@ -140,7 +140,7 @@ describe('for programs', () => {
     );
     const { headline, causes, next, remedies } = get;
     const allowed = remedies.map((each: { resource: string }) => ({ ...each, allowed: each.resource === 'rollouts' }));
-    expect(why).toMatchObject({ headline, causes, next, remedies: allowed, state: 'held', object: { kind: 'Rollout' } });
+    expect(why).toMatchObject({ headline, causes, next, remedies: allowed, state: 'held', object: { name: 'app' } });
     expect(history).toEqual(get.history);
   });
 
