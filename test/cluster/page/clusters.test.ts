@@ -5,13 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { USERS } from '../../../dev/local/controlPlane/users.ts';
-import {
-  complaints,
-  expectAccessible,
-  expectFits,
-  type Visitor,
-  visitorWith,
-} from '../support/browser.ts';
+import { complaints, expectAccessible, expectFits, type Visitor, visitorWith } from '../support/browser.ts';
 import { ref, sharedCluster } from '../support/cluster.ts';
 import { type Story, storyOf } from '../support/rolloutStory.ts';
 

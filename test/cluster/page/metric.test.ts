@@ -1,12 +1,6 @@
 /** A HealthCheck of class prometheus on the page of its application: its measurements as a line, in a real browser. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  complaints,
-  expectAccessible,
-  expectFits,
-  type Visitor,
-  visitorOf,
-} from '../support/browser.ts';
+import { complaints, expectAccessible, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { inSeconds, nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
 

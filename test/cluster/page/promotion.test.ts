@@ -1,11 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  complaints,
-  expectAccessible,
-  expectFits,
-  type Visitor,
-  visitorOf,
-} from '../support/browser.ts';
+import { complaints, expectAccessible, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
 import { ref, rollout, rolloutBudget, sharedCluster, waitFor } from '../support/cluster.ts';
 
 describe('promotion', () => {
