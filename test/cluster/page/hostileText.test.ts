@@ -42,7 +42,7 @@ it.each([
   ['an application', () => `/rollout/${ns}/app`, 'hostile <img'],
   ['gates', () => '/gates', 'freeze'],
   ['a gate', () => `/gate/${ns}/freeze`, 'hostile <img'],
-])('on %s', async (name, path, text) => {
+])('on %s', async (_name, path, text) => {
   const tab = await visitor.tab(path());
   await tab.getByText(text).first().waitFor();
   expect(await tab.evaluate(() => (globalThis as { ran?: number }).ran)).toBeUndefined();
