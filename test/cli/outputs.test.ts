@@ -64,7 +64,6 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
     ['get-wide', 'get -o wide'],
     ['get-name', 'get -o name'],
     ['why-developer', 'why app'],
-    ['why-admin', 'why rollout/app', everything],
     ['why-rolloutgate', 'why rolloutgate/qa', everything],
     ['why-kustomization', 'why ks/app'],
     ['history', 'history app'],
@@ -72,6 +71,11 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
     ['status-timeout', 'status app --until baked --release 1.1.0 --timeout 2s', developer, 4],
     ['get-half-blind', 'get app', { hides: ['/fluxbindings', '/rolloutgates', '/gates/'] }],
   ])('%s', async (name, line, rules, code) => golden(name, await seen(waits!, line, rules), code));
+
+  it('why for who may do everything differs in nothing else', async () => {
+    const [mine, theirs] = await Promise.all([seen(waits!, 'why rollout/app', everything), seen(waits!, 'why app')]);
+    expect(mine.out).toBe(theirs.out.replaceAll(/\(not allowed: .*\)/g, '(allowed)'));
+  });
 
   it('get on a terminal of 40 columns', async () =>
     golden('get-waits-40', await seen(waits!, 'get app', developer, { columns: 40 })));
@@ -127,10 +131,18 @@ describe('for programs', () => {
 
   it.each([
     ['get-json', 'get app -o json'],
-    ['why-json', 'why app -o json'],
     ['why-gate-yaml', 'why gate/sealed -o yaml'],
-    ['history-json', 'history app -o json'],
   ])('%s', async (name, line) => golden(name, await seen(atQa, line)));
+
+  it('why and history have the parts of get', async () => {
+    const [get, why, history] = await Promise.all(
+      ['get', 'why', 'history'].map(async (word) => JSON.parse((await seen(atQa, `${word} app -o json`)).out)),
+    );
+    const { headline, causes, next, remedies } = get;
+    const allowed = remedies.map((each: { resource: string }) => ({ ...each, allowed: each.resource === 'rollouts' }));
+    expect(why).toMatchObject({ headline, causes, next, remedies: allowed, state: 'held', object: { name: 'app' } });
+    expect(history).toEqual(get.history);
+  });
 
   it.each(['bash', 'zsh', 'fish'])('completion of %s', async (shell) =>
     golden(`completion-${shell}`, await call(`completion ${shell}`)),

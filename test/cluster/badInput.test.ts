@@ -2,17 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { objectIn } from '../manifests/files.ts';
 import { kustomization, ref, rollout, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
-import { conditionOf, history, substitutes, variablesArrive } from './support/versions.ts';
+import { history, substitutes, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, newNamespace, publish } = sharedCluster();
-
-async function readyMessage(kind: 'rollout' | 'fluxBinding', ns: string, name: string, words: string): Promise<void> {
-  await waitFor(async () => {
-    const condition = conditionOf(await admin.get(ref(kind, ns, name)), 'Ready');
-    expect(condition).toMatchObject({ status: 'False', message: expect.stringContaining(words) });
-    return true;
-  }, `${kind} ${name} to say "${words}"`);
-}
 
 const bindingOf = async (ns: string, object: string) =>
   waitFor(async () => {
@@ -76,18 +68,6 @@ describe('a version that is not a tag', () => {
 });
 
 describe('a Flux object', () => {
-  it('that names no existing Rollout is left alone, and its binding says what is missing', async () => {
-    const ns = await newNamespace();
-    const spec = { postBuild: { substitute: { APP_VERSION: '0.9.0' } } };
-    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'nobody' }, spec }));
-    const binding = await bindingOf(ns, 'app');
-    await readyMessage('fluxBinding', ns, binding.metadata.name!, 'nobody');
-    expect(await substitutes(admin, ns, 'app')).toEqual({ APP_VERSION: '0.9.0' });
-    await developer.create(rollout(ns, 'nobody'));
-    await publish(ns, 'nobody', '1.0.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
-  });
-
   it('that loses its marks loses its binding and keeps its value', async () => {
     const ns = await newNamespace();
     await developer.create(rollout(ns, 'app'));

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type AnyObject, gate, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { type AnyObject, gate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import {
   ask,
   BYPASS_REASON,
@@ -96,15 +96,6 @@ describe('who has the verb bypass', () => {
     await user.remove(object as never);
     expect(await admin.find(object as never)).toBeUndefined();
     await recorded(ns, name, 'delete', 'INC-9: gone for good');
-  });
-
-  it('deletes a closed Gate that holds something, with a reason on the Gate', async () => {
-    const { ns } = await heldObject();
-    const freeze = ref('gate', ns, 'freeze');
-    await waitFor(async () => (await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns)).length > 0, 'the binding');
-    await user.mergePatch(freeze, { metadata: reason('INC-10') });
-    await user.remove(freeze);
-    await recorded(ns, name, 'delete', 'INC-10');
   });
 
   it('with the reason of last time does not get through, nor in a dry run onto the record', async () => {

@@ -86,24 +86,6 @@ describe('suspension and its undoing', () => {
 });
 
 describe('DELETE', () => {
-  it('of a closed Gate that holds something is refused, of one that holds nothing is not', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze'));
-    await sre.create(gate(ns, 'unused'));
-    await developer.create(gated('Kustomization', ns, 'app', 'freeze'));
-    await waitFor(
-      () => admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns).then((all) => all.length > 0),
-      'the binding',
-    );
-    await expect(sre.remove(ref('gate', ns, 'freeze'))).rejects.toMatchObject({
-      code: 403,
-      message: expect.stringContaining(`holds Kustomization ${ns}/app`),
-    });
-    await sre.remove(ref('gate', ns, 'unused'));
-    await ask(sre, ns, 'freeze', 'open');
-    await sre.remove(ref('gate', ns, 'freeze'));
-  });
-
   it('of the whole Namespace is not held up by any gate', async () => {
     const ns = await newNamespace();
     await sre.create(gate(ns, 'freeze'));

@@ -1,20 +1,20 @@
-/** After an opening: what an object does while the Kustomization that applies it does not come, or comes without it. */
+/** After an opening: what an object does while the Kustomization that applies it fails. */
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import { type AnyObject, type ClusterView, gate, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { ask, conditionText, type Governed, gated, isFree, isHeld, STATE, saysSoon } from './support/gates.ts';
+import { ask, conditionText, gated, isFree, isHeld, STATE, saysSoon } from './support/gates.ts';
 
 const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
 const read = (object: AnyObject) => admin.get(object as never);
 
 /** An object that requires the Gate `freeze`, synced by `parent` of another namespace; the Gate closes over it. */
-async function frozen(kind: Governed = 'Kustomization') {
+async function frozen() {
   const [ns, platform] = [await newNamespace(), await newNamespace()];
   await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
   const parent = gated('Kustomization', platform, 'parent');
   await developer.create(parent);
   const sync = gitSync(flux, { namespace: platform, name: 'parent' });
-  const app = gated(kind, ns, 'app', 'freeze');
+  const app = gated('Kustomization', ns, 'app', 'freeze');
   expect((await sync([app])).failed).toBeUndefined();
   await ask(sre, ns, 'freeze', 'close');
   await isHeld(admin, app);
@@ -53,22 +53,6 @@ async function notResumed(namespace: string, count: number | undefined, objects:
     `the Gate to name ${count ?? 'no'} object that is still suspended`,
   );
 }
-
-describe('an object that left Git during the freeze', () => {
-  it.each(['Kustomization', 'HelmRelease'] as const)(
-    'is pruned with the second sync after the opening: %s',
-    async (kind) => {
-      const world = await frozen(kind);
-      expect((await world.sync([])).pruneFailed.map(({ code }) => code)).toEqual([403]);
-      await opens(world);
-      const [refused] = (await world.sync([])).pruneFailed;
-      expect(refused?.message).toContain(`It is resumed when ${world.owner} has applied everything again`);
-      // Lifted, it deletes what it installed when it is deleted.
-      await isFree(admin, world.app);
-      expect(await world.sync([])).toMatchObject({ pruned: [`${kind} app`], pruneFailed: [] });
-    },
-  );
-});
 
 describe('an owner that fails', () => {
   it('is waited for, with the old spec and suspended, until it gets through with the new one', async () => {

@@ -19,29 +19,28 @@ import { conditionOf, history, variablesArrive } from './support/versions.ts';
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
 const EXAMPLE = new URL('../../manifests/examples/weekend.yaml', import.meta.url);
 const GOLD = { tier: 'gold' };
-const selectsGold = { kinds: ['Rollout'], labelSelector: { matchLabels: GOLD } };
 
 async function app(ns: string, labels: Record<string, string> = {}): Promise<void> {
   await developer.create(rollout(ns, 'app', { labels }));
   await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
 }
 
-async function waits(ns: string, version: string, path: string): Promise<AnyObject> {
-  const waiting = await waitFor(async () => {
+async function waits(ns: string, version: string, path: string): Promise<void> {
+  await waitFor(async () => {
     const object = await admin.get(ref('rollout', ns, 'app'));
     expect(object.status?.pendingVersion).toBe(version);
     const blocked = conditionOf(object, 'DeploymentBlocked');
     expect(blocked).toMatchObject({ status: 'True', reason: 'GateClosed' });
     expect(blocked?.message).toContain(`gate '${path}' is closed`);
-    return object;
+    return true;
   }, `${version} to wait for ${path}`);
   // Ready is about the version that runs.
   await columnIs(ns, 'Why', 'GateClosed');
-  return waiting;
+  await columnIs(ns, 'HeldBy', path);
 }
 
 /** What `kubectl get rollouts` shows. */
-async function columnIs(ns: string, column: 'HeldBy' | 'Why', value: string | null): Promise<void> {
+async function columnIs(ns: string, column: 'HeldBy' | 'Why', value: string): Promise<void> {
   const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
   await waitFor(async () => {
     const { object } = await send(admin.access, 'GET', `/apis/kuberik.com/v1alpha1/namespaces/${ns}/rollouts`, {
@@ -51,8 +50,6 @@ async function columnIs(ns: string, column: 'HeldBy' | 'Why', value: string | nu
     return object.rows[0].cells[index] === value;
   }, `the column ${column} to be ${value}`);
 }
-
-const heldBy = (ns: string, path: string | null) => columnIs(ns, 'HeldBy', path);
 
 describe('nothing at all on the weekend, for all of production', () => {
   it('is the one object of manifests/examples/weekend.yaml', async () => {
@@ -82,31 +79,6 @@ describe('nothing at all on the weekend, for all of production', () => {
 });
 
 describe('a Rollout that a closed Gate selects', () => {
-  async function frozen(): Promise<string> {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze', { spec: { default: 'opened', selects: selectsGold } }));
-    await publish(ns, 'app', '1.0.0');
-    await app(ns, GOLD);
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
-    await ask(sre, ns, 'freeze', 'close');
-    await heldBy(ns, `${ns}/freeze`);
-    await publish(ns, 'app', '1.1.0');
-    await waits(ns, '1.1.0', `${ns}/freeze`);
-    return ns;
-  }
-
-  it('leaves the selection only through an open Gate', async () => {
-    const ns = await frozen();
-    const leave = { metadata: { labels: { tier: 'silver' } } };
-    await expect(developer.mergePatch(ref('rollout', ns, 'app'), leave)).rejects.toThrow(
-      /cannot stop requiring a closed Gate: gate '.*\/freeze' is closed/,
-    );
-    await ask(sre, ns, 'freeze', 'open');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
-    await heldBy(ns, null);
-    await developer.mergePatch(ref('rollout', ns, 'app'), leave);
-  });
-
   it('is counted and named by the Gate, at once, and the Gate cannot be deleted', async () => {
     const ns = await newNamespace();
     await app(ns, GOLD);
@@ -115,7 +87,7 @@ describe('a Rollout that a closed Gate selects', () => {
     const spec = {
       default: 'closed',
       interval: '1h',
-      selects: { ...selectsGold, kinds: ['Rollout', 'Kustomization'] },
+      selects: { kinds: ['Rollout', 'Kustomization'], labelSelector: { matchLabels: GOLD } },
     };
     await sre.create(gate(ns, 'freeze', { spec }));
     await waitFor(async () => {

@@ -121,7 +121,7 @@ describe('a Git sync behind a closed gate', () => {
     );
     const result = await sync(after);
     expect(result.failed).toBeUndefined();
-    // What it installed would stay for ever, so an object that left Git goes once its suspension is lifted: see gateOwner.test.ts.
+    // Deleted while suspended it would leave behind what it installed.
     expect(result.pruneFailed.map(({ message }) => message).join()).toContain('it is still suspended');
     const live = await isFree(admin, app);
     expect(live.spec).toEqual({ force: false, ...after[0]!.spec });

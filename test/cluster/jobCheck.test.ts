@@ -113,10 +113,4 @@ describe('a HealthCheck of class job', () => {
     expect(await jobsOf(admin, story.ns)).toEqual([]);
     await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
   });
-
-  it('with a template of another class is refused', async () => {
-    const ns = await newNamespace();
-    const check = healthCheck(ns, 'app', { spec: { ...spec(), class: 'other' } });
-    await expect(admin.create(check)).rejects.toThrow('job needs class: job');
-  });
 });

@@ -37,9 +37,6 @@ const substitute = (value: unknown) => ({ spec: { postBuild: { substitute: { APP
 const put = (change: (object: AnyObject) => void) => developer.update(app(), change);
 
 const refused: [string, () => Promise<unknown>][] = [
-  ['a merge patch', () => developer.mergePatch(app(), substitute('6.6.6'))],
-  ['a JSON patch', () => developer.jsonPatch(app(), [{ op: 'replace', path: VALUE, value: '6.6.6' }])],
-  ['a PUT', () => put((object) => Object.assign(object.spec.postBuild.substitute, { APP_VERSION: '6.6.6' }))],
   ['a dry run of a merge patch', () => developer.mergePatch(app(), substitute('6.6.6'), { dryRun: true })],
   ['a patch by the cluster admin', () => admin.mergePatch(app(), substitute('6.6.6'))],
   [
@@ -120,19 +117,5 @@ describe('a write that is no edit of the managed field passes, and the value sta
     expect(dryRun.object.metadata.annotations).toEqual(before.metadata.annotations);
     await sync();
     expect((await admin.get(app())).metadata.generation).toBe(before.metadata.generation);
-  });
-});
-
-describe('spec.ref of a bound OCIRepository', () => {
-  it.each([
-    { beside: { digest: `sha256:${'0'.repeat(64)}` }, field: 'digest' },
-    { beside: { semver: '>=1.0.0' }, field: 'semver' },
-  ])('loses $field, which Flux would prefer to the tag, and the answer says so', async ({ beside, field }) => {
-    const name = `with-${field}`;
-    const { warnings } = await developer.create(
-      ociRepository(ns, name, { rollout: 'app', spec: { ref: { tag: '0.1.0', ...beside } } }),
-    );
-    expect((await admin.get(ref('ociRepository', ns, name))).spec.ref).toEqual({ tag: DEPLOYED_TAG });
-    expect(warnings.join(' ')).toContain(field);
   });
 });

@@ -166,6 +166,5 @@ describe('what a registry says of two releases', () => {
     }
     await expectGolden('history-diff', await call(story.ns, 'history app --diff 1 2'), story.ns);
     await expectGolden('history-diff-json', await call(story.ns, 'history app --diff 1 2 -o json'), story.ns);
-    await expectGolden('history-yaml', await call(story.ns, 'history app -o yaml'), story.ns);
   });
 });

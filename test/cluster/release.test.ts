@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
-import {
-  kustomization,
-  ociRepository,
-  ref,
-  rollout,
-  rolloutGate,
-  sharedCluster,
-  staysTrue,
-  waitFor,
-} from './support/cluster.ts';
+import { kustomization, ociRepository, ref, rollout, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { history, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, flux, newNamespace, publish } = sharedCluster();
@@ -74,24 +65,5 @@ describe('one Kustomization with three variables from three Rollouts', () => {
       .filter((entry) => JSON.stringify(entry.fieldsV1).includes('"f:REGION"'))
       .map(({ manager, operation }) => `${manager} ${operation}`);
     expect(owners).toEqual(['team Apply']);
-  });
-});
-
-describe('a Rollout that is created again', () => {
-  it('adopts what its bound objects carry instead of deploying the newest tag past its gates', async () => {
-    const ns = await newNamespace();
-    await developer.create(rollout(ns, 'app'));
-    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
-    await publish(ns, 'app', '1.0.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
-    await admin.create(rolloutGate(ns, 'qa', 'app', { passing: false }));
-    await publish(ns, 'app', '2.0.0');
-    await developer.remove(ref('rollout', ns, 'app'));
-    await staysTrue(async () => (await substitutes(admin, ns, 'app')).APP_VERSION === '1.0.0', 'the value', 500);
-    await developer.create(rollout(ns, 'app'));
-    await waitFor(async () => (await history(admin, ns, 'app'))[0]?.[1] === '1.0.0', 'the adoption of 1.0.0');
-    await staysTrue(async () => (await substitutes(admin, ns, 'app')).APP_VERSION === '1.0.0', 'the value', 1000);
-    await admin.remove(ref('rolloutGate', ns, 'qa'));
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '2.0.0' });
   });
 });

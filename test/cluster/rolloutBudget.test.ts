@@ -78,19 +78,6 @@ describe('a RolloutBudget', () => {
   });
 });
 
-describe('a write of a ClusterRolloutBudget', () => {
-  it('has to say which namespaces share it, and gives slots back after a day', async () => {
-    const name = `shared-${Math.random().toString(36).slice(2)}`;
-    const spec = { selector: { matchLabels: { of: name } }, maxConcurrent: 1 };
-    const silent = rolloutBudget(undefined, name, { ...spec, namespaceSelector: undefined });
-    await expect(sre.create(silent)).rejects.toThrow('spec.namespaceSelector: Required value');
-    await sre.create(rolloutBudget(undefined, name, { ...spec, namespaceSelector: {} }));
-    const stored = await admin.get(ref('clusterRolloutBudget', undefined, name));
-    expect(stored.spec.slotTimeout).toBe('24h');
-    await admin.remove(ref('clusterRolloutBudget', undefined, name));
-  });
-});
-
 describe('a write of a RolloutBudget', () => {
   it.each<[string, object, string]>([
     ['more than everybody', { maxConcurrent: '120%' }, 'maxConcurrent'],

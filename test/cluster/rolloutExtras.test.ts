@@ -1,79 +1,12 @@
-/** What the documents promise beside deployments, odd statuses, and what `kubectl get` shows: on the real API server. */
+/** What `kubectl get` shows of Rollouts. */
 import { describe, expect, it } from 'vitest';
 import { send } from '../../dev/client/send.ts';
 import { objectOf } from '../support/objects.ts';
-import { ref, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
+import { rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { type Story, storyOf } from './support/rolloutStory.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
-
-async function deployed(spec: Record<string, unknown> = {}, tags = ['1.0.0']): Promise<Story> {
-  const story = storyOf(view, await newNamespace());
-  await story.publish(tags[0]!);
-  await story.create(spec);
-  for (const tag of tags) {
-    await story.publish(tag);
-    await story.headIs(tag, 'Succeeded');
-  }
-  return story;
-}
-
-/** A Rollout whose ImagePolicy has nothing yet, with a status by hand. */
-async function seeded(status: Record<string, unknown>, spec: Record<string, unknown> = {}): Promise<Story> {
-  const story = storyOf(view, await newNamespace());
-  await admin.create(
-    objectOf('ImagePolicy', {
-      metadata: { name: 'app', namespace: story.ns },
-      spec: { imageRepositoryRef: { name: 'app' }, policy: { semver: { range: '>=0.0.0' } } },
-    }),
-  );
-  await story.create(spec);
-  await story.conditionIs('Ready', { message: 'No releases available' });
-  await admin.patchStatus(story.app, status);
-  return story;
-}
-
-const entry = (tag: string, more: object = {}) => ({ version: { tag }, timestamp: '2026-01-02T12:00:00Z', ...more });
-const isSaid = (story: Story, field: string, value: unknown) =>
-  waitFor(
-    async () => {
-      expect((await story.statusOf())[field]).toEqual(value);
-      return true;
-    },
-    `status.${field} to be ${JSON.stringify(value)}`,
-  );
-
-describe('spec.releaseConfigMap', () => {
-  it('holds the deployed version, follows it, and goes with the wish for it', async () => {
-    const story = await deployed({ releaseConfigMap: { name: 'release' } });
-    const data = (tag: string) => ({ tag, version: '', revision: '', digest: '' });
-    const holds = (tag: string) =>
-      waitFor(async () => {
-        expect((await admin.get(ref('configMap', story.ns, 'release'))).data).toEqual(data(tag));
-        return true;
-      }, `the ConfigMap to hold ${tag}`);
-    await holds('1.0.0');
-    await story.publish('1.1.0');
-    await holds('1.1.0');
-    await admin.mergePatch(ref('configMap', story.ns, 'release'), { data: { tag: '6.6.6' } });
-    await holds('1.1.0');
-    await story.spec({ releaseConfigMap: null });
-    await waitFor(async () => !(await admin.find(ref('configMap', story.ns, 'release'))), 'the ConfigMap to go');
-  });
-});
-
-describe('a status written by hand', () => {
-  it('with an entry of a megabyte goes on', async () => {
-    const story = await seeded({
-      history: [entry('1.0.0', { id: 1, bakeStatus: 'Failed', bakeStatusMessage: 'x'.repeat(900_000) })],
-      availableReleases: [{ tag: '1.0.0' }],
-    });
-    await isSaid(story, 'currentVersion', '1.0.0');
-    await story.publish('1.1.0');
-    await story.headIs('1.1.0', { id: 2 });
-  });
-});
 
 describe('kubectl get rollouts', () => {
   async function row(story: Story): Promise<Record<string, unknown>> {
@@ -88,11 +21,14 @@ describe('kubectl get rollouts', () => {
   }
 
   it('tells the state at a glance', async () => {
-    const story = await deployed();
+    const story = storyOf(view, await newNamespace());
+    await story.publish('1.0.0');
+    await story.create();
+    await story.headIs('1.0.0', 'Succeeded');
     await admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: false }));
     await story.publish('1.1.0');
     await story.conditionIs('GatesPassing', { status: 'False' });
-    await isSaid(story, 'pendingVersion', '1.1.0');
+    await waitFor(async () => (await story.statusOf()).pendingVersion === '1.1.0', '1.1.0 to wait');
     expect(await row(story)).toMatchObject({
       Name: 'app',
       Version: '1.0.0',
@@ -107,7 +43,11 @@ describe('kubectl get rollouts', () => {
   });
 
   it('shows a number where nothing is available', async () => {
-    const story = await seeded({});
+    const story = storyOf(view, await newNamespace());
+    const spec = { imageRepositoryRef: { name: 'app' }, policy: { semver: { range: '>=0.0.0' } } };
+    await admin.create(objectOf('ImagePolicy', { metadata: { name: 'app', namespace: story.ns }, spec }));
+    await story.create();
+    await story.conditionIs('Ready', { message: 'No releases available' });
     expect(await row(story)).toMatchObject({ Available: 0, Ready: 'False', Status: 'No releases available' });
   });
 });

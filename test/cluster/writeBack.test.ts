@@ -84,15 +84,6 @@ describe('with spec.writeBack', () => {
     await app.story.headIs('1.1.0', 'Succeeded');
   });
 
-  it('what somebody makes of the derived ImagePolicy is put right; it goes with the wish for it', async () => {
-    const app = await writingBack();
-    await developer.mergePatch(app.derived, { spec: { filterTags: { pattern: '.*' } } });
-    await app.selects('1.0.0');
-    await app.story.spec({ writeBack: null });
-    await waitFor(async () => !(await admin.find(app.derived)), 'the ImagePolicy to go');
-    await app.carries('1.0.0');
-  });
-
   it('the ImagePolicy of the releases is refused as the derived one', async () => {
     const ns = await newNamespace();
     const wrong = rollout(ns, 'app', { spec: { writeBack: { imagePolicy: 'app' } } });

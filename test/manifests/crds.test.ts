@@ -90,6 +90,9 @@ describe('a Rollout', () => {
     ['no history', { versionHistoryLimit: 0 }],
     ['a field that does not exist', { minBakeTime: '1m' }],
     ['another way to fail', { onFailure: 'Retry' }],
+    ['more than 20 upstream Rollouts', { after: Array.from({ length: 21 }, (_, i) => ({ name: `s${i}` })) }],
+    ['an upstream Rollout that baked less than nothing', { after: [{ name: 's', bakedFor: '-1h' }] }],
+    ['an upstream Rollout that matches by its size', { after: [{ name: 's', match: 'size' }] }],
     ...NO_TAGS.flatMap((tag): [string, object][] => [
       [`wantedVersion ${JSON.stringify(tag)}`, { wantedVersion: tag }],
       [`initialVersion ${JSON.stringify(tag)}`, { initialVersion: tag }],

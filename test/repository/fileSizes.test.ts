@@ -12,8 +12,6 @@ const REASONS: Record<string, string> = {
   'test/cluster/around/attempts.yaml': 'a list of ways around a closed gate, each a few lines of data',
   'test/core/policy/semver-table.json': 'what the Go library answers, made by dev/tools/semver',
   'test/scenario/rollout/gaps.yaml': 'a list of scenarios, each a few lines of data',
-  'test/scenario/rollout/original-others.yaml': 'cases of the Go controller, in their order',
-  'test/scenario/rollout/original-rollout.yaml': 'cases of the Go controller, in their order',
 };
 
 const FOLDERS = [

@@ -1,7 +1,7 @@
 /** The page of one application: why it waits in one look, and every request that can be made there, with what the API server said. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { complaints, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
+import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { nextSecond, type Story, storyAtQa, storyOf } from '../support/rolloutStory.ts';
 
@@ -51,14 +51,6 @@ describe('an application that waits for an approval', () => {
       .waitFor();
     await tab.getByText('RolloutGate qa').first().waitFor();
     await tab.getByText(`Kustomization ${story.ns}/app`).first().waitFor();
-    await keepScreenshot(tab, 'application-waits');
-  });
-
-  it('names what it takes to who may not approve', async () => {
-    const tab = await developer.tab(at);
-    await tab.getByText('2 more that you may not do').click();
-    await tab.getByText(`It takes patch on rolloutgates ${story.ns}/qa`).first().waitFor();
-    expect(await tab.getByRole('button', { name: 'Approve 1.1.0' }).count()).toBe(0);
   });
 
   it('has its open dialog in the address, for a colleague with fewer rights too', async () => {
@@ -155,10 +147,9 @@ describe('an application behind a closed Gate', () => {
     await accepted(tab);
     await story.headIs('1.1.0', { bypass: { by: 'sre', reason: 'INC-42, the fix' } });
     await tab.getByText(/bypassed .*freeze, by sre: INC-42, the fix/).waitFor();
-    await keepScreenshot(tab, 'application-bypassed');
   });
 
-  it('shows the words of the API server, warnings and refusals', async () => {
+  it('shows the warnings of the API server', async () => {
     await story.publish('1.2.0');
     const developer = await visitorOf(view.dir, 'developer', story.ns);
     const tab = await developer.tab(at);
@@ -166,19 +157,6 @@ describe('an application behind a closed Gate', () => {
     await tab.getByLabel('Version', { exact: true }).selectOption('1.2.0');
     await ask(tab, 'Deploy 1.2.0', '', 'Deploy', '1.2.0');
     expect(await accepted(tab)).toMatch(/1\.2\.0.*waits.*freeze/s);
-    const answer = await tab.evaluate(async (namespace) => {
-      const action = { type: 'open', object: { kind: 'Gate', namespace, name: 'freeze' } };
-      const headers = {
-        authorization: `Bearer ${(globalThis as any).localStorage.getItem('rollouts-token')}`,
-        'content-type': 'application/json',
-      };
-      return (await fetch('/api/act', { method: 'POST', headers, body: JSON.stringify({ action }) })).json();
-    }, story.ns);
-    expect(answer).toMatchObject({
-      ok: false,
-      code: 403,
-      message: expect.stringContaining('User "developer" cannot patch resource "gates"'),
-    });
     await developer.close();
   });
 

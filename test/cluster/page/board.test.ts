@@ -1,7 +1,7 @@
 /** The page in a real Chromium, on a real API server with the hooks: the Board, live. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { complaints, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
+import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
 import { rolloutGate, sharedCluster } from '../support/cluster.ts';
 import { type Story, storyOf } from '../support/rolloutStory.ts';
 
@@ -36,7 +36,6 @@ describe('the board', () => {
     }
     expect(await one.locator('[aria-live=polite]').textContent()).toMatch(/app: 1\.1\.0 waits/);
     expect(complaints(one)).toEqual([]);
-    await keepScreenshot(one, 'board');
   });
 
   it('has its filters in the address', async () => {

@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { USERS } from '../../../dev/local/controlPlane/users.ts';
-import {
-  complaints,
-  expectAccessible,
-  expectFits,
-  keepScreenshot,
-  type Visitor,
-  visitorWith,
-} from '../support/browser.ts';
+import { complaints, expectAccessible, expectFits, type Visitor, visitorWith } from '../support/browser.ts';
 import { ref, sharedCluster } from '../support/cluster.ts';
 import { type Story, storyOf } from '../support/rolloutStory.ts';
 
@@ -60,7 +53,6 @@ describe('several clusters', () => {
     await row('west').getByText('1.0.0').first().waitFor();
     await tab.getByText(/Cluster gone does not answer .* Nothing of it is shown\./).waitFor();
     await expectAccessible(tab);
-    await keepScreenshot(tab, 'clusters');
     await tab.getByLabel('Cluster', { exact: true }).selectOption('west');
     await row('east').waitFor({ state: 'hidden' });
     expect(new URL(tab.url()).search).toBe('?cluster=west');
@@ -68,7 +60,6 @@ describe('several clusters', () => {
     await phone.locator('.row').filter({ hasText: 'west' }).waitFor();
     await expectAccessible(phone);
     await expectFits(phone);
-    await keepScreenshot(phone, 'clusters-phone');
   });
 
   it('are one pipeline where they deploy the same image', async () => {
@@ -87,7 +78,6 @@ describe('several clusters', () => {
     const dialog = tab.getByRole('dialog');
     await dialog.getByText('In cluster west').waitFor();
     await dialog.getByText(`kubectl rollouts --context west pin app 1.0.0 -n ${story.ns}`).waitFor();
-    await keepScreenshot(tab, 'clusters-dialog');
     await dialog.getByRole('button', { name: 'Pin in west' }).click();
     await dialog.getByText('The API server has accepted it.').waitFor();
     await tab
@@ -108,7 +98,6 @@ describe('several clusters', () => {
     await dialog.getByLabel('Cluster', { exact: true }).selectOption('east');
     await dialog.getByText('It would hold 1:').waitFor();
     await expectAccessible(tab);
-    await keepScreenshot(tab, 'clusters-freeze');
     await dialog.getByRole('button', { name: `Freeze ${story.ns}: 1 object in east` }).click();
     await dialog.getByText('The API server has accepted it.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();

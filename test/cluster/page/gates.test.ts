@@ -1,6 +1,6 @@
 /** Gates and their calendar: freezes are seen, planned, begun and ended. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
+import { type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, kustomization, ref, rollout, sharedCluster, waitFor } from '../support/cluster.ts';
 
 describe('gates', () => {
@@ -57,8 +57,6 @@ describe('gates', () => {
     await dialog.getByLabel('For', { exact: true }).fill('24h');
     await dialog.getByText('It would hold 2:').waitFor();
     await dialog.getByText(`Kustomization ${ns}/app`).waitFor();
-    await keepScreenshot(tab, 'freeze-dialog');
-    await expectAccessible(tab);
     await dialog.getByRole('button', { name: `Freeze ${ns}` }).click();
     await dialog.getByText('The API server has accepted it.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
@@ -67,7 +65,6 @@ describe('gates', () => {
       'the suspension',
     );
     await tab.getByText('sre: INC-42', { exact: true }).waitFor();
-    await keepScreenshot(tab, 'gates');
   });
 
   it('say on the page of what they hold who closed them and what would let it go', async () => {
@@ -86,8 +83,6 @@ describe('gates', () => {
     await tab.getByRole('region', { name: 'Conditions' }).getByText('GateClosed').first().waitFor();
     await tab.getByText('YAML', { exact: true }).click();
     await tab.getByText('suspend: true').waitFor();
-    await expectAccessible(tab);
-    await keepScreenshot(tab, 'object');
     await sre
       .tab(`/kustomization/${ns}/no-such`)
       .then((none) => none.getByText(`There is no kustomization ${ns}/no-such`).waitFor());

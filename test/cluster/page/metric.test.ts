@@ -1,13 +1,6 @@
 /** A HealthCheck of class prometheus on the page of its application: its measurements as a line, in a real browser. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  complaints,
-  expectAccessible,
-  expectFits,
-  keepScreenshot,
-  type Visitor,
-  visitorOf,
-} from '../support/browser.ts';
+import { complaints, expectAccessible, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { inSeconds, nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
 
@@ -81,6 +74,5 @@ it('gives axe nothing to find, and fits a phone', async () => {
     await tab.getByRole('img', { name: /^9, outside the range/ }).waitFor();
     await expectAccessible(tab);
     await expectFits(tab);
-    await keepScreenshot(tab, `metric-${width}`);
   }
 });

@@ -1,12 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  complaints,
-  expectAccessible,
-  expectFits,
-  keepScreenshot,
-  type Visitor,
-  visitorOf,
-} from '../support/browser.ts';
+import { complaints, expectAccessible, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
 import { ref, rollout, rolloutBudget, sharedCluster, waitFor } from '../support/cluster.ts';
 
 describe('promotion', () => {
@@ -37,13 +30,8 @@ describe('promotion', () => {
       .getByText(/1\.0\.0 baking/)
       .waitFor();
     await node('world').getByText('1.0.0 held at the gates').waitFor();
-    await expectAccessible(tab);
-    await keepScreenshot(tab, 'promotion');
-    const phone = await visitor.tab('/promotion', { colorScheme: 'dark', width: 360 });
+    const phone = await visitor.tab('/promotion', { width: 360 });
     await phone.getByText(/after eu, us/).waitFor();
-    await expectAccessible(phone);
-    await expectFits(phone);
-    await keepScreenshot(phone, 'promotion-phone');
   });
 
   it('is walked by keys to a stage, which says what it waits for, at an address of its own', async () => {
@@ -58,7 +46,6 @@ describe('promotion', () => {
       .first()
       .waitFor();
     expect(new URL(tab.url()).search).toBe(`?stage=${ns}/eu`);
-    await expectAccessible(tab);
     await tab.reload();
     await stage.getByRole('button', { name: 'Close the stage' }).click();
     await stage.waitFor({ state: 'hidden' });
@@ -72,7 +59,6 @@ describe('promotion', () => {
     await stage.getByRole('button', { name: 'Deploy 1.0.0 manually' }).click();
     await tab.getByRole('dialog').getByText(`kubectl rollouts deploy us 1.0.0 -n ${ns}`).waitFor();
     expect(new URL(tab.url()).search).toBe(`?stage=${ns}/us&release=1.0.0&do=deploy/Rollout/${ns}/us/1.0.0`);
-    await keepScreenshot(tab, 'promotion-stage');
     expect(complaints(tab)).toEqual([]);
   });
 });
@@ -121,8 +107,6 @@ describe('a budget', () => {
     await waves(phone).waitFor();
     await expectAccessible(phone);
     await expectFits(phone);
-    await keepScreenshot(tab, 'waves');
-    await keepScreenshot(phone, 'waves-phone');
   });
 
   it('that failures hold says so, and leads to what lets it go on', async () => {
@@ -130,7 +114,6 @@ describe('a budget', () => {
     await end('berlin', 'Failed');
     await tab.getByText('held after 1 failure').waitFor();
     await tab.getByText(`Version 1.0.0 is held: it has failed in 1 Rollout (${ns}/berlin)`).waitFor();
-    await keepScreenshot(tab, 'waves-held');
     await tab.getByRole('link', { name: `RolloutBudget ${ns}/fleet` }).click();
     await tab.getByText('Continue 1.0.0 despite its failures').first().waitFor();
   });

@@ -8,7 +8,6 @@ import { readKubeconfig } from '../../../dev/client/kubeconfig.ts';
 import { send } from '../../../dev/client/send.ts';
 import { launchBrowser } from '../../../dev/page/browser.ts';
 import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
-import { expectAccessible, expectFits, keepScreenshot } from '../support/browser.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { type Story, storyAtQa } from '../support/rolloutStory.ts';
 
@@ -49,8 +48,6 @@ describe('two users of the page in the cluster', () => {
   it('are asked to sign in, and come back to the address that they were sent', async () => {
     await Promise.all([sre.goto(served.origin + at), developer.goto(served.origin + at)]);
     await sre.getByRole('heading', { name: 'You are not signed in' }).waitFor();
-    await expectAccessible(sre);
-    await keepScreenshot(sre, 'team-signed-out');
     await signIn(sre, 'sre');
     await signIn(developer, 'developer');
     for (const [tab, name] of [
@@ -61,7 +58,6 @@ describe('two users of the page in the cluster', () => {
       await tab.getByText(`as ${name}`).waitFor();
       expect(new URL(tab.url()).pathname).toBe(at);
     }
-    await keepScreenshot(sre, 'team-signed-in');
   });
 
   it('cannot read the session in a script, and find nothing in the address or the storage', async () => {
@@ -74,14 +70,6 @@ describe('two users of the page in the cluster', () => {
     const session = cookies.find(({ name }) => name.endsWith('rollouts-session'));
     expect(session).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Strict', path: '/' });
     expect(cookies.some(({ name }) => name.endsWith('sign-in'))).toBe(false);
-  });
-
-  it('fit a phone, and axe finds nothing', async () => {
-    await sre.setViewportSize({ width: 390, height: 780 });
-    await expectFits(sre);
-    await expectAccessible(sre);
-    await keepScreenshot(sre, 'team-phone');
-    await sre.setViewportSize({ width: 1280, height: 900 });
   });
 
   it('may do what their rights allow: the developer is refused, by the page and by the API server', async () => {

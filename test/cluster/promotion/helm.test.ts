@@ -1,20 +1,19 @@
 /** A Helm application: the Rollout manages the chart's OCIRepository, and waits for the HelmRelease that follows it. helm-controller is played. */
 import { describe, expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
-import { ApiError, gate, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
+import { ApiError, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { applyExample } from '../support/examples.ts';
-import { ask } from '../support/gates.ts';
 import { conditionOf, tagArrives } from '../support/versions.ts';
 
 const view = sharedCluster();
-const { admin, developer, sre, newNamespace, publish } = view;
+const { admin, developer, newNamespace, publish } = view;
 const flux = fakeFlux(view);
 
 /** manifests/examples/promotion/helm.yaml, with shorter times. */
-async function installed(spec: Record<string, unknown> = {}) {
+async function installed() {
   const ns = await newNamespace();
   await applyExample(admin, 'promotion/helm.yaml', { 'namespace: shop': `namespace: ${ns}` });
-  await developer.mergePatch(ref('rollout', ns, 'shop'), { spec: { bakeTime: '1s', ...spec } });
+  await developer.mergePatch(ref('rollout', ns, 'shop'), { spec: { bakeTime: '1s' } });
   const head = async () => (await admin.get(ref('rollout', ns, 'shop'))).status?.history?.[0] ?? {};
   const app = {
     ns,
@@ -33,7 +32,7 @@ async function installed(spec: Record<string, unknown> = {}) {
       await tagArrives(admin, ns, 'shop', tag);
       await flux.fetch(ns, 'shop');
     },
-    release: (options?: { fails?: boolean }) => flux.release(ns, 'shop', options),
+    release: () => flux.release(ns, 'shop'),
     isOnItsWay: (tag: string) =>
       staysTrue(
         async () => {
@@ -46,14 +45,6 @@ async function installed(spec: Record<string, unknown> = {}) {
   };
   await publish(ns, 'shop', '1.0.0');
   await app.headIs('1.0.0', { bakeStatus: 'Deploying' });
-  return app;
-}
-
-async function running(spec?: Record<string, unknown>) {
-  const app = await installed(spec);
-  await app.fetched('1.0.0');
-  await app.release();
-  await app.headIs('1.0.0', { bakeStatus: 'Succeeded' });
   return app;
 }
 
@@ -75,39 +66,4 @@ describe('manifests/examples/promotion/helm.yaml', () => {
     const helmRelease = await admin.get(ref('helmRelease', app.ns, 'shop'));
     expect(Object.keys(helmRelease.metadata.annotations ?? {})).toEqual(['rollout.kuberik.com/rollout']);
   });
-
-  it('a Gate of the HelmRelease holds the Rollout, and a hotfix gets past it to the end', async () => {
-    const app = await running();
-    const { ns } = app;
-    await sre.create(gate(ns, 'freeze', { spec: { default: 'opened', selects: { kinds: ['HelmRelease'] } } }));
-    await ask(sre, ns, 'freeze', 'close');
-    const helmRelease = () => admin.get(ref('helmRelease', ns, 'shop'));
-    await waitFor(async () => (await helmRelease()).spec.suspend === true, 'the HelmRelease to be held');
-    await publish(ns, 'shop', '1.1.0');
-    await waitFor(async () => {
-      const blocked = conditionOf(await admin.get(ref('rollout', ns, 'shop')), 'DeploymentBlocked');
-      expect(blocked).toMatchObject({ status: 'True', reason: 'GateClosed' });
-      return true;
-    }, 'the Rollout to wait for the Gate');
-    await sre.mergePatch(ref('rollout', ns, 'shop'), {
-      metadata: {
-        annotations: { 'rollout.kuberik.com/force-deploy': '1.1.0', 'gate.fluxcd.io/bypass-reason': 'INC-1' },
-      },
-    });
-    await app.fetched('1.1.0');
-    await waitFor(async () => (await app.release()) !== undefined, 'the HelmRelease to run');
-    await app.headIs('1.1.0', { bakeStatus: 'Succeeded' });
-    await waitFor(async () => (await helmRelease()).spec.suspend === true, 'the HelmRelease to be held again');
-  });
-});
-
-it('a HelmRelease is not bound by what cannot be followed, and whoever writes that is told', async () => {
-  const ns = await newNamespace();
-  const { warnings } = await developer.create({
-    apiVersion: 'helm.toolkit.fluxcd.io/v2',
-    kind: 'HelmRelease',
-    metadata: { namespace: ns, name: 'shop', annotations: { 'rollout.kuberik.com/rollout': 'shop' } },
-    spec: { interval: '1m', chart: { spec: { chart: 'shop', sourceRef: { kind: 'HelmRepository', name: 'charts' } } } },
-  });
-  expect(warnings.join()).toContain('needs a spec.chartRef to an OCIRepository of its namespace');
 });

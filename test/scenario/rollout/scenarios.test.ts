@@ -10,9 +10,9 @@ for (const file of FILES) {
 }
 
 /** In these a newer version waits behind a failed one. */
-const NEED_HOLD = ['R30', 'R33', 'R77'];
+const NEED_HOLD = ['R77'];
 /** In these time alone ends a bake, or tells what health is new; a first deployment passes RolloutGates; one without bake settings is over at once. */
-const NEED_LIKE_KUBERIK = ['R21', 'R22', 'R34', 'R41', 'R54', 'R65', 'R79', 'R119', 'RM13', 'recovery-bake'];
+const NEED_LIKE_KUBERIK = ['R21', 'R41', 'R54', 'R65', 'R79', 'R119', 'RM13', 'recovery-bake'];
 const DIFFER = [...NEED_HOLD, ...NEED_LIKE_KUBERIK];
 
 describe('the cases of the Go controller, as an installation has it by default', () => {
