@@ -136,6 +136,10 @@ export function judged({
   return { own, verdict: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
 }
 
+/** What is said of its objects. */
+export const waits = (message: string | RegExp, rest: { attempting?: boolean; again?: true } = {}) => {
+  return { health: 'Pending', message, ...rest };
+};
 /** What is said of the Kustomization itself: nothing is wrong with its objects. */
 export const pending = (message: string, attempting = false) => ({
   health: 'Pending',
@@ -148,6 +152,11 @@ export const unhealthy = (message: string | RegExp, time?: string) => ({
   message,
   ...(time && { failedAt: ms(time) }),
 });
+
+/** A row: what is expected of a Kustomization and its objects where they are not as usual. */
+export const on = (name: string, expected: Case['expected'], given: Omit<Case, 'name' | 'expected'> = {}): Case => {
+  return { name, ...given, expected };
+};
 
 /** The verdict of a row, as it is expected. */
 export function expectVerdict(row: Case): void {
