@@ -27,8 +27,8 @@ const budget = (spec: object = {}, status?: BudgetStatus, metadata: object = {})
     ...(status && { status }),
   });
 const cluster = (spec: object): Budget =>
-  objectOf('ClusterRolloutBudget', {
-    metadata: { name: 'fleet', uid: 'uid-of-fleet' },
+  objectOf('ClusterRolloutBudget', 'fleet', {
+    metadata: { uid: 'uid-of-fleet' },
     spec: { selector: {}, namespaceSelector: {}, maxConcurrent: 1, ...spec },
   });
 

@@ -30,9 +30,16 @@ interface Typed {
 }
 type ObjectOf<K extends KindName> = K extends keyof Typed ? Typed[K] : FluxObject;
 
-/** An object of a kind, with what is said of it and nothing else. */
-export function objectOf<K extends KindName>(kind: K, rest: Omit<ObjectOf<K>, 'apiVersion' | 'kind'>): ObjectOf<K> {
-  return { apiVersion: apiVersionOf(KINDS[kind]), kind, ...rest } as ObjectOf<K>;
+type Fields<K extends KindName> = Omit<ObjectOf<K>, 'apiVersion' | 'kind'>;
+
+/** An object of a kind, with what is said of it and nothing else. `path`: its namespace, where it has one, and its name: `shop/web`. */
+export function objectOf<K extends KindName>(kind: K, path: string, rest?: Partial<Fields<K>>): ObjectOf<K>;
+export function objectOf<K extends KindName>(kind: K, rest: Fields<K>): ObjectOf<K>;
+export function objectOf(kind: KindName, of: string | object, more: { metadata?: object } = {}): object {
+  const base = { apiVersion: apiVersionOf(KINDS[kind]), kind };
+  if (typeof of !== 'string') return { ...base, ...of };
+  const [name, namespace] = of.split('/').reverse();
+  return { ...base, ...more, metadata: { name, ...(namespace !== undefined && { namespace }), ...more.metadata } };
 }
 
 export const namespaceOf = (name: string, metadata: object = {}): KubeObject<any, any> => ({

@@ -140,8 +140,7 @@ const releases: Row[] = [
 ];
 
 it.each([...rows, ...releases])('$says', ({ object, before: observed, latched, now }) => {
-  const binding: FluxBinding = objectOf('FluxBinding', {
-    metadata: { name: 'x' },
+  const binding: FluxBinding = objectOf('FluxBinding', 'x', {
     spec: { target: { apiVersion: '', kind: '', name: '', uid: object.metadata.uid! }, ...(observed && { observed }) },
     ...(latched && { status: { applied: latched } }),
   });
@@ -149,8 +148,7 @@ it.each([...rows, ...releases])('$says', ({ object, before: observed, latched, n
 });
 
 it('a binding of an earlier object of that name tells nothing', () => {
-  const binding = objectOf('FluxBinding', {
-    metadata: { name: 'x' },
+  const binding = objectOf('FluxBinding', 'x', {
     spec: { target: { apiVersion: '', kind: '', name: '', uid: 'earlier' }, observed: before },
   }) as FluxBinding;
   expect(observedOf(kustomization(at2), binding)).toEqual({ deployed: [two] });

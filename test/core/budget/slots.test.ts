@@ -9,8 +9,8 @@ import { slot } from './slot.ts';
 
 /** Its holder in a revision of its status, with its newest deployment and its request. */
 const holder = (revision: number, head: Partial<HistoryEntry>, request?: number): Rollout =>
-  objectOf('Rollout', {
-    metadata: { name: 'app', namespace: 'team-a', uid: 'uid-1' },
+  objectOf('Rollout', 'team-a/app', {
+    metadata: { uid: 'uid-1' },
     spec: { releasesImagePolicy: {} },
     status: {
       revision,

@@ -163,8 +163,8 @@ describe('spec.selects', () => {
   });
 
   const app = (namespace: string) =>
-    objectOf('Rollout', {
-      metadata: { name: 'app', namespace, labels: { team: 'shop' } },
+    objectOf('Rollout', `${namespace}/app`, {
+      metadata: { labels: { team: 'shop' } },
       spec: { releasesImagePolicy: {} },
     });
   const kinds = ['Rollout' as const];

@@ -89,8 +89,8 @@ describe('Q28: health of the old revision', () => {
 });
 
 describe('Q28: a deployment on its way', () => {
-  const rollout: Rollout = objectOf('Rollout', {
-    metadata: { name: 'web', namespace: 'demo', uid: 'u1' },
+  const rollout: Rollout = objectOf('Rollout', 'demo/web', {
+    metadata: { uid: 'u1' },
     status: { history: [{ id: 7, version: { tag: '1.1.0' }, timestamp: at('11:50:00') }] },
   });
   const carrying = (deployed: string) => ({ 'rollout.kuberik.com/deployed': deployed });

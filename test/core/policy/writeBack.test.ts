@@ -7,18 +7,17 @@ import { policyRules } from '../../../core/policy/rules.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const rollout = (tag: unknown, writeBack: object | null = { imagePolicy: 'web-deployed' }): Rollout =>
-  objectOf('Rollout', {
-    metadata: { name: 'web', namespace: 'shop', uid: 'uid-web' },
+  objectOf('Rollout', 'shop/web', {
+    metadata: { uid: 'uid-web' },
     spec: { releasesImagePolicy: { name: 'web' }, ...(writeBack && { writeBack }) } as Rollout['spec'],
     status: { history: tag === undefined ? [] : [{ id: 1, version: { tag: tag as string }, timestamp: '' }] },
   });
 const source = (spec: object = {}, namespace = 'shop'): ImagePolicy =>
-  objectOf('ImagePolicy', {
-    metadata: { name: 'web', namespace },
+  objectOf('ImagePolicy', `${namespace}/web`, {
     spec: { imageRepositoryRef: { name: 'web' }, policy: { semver: { range: '*' } }, ...spec },
   });
-const before = objectOf('ImagePolicy', {
-  metadata: { name: 'web-deployed', namespace: 'shop', uid: 'uid-derived', resourceVersion: '7' },
+const before = objectOf('ImagePolicy', 'shop/web-deployed', {
+  metadata: { uid: 'uid-derived', resourceVersion: '7' },
   spec: { imageRepositoryRef: { name: 'web' }, filterTags: { pattern: '^1\\.0\\.0$' } },
   status: { latestRef: { name: 'web', tag: '1.0.0' } },
 });

@@ -70,8 +70,8 @@ export async function settle(object: HealthCheck, reader: ClusterReader, rollout
 
 /** Never reconciled, as the API server makes it, unless a status is given. */
 export function kustomization(status: object = {}, fields: object = {}): KubeObject {
-  return objectOf('Kustomization', {
-    metadata: { name: 'test-kustomization', namespace: 'demo', generation: 1 },
+  return objectOf('Kustomization', 'demo/test-kustomization', {
+    metadata: { generation: 1 },
     spec: { sourceRef: { kind: 'GitRepository', name: 'absent' } },
     status: { observedGeneration: -1, ...status },
     ...fields,

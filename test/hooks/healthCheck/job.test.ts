@@ -36,8 +36,8 @@ async function sync(of: HealthCheck, { rollouts = [rollout()], jobs = [], object
 const NAME = nameOf();
 const run = { namespace: 'team-a', name: NAME };
 const LOGS = `\nTo read its logs:\n  kubectl logs -n team-a job/${NAME}`;
-const binding = objectOf('FluxBinding', {
-  metadata: { name: 'kustomization-web', namespace: 'team-a', labels: { 'web.rollout.kuberik.com/bound': '' } },
+const binding = objectOf('FluxBinding', 'team-a/kustomization-web', {
+  metadata: { labels: { 'web.rollout.kuberik.com/bound': '' } },
   spec: { target: { apiVersion: '', kind: 'Kustomization', name: 'web', uid: '' }, pins: [{ rollout: 'web' }] },
 }) as unknown as KubeObject<any, any>;
 const { appliedTime: _, ...unapplied } = HEAD;

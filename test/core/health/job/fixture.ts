@@ -18,8 +18,8 @@ export function check(
   status?: HealthCheck['status'],
   { spec = jobSpec(), name = 'smoke', namespace = 'team-a' }: { spec?: object; name?: string; namespace?: string } = {},
 ): HealthCheck {
-  return objectOf('HealthCheck', {
-    metadata: { name, namespace, uid: `uid-of-${name}`, labels: { app: 'web' } },
+  return objectOf('HealthCheck', `${namespace}/${name}`, {
+    metadata: { uid: `uid-of-${name}`, labels: { app: 'web' } },
     spec: { class: 'job', job: { template: { spec } } },
     ...(status && { status }),
   });
@@ -34,8 +34,8 @@ export const HEAD: HistoryEntry = {
 };
 
 export function rollout(head: HistoryEntry | undefined = HEAD, name = 'web'): Rollout {
-  return objectOf('Rollout', {
-    metadata: { name, namespace: 'team-a', uid: `uid-of-${name}` },
+  return objectOf('Rollout', `team-a/${name}`, {
+    metadata: { uid: `uid-of-${name}` },
     spec: { releasesImagePolicy: { name: 'web' }, healthCheckSelector: { matchLabels: { app: 'web' } } },
     ...(head && { status: { history: [head] } }),
   });
