@@ -198,9 +198,7 @@ describe('a Rollout that a budget selects', () => {
     const { status, tags } = await syncRollout(
       rollout({}, { ...requested, availableReleases: [{ tag: '1.0.0' }, { tag: '1.1.0' }] }),
       [imagePolicy('1.2.0')],
-      {
-        objects: [granted] as KubeObject<any, any>[],
-      },
+      { objects: [granted] as KubeObject<any, any>[] },
     );
     expect(tags).toEqual(['1.1.0', '1.0.0']);
     expect(status).not.toHaveProperty('slotRequest');

@@ -35,15 +35,21 @@ type Fields<K extends KindName> = Omit<ObjectOf<K>, 'apiVersion' | 'kind'>;
 /** An object of a kind, with what is said of it and nothing else. `path`: its namespace, where it has one, and its name: `shop/web`. */
 export function objectOf<K extends KindName>(kind: K, path: string, rest?: Partial<Fields<K>>): ObjectOf<K>;
 export function objectOf<K extends KindName>(kind: K, rest: Fields<K>): ObjectOf<K>;
-export function objectOf(kind: KindName, of: string | object, more: { metadata?: object } = {}): object {
-  const base = { apiVersion: apiVersionOf(KINDS[kind]), kind };
-  if (typeof of !== 'string') return { ...base, ...of };
-  const [name, namespace] = of.split('/').reverse();
-  return { ...base, ...more, metadata: { name, ...(namespace !== undefined && { namespace }), ...more.metadata } };
+export function objectOf(kind: KindName, of: string | object, rest?: Parameters<typeof kubeObject>[3]): object {
+  const apiVersion = apiVersionOf(KINDS[kind]);
+  return typeof of === 'string' ? kubeObject(apiVersion, kind, of, rest) : { apiVersion, kind, ...of };
 }
 
-export const namespaceOf = (name: string, metadata: object = {}): KubeObject<any, any> => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name, ...metadata },
-});
+/** An object of any kind. */
+export function kubeObject(
+  apiVersion: string,
+  kind: string,
+  path: string,
+  { metadata, ...rest }: { metadata?: object; [field: string]: unknown } = {},
+): KubeObject<any, any> {
+  const [name = '', namespace] = path.split('/').reverse();
+  return { apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }), ...metadata }, ...rest };
+}
+
+export const namespaceOf = (name: string, metadata: object = {}): KubeObject<any, any> =>
+  kubeObject('v1', 'Namespace', name, { metadata });

@@ -59,11 +59,7 @@ describe('one write of a gated Kustomization', () => {
     // Any write.
     row(
       'a closed gate suspends, stores the previous spec.suspend, and keeps the managed field',
-      kustomization({
-        annotations: GATED,
-        deployed: deployment('my-app', 1, '1.0.0'),
-        substitute: { APP: '1.0.0' },
-      }),
+      kustomization({ annotations: GATED, deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } }),
       kustomization({
         annotations: { ...GATED, [STATE]: 'closed: shop/freeze' },
         deployed: deployment('my-app', 2, '1.1.0'),
@@ -136,11 +132,7 @@ describe('one write of a gated Kustomization', () => {
     held(
       'kubectl apply of the unchanged manifest is held',
       { lastApplied: { APP: '0.9.0' } },
-      frozen({
-        lastApplied: { APP: '0.9.0' },
-        substitute: { APP: '0.9.0' },
-        managedFields: [kubectl(APP_PATH)],
-      }),
+      frozen({ lastApplied: { APP: '0.9.0' }, substitute: { APP: '0.9.0' }, managedFields: [kubectl(APP_PATH)] }),
       { fieldManager: undefined },
     ),
     row(

@@ -18,9 +18,7 @@ export function rollout(name: string, ...tags: string[]): Rollout {
   return objectOf('Rollout', `shop/${name}`, {
     metadata: { uid: `uid-${name}` },
     spec: { releasesImagePolicy: { name } },
-    status: {
-      history: tags.map((tag, i) => ({ id: tags.length - i, version: { tag }, timestamp: COMMITTED })),
-    },
+    status: { history: tags.map((tag, i) => ({ id: tags.length - i, version: { tag }, timestamp: COMMITTED })) },
   });
 }
 

@@ -95,14 +95,10 @@ describe('a slot', () => {
 
   it('is overdue after slotTimeout, and stays so until its deployment ends', () => {
     const timeout = 3_600_000;
-    expect(evaluateSlot(used, holder(9, deploying), timeout, NOW)).toMatchObject({
-      requeueAt: NOW + timeout,
-    });
+    expect(evaluateSlot(used, holder(9, deploying), timeout, NOW)).toMatchObject({ requeueAt: NOW + timeout });
     const { slot: overdue } = evaluateSlot(used, holder(9, baking), timeout, NOW + timeout);
     expect(overdue).toMatchObject({ state: 'Overdue' });
-    expect(evaluateSlot(overdue!, holder(10, baking), undefined, NOW)).toMatchObject({
-      slot: { state: 'Overdue' },
-    });
+    expect(evaluateSlot(overdue!, holder(10, baking), undefined, NOW)).toMatchObject({ slot: { state: 'Overdue' } });
     expect(evaluateSlot(overdue!, holder(10, succeeded), timeout, NOW)).toEqual({ freed: 'Ended' });
   });
 });

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { evaluateWithResources, ownHealth } from '../../../core/health/kustomization.ts';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
-import { objectOf } from '../../support/objects.ts';
+import { kubeObject, objectOf } from '../../support/objects.ts';
 
 export const at = (time: string) => `2026-01-02T${time}Z`;
 export const ms = (time: string) => Date.parse(at(time));
@@ -81,12 +81,7 @@ const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo
 
 export function seen(fields?: object): ObservedResource {
   if (!fields) return DEPLOYMENT;
-  const object: KubeObject = {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'web', generation: 1 },
-    ...fields,
-  };
+  const object: KubeObject = kubeObject('apps/v1', 'Deployment', 'web', { metadata: { generation: 1 }, ...fields });
   return { ...DEPLOYMENT, object };
 }
 

@@ -116,9 +116,9 @@ const rows: Row[] = [
   that('is not believed in the status of an older generation', source('1.1.0', 2, '1.1.0', { behind: true }), stays),
   that('is not a tag that only begins like it', source('1.1.0', 2, '1.1.0-rc.1'), stays),
   ...[
-    that('cannot be fetched', undefined, { more: { conditions: condition('FetchFailed', 'True') } }),
-    that('does not verify', undefined, { more: { conditions: condition('Ready', 'False') } }),
-    that('is waited for by a suspended source', undefined, { more: { suspend: true } }),
+    { says: 'cannot be fetched', more: { conditions: condition('FetchFailed', 'True') } },
+    { says: 'does not verify', more: { conditions: condition('Ready', 'False') } },
+    { says: 'is waited for by a suspended source', more: { suspend: true } },
   ].map(({ says, more }) => ({
     says: `${says}: goes on with what it has`,
     old: waiting(),
@@ -240,13 +240,7 @@ describe('variables follow the source of the same Rollout: a version that', () =
       suspend: spec?.suspend,
       awaits: metadata.annotations?.[AWAITS],
       memory: metadata.annotations?.[MEMORY],
-    }).toEqual({
-      app: row.app,
-      artifact: row.artifact,
-      suspend: row.suspend,
-      awaits: row.awaits,
-      memory: row.memory,
-    });
+    }).toEqual({ app: row.app, artifact: row.artifact, suspend: row.suspend, awaits: row.awaits, memory: row.memory });
     expect(outcome.warnings).toEqual(row.warning ? [row.warning] : []);
     expect(verifyWrite({ object: outcome.object, oldObject, context, user: 'admin' }), 'validated').toBeUndefined();
     expect(write(outcome.object, oldObject), 'asked again').toMatchObject({ object: outcome.object });

@@ -28,12 +28,7 @@ const rows: Row[] = [
   { says: 'it was asked and has not come to it yet', openings: [100], asked: 100 },
   { says: 'another opens meanwhile: that apply is still to end', openings: [100, 200], asked: 100 },
   { says: 'the apply was over when another opened', openings: [200], asked: 100, handled: 100, asks: 200 },
-  {
-    says: 'the apply for the newest is over, an older one is late',
-    openings: [100],
-    asked: 200,
-    handled: 200,
-  },
+  { says: 'the apply for the newest is over, an older one is late', openings: [100], asked: 200, handled: 200 },
   {
     says: 'somebody asked, and had the apply, earlier in the second of the opening',
     openings: [364],

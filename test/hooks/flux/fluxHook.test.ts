@@ -62,9 +62,7 @@ describe('the Flux decorator', () => {
               namespace: 'shop',
               name: 'shop',
             },
-            observed: {
-              deployed: [{ rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' }],
-            },
+            observed: { deployed: [{ rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' }] },
           },
         }),
       ],

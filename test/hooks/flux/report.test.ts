@@ -176,9 +176,7 @@ describe('the condition of an object that a Gate holds', () => {
     { closedAt: '2026-03-04T09:59:58Z', says: false, again: 3.5 },
     { closedAt: '2026-03-04T09:59:55Z', says: true, again: 1 },
   ])('closed at $closedAt, and held: says so $says, so that a freeze first suspends them all', async (row) => {
-    const cluster = new Cluster(kustomization({ annotations: named }));
-    cluster.gates = [closed];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: named }), { gates: [closed] });
     const conditions = [
       { type: 'Opened', status: 'False', reason: 'x', message: '', lastTransitionTime: row.closedAt },
     ];

@@ -6,7 +6,7 @@ import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
 import { at, COMPLETE, check, FAILED, HEAD, job, jobSpec, ms, nameOf, rollout } from '../../core/health/job/fixture.ts';
 import { decorating, mapOf } from '../../support/metacontroller.ts';
-import { objectOf } from '../../support/objects.ts';
+import { kubeObject, objectOf } from '../../support/objects.ts';
 
 type Job = KubeObject<any, any>;
 
@@ -42,17 +42,13 @@ const binding = objectOf('FluxBinding', 'team-a/kustomization-web', {
 }) as unknown as KubeObject<any, any>;
 const { appliedTime: _, ...unapplied } = HEAD;
 const baked = { ...HEAD, bakeStatus: 'Succeeded' };
-const crashed: KubeObject<any, any> = {
-  apiVersion: 'v1',
-  kind: 'Pod',
+const crashed: KubeObject<any, any> = kubeObject('v1', 'Pod', 'team-a/smoke-pod', {
   metadata: {
-    name: 'smoke-pod',
-    namespace: 'team-a',
     labels: { 'batch.kubernetes.io/job-name': NAME },
     ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: NAME, uid: `uid-of-${NAME}` }],
   },
   status: { containerStatuses: [{ name: 'curl', state: { terminated: { exitCode: 22, reason: 'Error' } } }] },
-};
+});
 const foreign = { ...crashed, metadata: { ...crashed.metadata, ownerReferences: [] } };
 
 interface Expected {
