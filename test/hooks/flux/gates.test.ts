@@ -302,8 +302,9 @@ describe('an object that a Kustomization applies', () => {
   });
 
   it('waits for its owner also where the Gate itself is gone', async () => {
+    const applier = tried('False', 'BuildFailed');
     const cluster = await Cluster.settled(kustomization({ annotations: { note: '' }, labels }), {
-      applier: tried('False', 'BuildFailed'),
+      applier,
       gates: [gate('ops/all', { selects: { namespaceSelector: {} } })],
     });
     cluster.gates = [];
@@ -311,8 +312,8 @@ describe('an object that a Kustomization applies', () => {
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(cluster.binding?.metadata.labels).toEqual({ [RESUME_LABEL]: 'flux-system.apps' });
     cluster.applier = {
-      ...cluster.applier,
-      metadata: { ...cluster.applier.metadata, deletionTimestamp: '2026-03-04T10:02:00Z' },
+      ...applier,
+      metadata: { ...applier.metadata, deletionTimestamp: '2026-03-04T10:02:00Z' },
     };
     await cluster.bind();
     await cluster.settle();
