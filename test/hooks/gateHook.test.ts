@@ -20,10 +20,7 @@ const hour: Gate['spec'] = { interval: '30s', default: 'closed', window: '1h' };
 
 it('a Gate tells no approval of a Rollout that is gone, or was made anew under its name', async () => {
   const rollout = (name: string) =>
-    objectOf('Rollout', {
-      metadata: { namespace: 'apps', name, uid: `uid-${name}` },
-      spec: { releasesImagePolicy: {} },
-    });
+    objectOf('Rollout', `apps/${name}`, { metadata: { uid: `uid-${name}` }, spec: { releasesImagePolicy: {} } });
   const given = ['living:uid-living', 'anew:uid-before', 'gone:uid-gone'].map((each) => {
     const [name, uid] = each.split(':');
     return { version: '1.0.0', rollout: `apps/${name}`, uid, by: 'alice', at: T('09:00:00') };
@@ -197,8 +194,7 @@ describe('the next look', () => {
 
 describe('what it holds', () => {
   const binding = (name: string) =>
-    objectOf('FluxBinding', {
-      metadata: { name, namespace: 'apps' },
+    objectOf('FluxBinding', `apps/${name}`, {
       spec: {
         target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name, uid: 'u' },
         gates: [{ namespace: 'platform', gate: 'freeze' }],
@@ -224,8 +220,8 @@ describe('what it holds', () => {
   });
 
   const rollout = (name: string, namespace: string, gates: { name: string; namespace?: string }[] = []) =>
-    objectOf('Rollout', {
-      metadata: { name, namespace, labels: { app: name } },
+    objectOf('Rollout', `${namespace}/${name}`, {
+      metadata: { labels: { app: name } },
       spec: { releasesImagePolicy: {}, gates },
     });
 

@@ -27,8 +27,8 @@ const budget = (spec: object = {}, status?: BudgetStatus, metadata: object = {})
     ...(status && { status }),
   });
 const cluster = (spec: object): Budget =>
-  objectOf('ClusterRolloutBudget', {
-    metadata: { name: 'fleet', uid: 'uid-of-fleet' },
+  objectOf('ClusterRolloutBudget', 'fleet', {
+    metadata: { uid: 'uid-of-fleet' },
     spec: { selector: {}, namespaceSelector: {}, maxConcurrent: 1, ...spec },
   });
 
@@ -198,9 +198,7 @@ describe('a Rollout that a budget selects', () => {
     const { status, tags } = await syncRollout(
       rollout({}, { ...requested, availableReleases: [{ tag: '1.0.0' }, { tag: '1.1.0' }] }),
       [imagePolicy('1.2.0')],
-      {
-        objects: [granted] as KubeObject<any, any>[],
-      },
+      { objects: [granted] as KubeObject<any, any>[] },
     );
     expect(tags).toEqual(['1.1.0', '1.0.0']);
     expect(status).not.toHaveProperty('slotRequest');

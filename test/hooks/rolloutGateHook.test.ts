@@ -17,10 +17,8 @@ const alice = { version: '1.1.0', by: 'alice', at: T('10:00:00'), reason: 'CHG-1
 const bob = { version: '1.1.0', by: 'bob', at: T('10:05:00') };
 
 function gateOf(approvals: Rule | undefined, record: Record, status?: RolloutGate['status']): RolloutGate {
-  return objectOf('RolloutGate', {
+  return objectOf('RolloutGate', 'shop/prod', {
     metadata: {
-      namespace: 'shop',
-      name: 'prod',
       uid: 'u-1',
       labels: { [`${P}rollout-name`]: 'app' },
       annotations: { [`${P}approvals`]: JSON.stringify({ given: [], ...record }) },
@@ -31,8 +29,8 @@ function gateOf(approvals: Rule | undefined, record: Record, status?: RolloutGat
 }
 
 const rolloutOf = (annotations: { [key: string]: string } = {}): Rollout =>
-  objectOf('Rollout', {
-    metadata: { namespace: 'shop', name: 'app', annotations },
+  objectOf('Rollout', 'shop/app', {
+    metadata: { annotations },
     spec: { releasesImagePolicy: { name: 'app' } },
     status: { pendingVersion: '1.1.0', releaseAuthors: [{ tag: '1.1.0', authors: 'Carol' }] },
   });

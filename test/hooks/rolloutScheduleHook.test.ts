@@ -22,7 +22,7 @@ function schedule(spec: object, metadata: KubeObject['metadata'] = {}): KubeObje
 }
 
 function rollout(name: string, namespace = 'prod', labels: Record<string, string> = { app: 'foo' }): KubeObject {
-  return objectOf('Rollout', { metadata: { name, namespace, labels } });
+  return objectOf('Rollout', `${namespace}/${name}`, { metadata: { labels } });
 }
 
 const keyed = (kind: string, objects: KubeObject<any, any>[]) => ({

@@ -64,7 +64,7 @@ describe('CRD schemas', () => {
 });
 
 const rollout = (spec: object) =>
-  objectOf('Rollout', { metadata: { name: 'app' }, spec: { releasesImagePolicy: { name: 'app' }, ...spec } });
+  objectOf('Rollout', 'app', { spec: { releasesImagePolicy: { name: 'app' }, ...spec } });
 
 const NO_TAGS = ['1.1.0;$(touch /tmp/x)', '1.1.0\n', '\u001b[2J', '-x', 'a/b', '1.0.0+build', 'x'.repeat(129)];
 
@@ -106,10 +106,7 @@ describe('a Rollout', () => {
 describe('a RolloutGate', () => {
   const listed = (version: string, list: 'allowedVersions' | 'rejectedVersions') =>
     schemas.get('kuberik.com/v1alpha1 RolloutGate')!(
-      objectOf('RolloutGate', {
-        metadata: { name: 'qa' },
-        spec: { passing: true, rolloutRef: { name: 'app' }, [list]: [version] },
-      }),
+      objectOf('RolloutGate', 'qa', { spec: { passing: true, rolloutRef: { name: 'app' }, [list]: [version] } }),
     );
 
   it.each(['allowedVersions', 'rejectedVersions'] as const)(

@@ -29,8 +29,7 @@ function world({ history = [entry('1.1.0', 2), entry('1.0.0', 1)], broken }: Opt
     throw Object.assign(new Error(`cannot create ${TOKEN}`), { code: 403, reason: 'Forbidden' });
   };
   const rollouts = () => [
-    objectOf('Rollout', {
-      metadata: { name: 'my-app', namespace: 'apps' },
+    objectOf('Rollout', 'apps/my-app', {
       spec: { releasesImagePolicy: { name: 'my-app' } },
       status: { history: state.history },
     }) as KubeObject<any, any>,

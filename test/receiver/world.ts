@@ -9,6 +9,7 @@ import { fakeCluster, fakeMetrics } from '../../dev/fakes/ports.ts';
 import { createReceiver } from '../../receiver/index.ts';
 import { mutateGate, validateGate } from '../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../core/gate/gate.ts';
+import { kubeObject } from '../support/objects.ts';
 import { write } from '../webhooks/gate/call.ts';
 
 export const TOKEN = 's3cret';
@@ -46,12 +47,9 @@ export function world(
   const secret = (): KubeObject<any, any> | undefined =>
     state.token === undefined
       ? undefined
-      : {
-          apiVersion: 'v1',
-          kind: 'Secret',
-          metadata: { name: 'hook', namespace: 'platform' },
+      : kubeObject('v1', 'Secret', 'platform/hook', {
           ...{ data: { token: Buffer.from(state.token).toString('base64') } },
-        };
+        });
   const { counts, metrics } = fakeMetrics();
   const ports: ReceiverPorts = {
     now: () => clock.now,

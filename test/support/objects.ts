@@ -30,13 +30,26 @@ interface Typed {
 }
 type ObjectOf<K extends KindName> = K extends keyof Typed ? Typed[K] : FluxObject;
 
-/** An object of a kind, with what is said of it and nothing else. */
-export function objectOf<K extends KindName>(kind: K, rest: Omit<ObjectOf<K>, 'apiVersion' | 'kind'>): ObjectOf<K> {
-  return { apiVersion: apiVersionOf(KINDS[kind]), kind, ...rest } as ObjectOf<K>;
+type Fields<K extends KindName> = Omit<ObjectOf<K>, 'apiVersion' | 'kind'>;
+
+/** An object of a kind, with what is said of it and nothing else. `path`: its namespace, where it has one, and its name: `shop/web`. */
+export function objectOf<K extends KindName>(kind: K, path: string, rest?: Partial<Fields<K>>): ObjectOf<K>;
+export function objectOf<K extends KindName>(kind: K, rest: Fields<K>): ObjectOf<K>;
+export function objectOf(kind: KindName, of: string | object, rest?: Parameters<typeof kubeObject>[3]): object {
+  const apiVersion = apiVersionOf(KINDS[kind]);
+  return typeof of === 'string' ? kubeObject(apiVersion, kind, of, rest) : { apiVersion, kind, ...of };
 }
 
-export const namespaceOf = (name: string, metadata: object = {}): KubeObject<any, any> => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name, ...metadata },
-});
+/** An object of any kind. */
+export function kubeObject(
+  apiVersion: string,
+  kind: string,
+  path: string,
+  { metadata, ...rest }: { metadata?: object; [field: string]: unknown } = {},
+): KubeObject<any, any> {
+  const [name = '', namespace] = path.split('/').reverse();
+  return { apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }), ...metadata }, ...rest };
+}
+
+export const namespaceOf = (name: string, metadata: object = {}): KubeObject<any, any> =>
+  kubeObject('v1', 'Namespace', name, { metadata });

@@ -4,8 +4,7 @@ import { objectOf } from '../support/objects.ts';
 import { write } from './gate/call.ts';
 
 const at = '2025-01-01T00:00:00Z';
-const object = (spec: object) =>
-  objectOf('RolloutSchedule', { metadata: { name: 's', namespace: 'prod' }, spec: spec as never });
+const object = (spec: object) => objectOf('RolloutSchedule', 'prod/s', { spec: spec as never });
 const good = { rolloutSelector: {}, rules: [{ timeRange: { start: '09:00', end: '17:00' } }] };
 
 describe('RolloutSchedules', () => {

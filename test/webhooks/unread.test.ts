@@ -7,19 +7,17 @@ import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
 import { denyUnread, webhookRoutes } from '../../webhooks/index.ts';
+import { kubeObject } from '../support/objects.ts';
 
 const FAILS_OPEN = '/admission/mutate/flux-created';
 
 /** As the API server sends it: Go writes six bytes for each `<`. */
 function review(status: string): string {
   const kind = { group: 'kustomize.toolkit.fluxcd.io', version: 'v1', kind: 'Kustomization' };
-  const object = {
-    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-    kind: 'Kustomization',
-    metadata: { name: 'web', namespace: 'shop' },
+  const object = kubeObject('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'shop/web', {
     spec: { path: './' },
     status: { filler: status },
-  };
+  });
   const asked = { uid: 'u-1', kind, name: 'web', namespace: 'shop', operation: 'CREATE', userInfo: {}, object };
   const whole = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request: asked };
   return JSON.stringify(whole).replaceAll('<', '\\u003c');

@@ -12,7 +12,7 @@ import {
   rollout,
   rolloutsByName,
 } from './objects.ts';
-import { BY, closedGate, frozen, GIT, git, itDecides, MARK, MEMORY, REASON, STATE, without } from './writes.ts';
+import { BY, closedGate, frozen, GIT, git, itDecides, MARK, MEMORY, REASON, row, STATE, without } from './writes.ts';
 
 const at110 = { deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } };
 const granted = { bypass: { granted: true as const }, user: 'admin' };
@@ -24,70 +24,78 @@ const BOTH = { 'gate.fluxcd.io/gates': 'freeze,two' };
 
 describe('one write of a gated Kustomization past a closed gate', () => {
   itDecides([
-    {
-      says: 'with a bypass an edit passes and is recorded; the object stays suspended',
-      old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }),
-      object: frozen({ annotations: { [REASON]: 'INC-1' }, spec: { path: './fix' }, ...at110 }),
-      ...granted,
-      stored: frozen({
-        annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z admin' },
-        spec: { path: './fix' },
-        ...at110,
-      }),
-      warning: /^stored, but still suspended/,
-    },
-    {
-      says: 'with a bypass suspend may be lifted, and the state says so',
-      old: frozen(at110),
-      object: frozen({ ...at110, annotations: { [REASON]: 'INC-1' }, spec: { suspend: false } }),
-      ...granted,
-      stored: without(
-        frozen({
+    row(
+      'with a bypass an edit passes and is recorded; the object stays suspended',
+      frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }),
+      frozen({ annotations: { [REASON]: 'INC-1' }, spec: { path: './fix' }, ...at110 }),
+      {
+        ...granted,
+        stored: frozen({
+          annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z admin' },
+          spec: { path: './fix' },
           ...at110,
-          annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z admin', ...BYPASSED },
-          spec: { suspend: false },
         }),
-        MEMORY,
-      ),
-    },
-    {
-      says: 'after that the object runs, and still nobody else may change it',
-      old: running(BYPASSED),
-      object: running(BYPASSED, { path: 'x' }),
-      denial: /spec\.path/,
-    },
-    {
-      says: 'a bypassed object is not suspended again while the same gates are closed',
-      old: running(BYPASSED),
-      object: running({ [STATE]: 'closed: shop/freeze' }),
-      stored: 'old',
-    },
-    {
-      says: 'a second gate that opens between two calls for one write, the first of which suspended it, leaves it as it was',
-      old: running(BYPASSED),
-      object: frozen({ annotations: { [STATE]: 'closed: shop/freeze,shop/two', [MEMORY]: 'false' } }),
-      stored: 'old',
-    },
-    {
-      says: 'a second gate that closes suspends it again',
-      old: running({ ...BYPASSED, ...BOTH }),
-      object: running({ [STATE]: 'x', ...BOTH }),
-      gates: [closedGate, gate('shop/two')],
-      stored: frozen({ annotations: { [MEMORY]: 'false', [STATE]: 'closed: shop/freeze,shop/two', ...BOTH } }),
-    },
-    {
-      says: 'the record of a reason is ours: no writer changes its author or time',
-      old: frozen({ annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T08:00:00Z sre' } }),
-      object: frozen({ annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z mallory' } }),
-      stored: 'old',
-    },
-    {
-      says: 'a bypass that is refused: the denial says why',
-      old: frozen(),
-      object: frozen({ annotations: { [REASON]: 'please' }, spec: { path: 'x' } }),
-      bypass: { granted: false, refused: 'developer lacks the verb bypass on shop/freeze' },
-      denial: /Bypass refused: developer lacks the verb bypass on shop\/freeze/,
-    },
+        warning: /^stored, but still suspended/,
+      },
+    ),
+    row(
+      'with a bypass suspend may be lifted, and the state says so',
+      frozen(at110),
+      frozen({ ...at110, annotations: { [REASON]: 'INC-1' }, spec: { suspend: false } }),
+      {
+        ...granted,
+        stored: without(
+          frozen({
+            ...at110,
+            annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z admin', ...BYPASSED },
+            spec: { suspend: false },
+          }),
+          MEMORY,
+        ),
+      },
+    ),
+    row(
+      'after that the object runs, and still nobody else may change it',
+      running(BYPASSED),
+      running(BYPASSED, { path: 'x' }),
+      { denial: /spec\.path/ },
+    ),
+    row(
+      'a bypassed object is not suspended again while the same gates are closed',
+      running(BYPASSED),
+      running({ [STATE]: 'closed: shop/freeze' }),
+      { stored: 'old' },
+    ),
+    row(
+      'a second gate that opens between two calls for one write, the first of which suspended it, leaves it as it was',
+      running(BYPASSED),
+      frozen({ annotations: { [STATE]: 'closed: shop/freeze,shop/two', [MEMORY]: 'false' } }),
+      { stored: 'old' },
+    ),
+    row(
+      'a second gate that closes suspends it again',
+      running({ ...BYPASSED, ...BOTH }),
+      running({ [STATE]: 'x', ...BOTH }),
+      {
+        gates: [closedGate, gate('shop/two')],
+        stored: frozen({ annotations: { [MEMORY]: 'false', [STATE]: 'closed: shop/freeze,shop/two', ...BOTH } }),
+      },
+    ),
+    row(
+      'the record of a reason is ours: no writer changes its author or time',
+      frozen({ annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T08:00:00Z sre' } }),
+      frozen({ annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z mallory' } }),
+      { stored: 'old' },
+    ),
+    row(
+      'a bypass that is refused: the denial says why',
+      frozen(),
+      frozen({ annotations: { [REASON]: 'please' }, spec: { path: 'x' } }),
+      {
+        bypass: { granted: false, refused: 'developer lacks the verb bypass on shop/freeze' },
+        denial: /Bypass refused: developer lacks the verb bypass on shop\/freeze/,
+      },
+    ),
   ]);
 });
 

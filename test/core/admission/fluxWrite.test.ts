@@ -17,6 +17,7 @@ import {
   MEMORY,
   openGate,
   type Row,
+  row,
   STATE,
   without,
 } from './writes.ts';
@@ -56,26 +57,22 @@ const marked = (annotations: Record<string, string> = {}) =>
 describe('one write of a gated Kustomization', () => {
   itDecides([
     // Any write.
-    {
-      says: 'a closed gate suspends, stores the previous spec.suspend, and keeps the managed field',
-      old: kustomization({
-        annotations: GATED,
-        deployed: deployment('my-app', 1, '1.0.0'),
-        substitute: { APP: '1.0.0' },
-      }),
-      object: kustomization({
+    row(
+      'a closed gate suspends, stores the previous spec.suspend, and keeps the managed field',
+      kustomization({ annotations: GATED, deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } }),
+      kustomization({
         annotations: { ...GATED, [STATE]: 'closed: shop/freeze' },
         deployed: deployment('my-app', 2, '1.1.0'),
         substitute: { APP: '1.0.0' },
       }),
-      stored: frozen(),
-    },
+      { stored: frozen() },
+    ),
     suspending('what suspend was: false', false),
     suspending("a person's own suspend stays a person's own", true),
-    {
-      says: "nobody's text in our annotations counts, and none is a reason to deny",
-      old: frozen(),
-      object: frozen({
+    row(
+      "nobody's text in our annotations counts, and none is a reason to deny",
+      frozen(),
+      frozen({
         deployed: deployment('my-app', 7, '7'),
         annotations: {
           [MEMORY]: 'true',
@@ -84,27 +81,18 @@ describe('one write of a gated Kustomization', () => {
           [MARK]: 'x/y',
         },
       }),
-      stored: 'old',
-    },
-    {
-      says: 'our annotations removed come back',
-      old: frozen(),
-      object: without(frozen(), MEMORY, STATE),
-      stored: 'old',
-    },
-    {
-      says: 'what gates do not govern passes',
-      old: frozen(),
-      object: frozen({ annotations: { note: 'x' }, labels: { team: 'a' } }),
+      { stored: 'old' },
+    ),
+    row('our annotations removed come back', frozen(), without(frozen(), MEMORY, STATE), { stored: 'old' }),
+    row('what gates do not govern passes', frozen(), frozen({ annotations: { note: 'x' }, labels: { team: 'a' } }), {
       stored: 'sent',
-    },
-    {
-      says: 'the garbage collector may take owner references away',
-      old: owned({ apiVersion: 'v1', kind: 'A', name: 'a', uid: 'a' }),
-      object: frozen(),
-      user: 'system:serviceaccount:kube-system:generic-garbage-collector',
-      stored: 'sent',
-    },
+    }),
+    row(
+      'the garbage collector may take owner references away',
+      owned({ apiVersion: 'v1', kind: 'A', name: 'a', uid: 'a' }),
+      frozen(),
+      { user: 'system:serviceaccount:kube-system:generic-garbage-collector', stored: 'sent' },
+    ),
     denied('the garbage collector may change nothing else', atPath('b'), /spec\.path/, {
       old: atPath('a'),
       user: 'system:serviceaccount:kube-system:generic-garbage-collector',
@@ -144,26 +132,20 @@ describe('one write of a gated Kustomization', () => {
     held(
       'kubectl apply of the unchanged manifest is held',
       { lastApplied: { APP: '0.9.0' } },
-      frozen({
-        lastApplied: { APP: '0.9.0' },
-        substitute: { APP: '0.9.0' },
-        managedFields: [kubectl(APP_PATH)],
-      }),
+      frozen({ lastApplied: { APP: '0.9.0' }, substitute: { APP: '0.9.0' }, managedFields: [kubectl(APP_PATH)] }),
       { fieldManager: undefined },
     ),
-    {
-      says: 'in the open, a Git sync is taken',
-      old: kustomization({ annotations: GATED, deployed: deployment('my-app', 2, '1.1.0') }),
-      object: kustomization({
+    row(
+      'in the open, a Git sync is taken',
+      kustomization({ annotations: GATED, deployed: deployment('my-app', 2, '1.1.0') }),
+      kustomization({
         annotations: { ...GATED, [STATE]: 'open' },
         deployed: deployment('my-app', 2, '1.1.0'),
         spec: { path: './new' },
         managedFields: [git('spec.path')],
       }),
-      gates: [openGate],
-      fieldManager: GIT,
-      stored: 'sent',
-    },
+      { gates: [openGate], fieldManager: GIT, stored: 'sent' },
+    ),
     // An edit.
     denied(
       'a direct edit of the spec',
@@ -242,75 +224,79 @@ describe('one write of a gated Kustomization', () => {
       },
     ),
     // Created behind a closed gate.
-    {
-      says: 'created behind a closed gate: admitted, managed field set, suspended',
-      object: kustomization({ annotations: GATED, substitute: {} }),
-      stored: kustomization({
-        annotations: FROZEN,
-        deployed: deployment('my-app', 2, '1.1.0'),
-        substitute: { APP: '1.1.0' },
-        spec: { suspend: true },
-      }),
-      warning: /^Kustomization web is suspended: gate shop\/freeze is closed/,
-    },
-    {
-      says: 'created with a reference that names no gate: suspended, and said',
-      object: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'a/b/c' } }),
-      stored: kustomization({ annotations: INVALID, spec: { suspend: true } }),
-      warning: /does not name a Gate/,
-    },
-    {
-      says: 'such a reference can be repaired',
-      old: kustomization({ annotations: INVALID, spec: { suspend: true } }),
-      object: kustomization({ annotations: { ...INVALID, ...ASKING }, spec: { suspend: true } }),
-      gates: [openGate],
-      stored: OPENED,
-    },
-    {
-      says: 'restored from a backup made behind the gate: what suspend was is not forgotten',
-      object: kustomization({
+    row(
+      'created behind a closed gate: admitted, managed field set, suspended',
+      undefined,
+      kustomization({ annotations: GATED, substitute: {} }),
+      {
+        stored: kustomization({
+          annotations: FROZEN,
+          deployed: deployment('my-app', 2, '1.1.0'),
+          substitute: { APP: '1.1.0' },
+          spec: { suspend: true },
+        }),
+        warning: /^Kustomization web is suspended: gate shop\/freeze is closed/,
+      },
+    ),
+    row(
+      'created with a reference that names no gate: suspended, and said',
+      undefined,
+      kustomization({ annotations: { 'gate.fluxcd.io/gates': 'a/b/c' } }),
+      { stored: kustomization({ annotations: INVALID, spec: { suspend: true } }), warning: /does not name a Gate/ },
+    ),
+    row(
+      'such a reference can be repaired',
+      kustomization({ annotations: INVALID, spec: { suspend: true } }),
+      kustomization({ annotations: { ...INVALID, ...ASKING }, spec: { suspend: true } }),
+      { gates: [openGate], stored: OPENED },
+    ),
+    row(
+      'restored from a backup made behind the gate: what suspend was is not forgotten',
+      undefined,
+      kustomization({
         annotations: { ...ASKING, [MEMORY]: 'unset', [STATE]: 'closed: shop/freeze' },
         spec: { suspend: true },
       }),
-      gates: [openGate],
-      stored: OPENED,
-    },
+      { gates: [openGate], stored: OPENED },
+    ),
     // A Gate that selects the object.
-    {
-      says: 'a Gate that selects the object suspends it',
-      old: kustomization({ annotations: {} }),
-      object: kustomization({ annotations: { [MARK]: 'shop/all' } }),
-      gates: [selecting],
-      stored: marked({ [MARK]: 'shop/all' }),
-    },
-    {
-      says: 'a mark for a Gate that does not select the object is dropped',
-      old: kustomization({ annotations: {} }),
-      object: kustomization({ annotations: { note: '', [MARK]: 'ops/all,shop/gone,shop/plain' } }),
-      gates: [gate('ops/all', { selects: {} }), gate('shop/plain')],
-      stored: kustomization({ annotations: { note: '' } }),
-    },
-    {
-      says: 'a mark that is removed comes back',
-      old: marked({ [MARK]: 'shop/all' }),
-      object: marked(),
+    row(
+      'a Gate that selects the object suspends it',
+      kustomization({ annotations: {} }),
+      kustomization({ annotations: { [MARK]: 'shop/all' } }),
+      { gates: [selecting], stored: marked({ [MARK]: 'shop/all' }) },
+    ),
+    row(
+      'a mark for a Gate that does not select the object is dropped',
+      kustomization({ annotations: {} }),
+      kustomization({ annotations: { note: '', [MARK]: 'ops/all,shop/gone,shop/plain' } }),
+      {
+        gates: [gate('ops/all', { selects: {} }), gate('shop/plain')],
+        stored: kustomization({ annotations: { note: '' } }),
+      },
+    ),
+    row('a mark that is removed comes back', marked({ [MARK]: 'shop/all' }), marked(), {
       gates: [selecting],
       stored: 'old',
-    },
-    {
-      says: 'a label changed by hand to leave the selection is refused',
-      old: kustomization({ annotations: { [MARK]: 'shop/all' }, labels: { team: 'a' } }),
-      object: kustomization({ annotations: { [MARK]: 'shop/all' }, labels: { team: 'b' } }),
-      gates: [gate('shop/all', { selects: { labelSelector: { matchLabels: { team: 'a' } } } })],
-      denial: /metadata\.labels\.team/,
-    },
-    {
-      says: 'the Gate of another namespace selects by the labels of the Namespace',
-      old: kustomization({ annotations: { [MARK]: 'ops/all' } }),
-      object: kustomization({ annotations: { [MARK]: 'ops/all' }, spec: { path: 'x' } }),
-      gates: [gate('ops/all', { selects: { namespaceSelector: { matchLabels: { env: 'prod' } } } })],
-      namespaceLabels: { env: 'prod' },
-      denial: /gate 'ops\/all' is closed/,
-    },
+    }),
+    row(
+      'a label changed by hand to leave the selection is refused',
+      kustomization({ annotations: { [MARK]: 'shop/all' }, labels: { team: 'a' } }),
+      kustomization({ annotations: { [MARK]: 'shop/all' }, labels: { team: 'b' } }),
+      {
+        gates: [gate('shop/all', { selects: { labelSelector: { matchLabels: { team: 'a' } } } })],
+        denial: /metadata\.labels\.team/,
+      },
+    ),
+    row(
+      'the Gate of another namespace selects by the labels of the Namespace',
+      kustomization({ annotations: { [MARK]: 'ops/all' } }),
+      kustomization({ annotations: { [MARK]: 'ops/all' }, spec: { path: 'x' } }),
+      {
+        gates: [gate('ops/all', { selects: { namespaceSelector: { matchLabels: { env: 'prod' } } } })],
+        namespaceLabels: { env: 'prod' },
+        denial: /gate 'ops\/all' is closed/,
+      },
+    ),
   ]);
 });

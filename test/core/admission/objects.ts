@@ -15,12 +15,10 @@ const COMMITTED = '2026-03-04T09:00:00Z';
 
 /** A Rollout whose history is `tags`, newest first; ids count down to 1. */
 export function rollout(name: string, ...tags: string[]): Rollout {
-  return objectOf('Rollout', {
-    metadata: { name, namespace: 'shop', uid: `uid-${name}` },
+  return objectOf('Rollout', `shop/${name}`, {
+    metadata: { uid: `uid-${name}` },
     spec: { releasesImagePolicy: { name } },
-    status: {
-      history: tags.map((tag, i) => ({ id: tags.length - i, version: { tag }, timestamp: COMMITTED })),
-    },
+    status: { history: tags.map((tag, i) => ({ id: tags.length - i, version: { tag }, timestamp: COMMITTED })) },
   });
 }
 
@@ -94,10 +92,8 @@ export function ociRepository(ref: Record<string, string> | null, parts: Kustomi
 
 /** Named shop/web; follows Rollout my-app by its OCIRepository unless annotations say otherwise. */
 export function helmRelease(parts: KustomizationParts = {}): FluxObject {
-  return objectOf('HelmRelease', {
+  return objectOf('HelmRelease', 'shop/web', {
     metadata: {
-      name: 'web',
-      namespace: 'shop',
       uid: 'uid-helm',
       generation: parts.generation ?? 3,
       annotations: parts.annotations ?? { 'rollout.kuberik.com/rollout': 'my-app' },

@@ -17,6 +17,7 @@ import {
   openGate,
   type Row,
   resumedAlone,
+  row,
   STATE,
 } from './writes.ts';
 
@@ -31,6 +32,8 @@ const owned = (annotations: Record<string, string>, parts: KustomizationParts = 
 /** Open again, with the newest deployment. */
 const opened = (parts: KustomizationParts = {}) =>
   kustomization({ annotations: { ...GATED, [STATE]: 'open' }, deployed: at110.deployed, ...parts });
+/** The decorator's write that should end the wait. */
+const alone = (says: string, rest: Partial<Row>): Row => ({ says, ...resumedAlone, ...rest });
 /** The first write after the opening of an object that another Kustomization applies. */
 const waits = (says: string, now: number, since: string): Row => ({
   says,
@@ -58,89 +61,78 @@ describe('one write of a gated Kustomization at the opening', () => {
       NOW + 364,
       '2026-03-04T10:00:00.364Z',
     ),
-    {
-      says: 'and is resumed in it, with the new spec',
-      old: owned(OPENING, { managedFields: [git('spec.path')], spec: { path: 'old' } }),
-      object: owned(OPENING, { managedFields: [git('spec.path')], spec: { path: 'new' } }),
-      gates: [openGate],
-      fieldManager: GIT,
-      now: NOW + 5000,
-      stored: opened({ labels: OWNER, managedFields: [git('spec.path')], spec: { path: 'new' } }),
-    },
-    {
-      says: "Git's own suspend counts, not what is remembered",
-      old: owned({ [MEMORY]: 'false' }, { managedFields: [git('spec.suspend')] }),
-      object: owned({ [MEMORY]: 'false' }, { managedFields: [git('spec.suspend')], spec: { suspend: true } }),
-      gates: [openGate],
-      fieldManager: GIT,
-      stored: opened({ labels: OWNER, managedFields: [git('spec.suspend')], spec: { suspend: true } }),
-    },
-    {
-      says: 'an export of an earlier freeze does not resume what a person has suspended since',
-      old: opened({ ...at110, spec: { suspend: true } }),
-      object: frozen({ ...at110, annotations: { [MEMORY]: 'false' } }),
-      gates: [openGate],
-      stored: 'old',
-    },
-    { says: 'nobody resumes it earlier by saying that it is open', ...resumedAlone, now: NOW + 119_000, stored: 'old' },
-    {
-      says: 'another write while it waits does not resume it',
-      ...resumedAlone,
+    row(
+      'and is resumed in it, with the new spec',
+      owned(OPENING, { managedFields: [git('spec.path')], spec: { path: 'old' } }),
+      owned(OPENING, { managedFields: [git('spec.path')], spec: { path: 'new' } }),
+      {
+        gates: [openGate],
+        fieldManager: GIT,
+        now: NOW + 5000,
+        stored: opened({ labels: OWNER, managedFields: [git('spec.path')], spec: { path: 'new' } }),
+      },
+    ),
+    row(
+      "Git's own suspend counts, not what is remembered",
+      owned({ [MEMORY]: 'false' }, { managedFields: [git('spec.suspend')] }),
+      owned({ [MEMORY]: 'false' }, { managedFields: [git('spec.suspend')], spec: { suspend: true } }),
+      {
+        gates: [openGate],
+        fieldManager: GIT,
+        stored: opened({ labels: OWNER, managedFields: [git('spec.suspend')], spec: { suspend: true } }),
+      },
+    ),
+    row(
+      'an export of an earlier freeze does not resume what a person has suspended since',
+      opened({ ...at110, spec: { suspend: true } }),
+      frozen({ ...at110, annotations: { [MEMORY]: 'false' } }),
+      { gates: [openGate], stored: 'old' },
+    ),
+    alone('nobody resumes it earlier by saying that it is open', { now: NOW + 119_000, stored: 'old' }),
+    alone('another write while it waits does not resume it', {
       object: resumedAlone.old,
       applier: applier('True', 'ReconciliationSucceeded'),
       now: NOW + 3_600_000,
       stored: 'old',
-    },
-    {
-      says: 'when it has no owner any more, it is resumed alone after two minutes',
-      ...resumedAlone,
-      now: NOW + 120_000,
-    },
-    {
-      says: 'when its owner has applied everything since, and not this, it is resumed at once: it may be on its way out',
-      ...resumedAlone,
-      applier: applier('False', 'PruneFailed'),
-      now: NOW + 1000,
-    },
-    {
-      says: 'while its owner fails it waits, however long: it would run the old spec on the new artifact',
-      ...resumedAlone,
+    }),
+    alone('when it has no owner any more, it is resumed alone after two minutes', { now: NOW + 120_000 }),
+    alone(
+      'when its owner has applied everything since, and not this, it is resumed at once: it may be on its way out',
+      { applier: applier('False', 'PruneFailed'), now: NOW + 1000 },
+    ),
+    alone('while its owner fails it waits, however long: it would run the old spec on the new artifact', {
       applier: applier('False', 'BuildFailed'),
       now: NOW + 3_600_000,
       stored: 'old',
-    },
-    {
-      says: 'while its owner has not come to it, it waits, however long',
-      ...resumedAlone,
+    }),
+    alone('while its owner has not come to it, it waits, however long', {
       applier: kustomization({ annotations: {} }),
       now: NOW + 3_600_000,
       stored: 'old',
-    },
-    {
-      says: 'a Kustomization that applies itself is resumed at once: it could not do it',
-      old: frozen({ labels: SELF }),
-      object: frozen({ labels: SELF, annotations: { [STATE]: 'open' } }),
-      gates: [openGate],
-      stored: opened({ labels: SELF }),
-    },
-    {
-      says: 'flux resume in the open counts as said',
-      old: owned({ [MEMORY]: 'true', ...OPENING }),
-      object: owned({ [MEMORY]: 'true', ...OPENING }, { spec: { suspend: false } }),
-      gates: [openGate],
-      stored: opened({ labels: OWNER, spec: { suspend: false } }),
-    },
-    {
-      says: 'a gate that closes again finds what suspend was at first',
-      old: owned({ [MEMORY]: 'false', ...OPENING }),
-      object: owned({ [MEMORY]: 'false', [STATE]: 'closed: shop/freeze' }),
-      stored: owned({ [MEMORY]: 'false' }),
-    },
-    {
-      says: 'an object that is being deleted is not suspended any more: it would leave behind what it applied',
-      old: deleting({ ...GATED, [STATE]: 'open' }),
-      object: deleting({ ...GATED, [STATE]: 'closed: shop/freeze', note: '' }),
-      stored: deleting({ ...GATED, [STATE]: 'open', note: '' }),
-    },
+    }),
+    row(
+      'a Kustomization that applies itself is resumed at once: it could not do it',
+      frozen({ labels: SELF }),
+      frozen({ labels: SELF, annotations: { [STATE]: 'open' } }),
+      { gates: [openGate], stored: opened({ labels: SELF }) },
+    ),
+    row(
+      'flux resume in the open counts as said',
+      owned({ [MEMORY]: 'true', ...OPENING }),
+      owned({ [MEMORY]: 'true', ...OPENING }, { spec: { suspend: false } }),
+      { gates: [openGate], stored: opened({ labels: OWNER, spec: { suspend: false } }) },
+    ),
+    row(
+      'a gate that closes again finds what suspend was at first',
+      owned({ [MEMORY]: 'false', ...OPENING }),
+      owned({ [MEMORY]: 'false', [STATE]: 'closed: shop/freeze' }),
+      { stored: owned({ [MEMORY]: 'false' }) },
+    ),
+    row(
+      'an object that is being deleted is not suspended any more: it would leave behind what it applied',
+      deleting({ ...GATED, [STATE]: 'open' }),
+      deleting({ ...GATED, [STATE]: 'closed: shop/freeze', note: '' }),
+      { stored: deleting({ ...GATED, [STATE]: 'open', note: '' }) },
+    ),
   ]);
 });

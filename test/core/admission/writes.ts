@@ -96,6 +96,10 @@ export interface Row {
   denial?: RegExp;
 }
 
+export const row = (says: string, old: FluxObject | undefined, object: FluxObject, rest: Partial<Row>): Row => {
+  return { says, ...(old && { old }), object, ...rest };
+};
+
 export const without = (object: FluxObject, ...annotations: string[]): FluxObject => {
   const kept = Object.entries(object.metadata.annotations ?? {}).filter(([key]) => !annotations.includes(key));
   return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(kept) } };

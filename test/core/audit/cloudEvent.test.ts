@@ -108,10 +108,7 @@ describe('the shape', () => {
       context: { id, source, type, timestamp: time },
       subject: {
         id: subject,
-        content: {
-          environment: { id: 'shop' },
-          artifactId: `pkg:oci/web@sha256%3A${'a'.repeat(64)}?tag=1.2.0`,
-        },
+        content: { environment: { id: 'shop' }, artifactId: `pkg:oci/web@sha256%3A${'a'.repeat(64)}?tag=1.2.0` },
       },
       customData: { action: 'Deployed', user: 'alice', version: '1.2.0' },
     });

@@ -33,7 +33,7 @@ const fetched = (revision: string, observedGeneration = 3) => ({ observedGenerat
 interface Row {
   says: string;
   object: FluxObject;
-  source?: FluxObject;
+  source: FluxObject | undefined;
   applier?: FluxObject;
   rollouts?: Rollout[];
   gates?: GateEntry[];
@@ -65,97 +65,74 @@ const ofGit = (status?: object, spec: object = {}) =>
   kustomization({ ...at2, spec: { ...spec }, ...(status && { status: { ...status } }) });
 const ofSource = (revision: string) => ofGit(synced(revision), { sourceRef: SOURCE });
 
+const row = (
+  says: string,
+  object: FluxObject,
+  source: Row['source'],
+  rest: Omit<Row, 'says' | 'object' | 'source'>,
+): Row => {
+  return { says, object, source, ...rest };
+};
+
 const rows: Row[] = [
-  { says: 'a new deployment is on its way', object: kustomization(at1), ...waits },
-  { says: 'written, not applied', object: ofGit(), source: git, ...waits },
-  { says: 'applied from the newest artifact', object: ofGit(synced('main@sha1:1')), source: git, ...applied },
-  { says: 'an older artifact was applied', object: ofGit(synced('main@sha1:0')), source: git, ...waits },
-  {
-    says: 'Ready speaks of an older generation',
-    object: ofGit(synced('main@sha1:1', { readyAt: 2 })),
-    source: git,
-    ...waits,
-  },
-  {
-    says: 'the status speaks of an older generation',
-    object: ofGit(synced('main@sha1:1', { generation: 2 })),
-    source: git,
-    ...waits,
-  },
-  {
-    says: 'a suspended Kustomization looks ready and is not',
-    object: ofGit(synced('main@sha1:1'), { suspend: true }),
-    source: git,
-    ...waits,
-  },
-  { says: 'the source is not there', object: ofGit(synced('main@sha1:1')), ...waits },
-  {
-    says: 'the source of the same Rollout has not fetched the tag yet: what was applied is the version before',
-    object: ofSource('1.0.0@sha256:0'),
-    source: fetching,
-    ...waitsForSource,
-  },
-  {
-    says: 'the source of the same Rollout has not been written yet',
-    object: ofSource('1.0.0@sha256:0'),
-    source: before,
+  row('a new deployment is on its way', kustomization(at1), undefined, waits),
+  row('written, not applied', ofGit(), git, waits),
+  row('applied from the newest artifact', ofGit(synced('main@sha1:1')), git, applied),
+  row('an older artifact was applied', ofGit(synced('main@sha1:0')), git, waits),
+  row('Ready speaks of an older generation', ofGit(synced('main@sha1:1', { readyAt: 2 })), git, waits),
+  row('the status speaks of an older generation', ofGit(synced('main@sha1:1', { generation: 2 })), git, waits),
+  row('a suspended Kustomization looks ready and is not', ofGit(synced('main@sha1:1'), { suspend: true }), git, waits),
+  row('the source is not there', ofGit(synced('main@sha1:1')), undefined, waits),
+  row(
+    'the source of the same Rollout has not fetched the tag yet: what was applied is the version before',
+    ofSource('1.0.0@sha256:0'),
+    fetching,
+    waitsForSource,
+  ),
+  row('the source of the same Rollout has not been written yet', ofSource('1.0.0@sha256:0'), before, {
     deployed: at1.deployed,
     ...waitsForSource,
-  },
-  { says: 'source and Kustomization have it', object: ofSource('1.1.0@sha256:1'), source: oci, ...applied },
-  { says: 'an OCIRepository fetched the tag', object: oci, ...applied },
-  {
-    says: 'an OCIRepository holds the artifact of a tag with the same beginning',
-    object: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0-rc1@sha256:1') }),
-    ...waits,
-  },
-  {
-    says: 'proven once is proven, also while it is suspended',
-    object: ofGit(undefined, { suspend: true }),
-    source: git,
+  }),
+  row('source and Kustomization have it', ofSource('1.1.0@sha256:1'), oci, applied),
+  row('an OCIRepository fetched the tag', oci, undefined, applied),
+  row(
+    'an OCIRepository holds the artifact of a tag with the same beginning',
+    ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0-rc1@sha256:1') }),
+    undefined,
+    waits,
+  ),
+  row('proven once is proven, also while it is suspended', ofGit(undefined, { suspend: true }), git, {
     before: { applied: [head] },
     ...applied,
-  },
-  {
-    says: 'the proof of an older deployment is no proof',
-    object: ofGit(),
-    source: git,
+  }),
+  row('the proof of an older deployment is no proof', ofGit(), git, {
     before: { applied: [{ ...head, id: 1 }] },
     ...waits,
-  },
-  {
-    says: 'the proof for a Rollout of that name that was deleted is no proof',
-    object: ofGit(),
-    source: git,
+  }),
+  row('the proof for a Rollout of that name that was deleted is no proof', ofGit(), git, {
     before: { applied: [{ ...head, uid: 'older' }] },
     ...waits,
-  },
-  {
-    says: 'no such Rollout: the object keeps what it carries',
-    object: ofGit(),
+  }),
+  row('no such Rollout: the object keeps what it carries', ofGit(), undefined, {
     rollouts: [],
     state: 'Missing',
     ready: ['False', /^Rollout 'my-app' does not exist$/],
-  },
-  {
-    says: 'a Rollout that has deployed nothing',
-    object: kustomization(),
+  }),
+  row('a Rollout that has deployed nothing', kustomization(), undefined, {
     rollouts: [rollout('my-app')],
     state: 'Missing',
     deployed: undefined,
     ready: ['False', /^Rollout 'my-app' has deployed nothing yet$/],
-  },
-  {
-    says: 'behind a closed gate nothing moves',
-    object: kustomization(at1),
+  }),
+  row('behind a closed gate nothing moves', kustomization(at1), undefined, {
     gates: [closed],
     state: 'Waiting',
     deployed: at1.deployed,
     ready: ['False', /^waiting for gate shop\/freeze: Gate closed by default$/],
-  },
-  {
-    says: 'the gates are open and the suspension waits for the owner',
-    object: kustomization({
+  }),
+  row(
+    'the gates are open and the suspension waits for the owner',
+    kustomization({
       ...at2,
       annotations: {
         'rollout.kuberik.com/substitute.APP.from': 'my-app',
@@ -164,84 +141,76 @@ const rows: Row[] = [
       labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' },
       spec: { suspend: true },
     }),
-    applier: kustomization({ annotations: {} }),
-    state: 'Waiting',
-    ready: [
-      'False',
-      /^suspended until Kustomization shop\/apps applies it again, as requested at 2026-03-04T09:59:00Z$/,
-    ],
-  },
-  {
-    says: 'annotations that are wrong',
-    object: kustomization({ annotations: { 'rollout.kuberik.com/substitute.APP.from': 'a,b' } }),
-    deployed: undefined,
-    ready: ['False', /^APP is claimed by Rollouts a and b/],
-  },
+    undefined,
+    {
+      applier: kustomization({ annotations: {} }),
+      state: 'Waiting',
+      ready: [
+        'False',
+        /^suspended until Kustomization shop\/apps applies it again, as requested at 2026-03-04T09:59:00Z$/,
+      ],
+    },
+  ),
+  row(
+    'annotations that are wrong',
+    kustomization({ annotations: { 'rollout.kuberik.com/substitute.APP.from': 'a,b' } }),
+    undefined,
+    { deployed: undefined, ready: ['False', /^APP is claimed by Rollouts a and b/] },
+  ),
 ];
 
 const chart = (digest: string) => ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched(`1.1.0@${digest}`) });
 const release = (...of: Parameters<typeof released>) => helmRelease({ status: released(...of) });
 
 const followers = [
-  {
-    says: 'a HelmRelease has released what its source has fetched of the deployment',
-    object: release('sha256:1'),
-    source: chart('sha256:1'),
-    ...applied,
-  },
-  {
-    says: 'the same of a tag that is no version: helm-controller then names the whole revision',
-    object: release('1.1.0@sha256:1'),
-    source: chart('sha256:1'),
-    ...applied,
-  },
-  {
-    says: 'its source has fetched the deployment, and Helm has not released that',
-    object: release('sha256:0'),
-    source: chart('sha256:1'),
-    ...waits,
-  },
-  {
-    says: 'it has released what its source has, and that is the version before',
-    object: release('sha256:0'),
-    source: before,
-    ...waits,
-  },
-  {
-    says: 'its source carries the deployment, and still has the previous artifact',
-    object: release('sha256:0'),
-    source: fetching,
-    ...waits,
-  },
-  {
-    says: 'proven once is proven, also while its next upgrade fails',
-    object: release('sha256:2', { status: 'failed', ready: 'False' }),
-    source: chart('sha256:2'),
-    before: { applied: [head] },
-    ...applied,
-  },
-  {
-    says: 'its source follows nobody',
-    object: release('sha256:1'),
-    source: ociRepository({ tag: '1.1.0' }, { annotations: {}, status: fetched('1.1.0@sha256:1') }),
-    state: 'Waiting',
-    ready: [
-      'Unknown',
-      /apply my-app 1\.1\.0 \(2\): OCIRepository 'web' is not bound to that Rollout: annotate it with rollout\.kuberik\.com\/rollout=my-app$/,
-    ],
-  },
-  {
-    says: 'its source is not there',
-    object: release('sha256:1'),
+  row(
+    'a HelmRelease has released what its source has fetched of the deployment',
+    release('sha256:1'),
+    chart('sha256:1'),
+    applied,
+  ),
+  row(
+    'the same of a tag that is no version: helm-controller then names the whole revision',
+    release('1.1.0@sha256:1'),
+    chart('sha256:1'),
+    applied,
+  ),
+  row(
+    'its source has fetched the deployment, and Helm has not released that',
+    release('sha256:0'),
+    chart('sha256:1'),
+    waits,
+  ),
+  row('it has released what its source has, and that is the version before', release('sha256:0'), before, waits),
+  row('its source carries the deployment, and still has the previous artifact', release('sha256:0'), fetching, waits),
+  row(
+    'proven once is proven, also while its next upgrade fails',
+    release('sha256:2', { status: 'failed', ready: 'False' }),
+    chart('sha256:2'),
+    { before: { applied: [head] }, ...applied },
+  ),
+  row(
+    'its source follows nobody',
+    release('sha256:1'),
+    ociRepository({ tag: '1.1.0' }, { annotations: {}, status: fetched('1.1.0@sha256:1') }),
+    {
+      state: 'Waiting',
+      ready: [
+        'Unknown',
+        /apply my-app 1\.1\.0 \(2\): OCIRepository 'web' is not bound to that Rollout: annotate it with rollout\.kuberik\.com\/rollout=my-app$/,
+      ],
+    },
+  ),
+  row('its source is not there', release('sha256:1'), undefined, {
     state: 'Waiting',
     ready: ['Unknown', /\(2\): OCIRepository 'web' does not exist$/],
-  },
-  {
-    says: 'its chart is not that of an OCIRepository',
-    object: helmRelease({ spec: { chartRef: { kind: 'HelmChart', name: 'web' } }, status: released('sha256:1') }),
-    state: 'Waiting',
-    ready: ['False', /^rollout\.kuberik\.com\/rollout on a HelmRelease needs a spec\.chartRef/],
-  },
+  }),
+  row(
+    'its chart is not that of an OCIRepository',
+    helmRelease({ spec: { chartRef: { kind: 'HelmChart', name: 'web' } }, status: released('sha256:1') }),
+    undefined,
+    { state: 'Waiting', ready: ['False', /^rollout\.kuberik\.com\/rollout on a HelmRelease needs a spec\.chartRef/] },
+  ),
 ].map((row): Row => ({ ...row, ready: row.ready as Row['ready'], deployed: undefined }));
 
 function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {

@@ -111,10 +111,7 @@ const rows: Row[] = [
 
 it.each(rows)('a FluxBinding gets the report of $says', ({ rollout, gate, other, report, requeueIn, ...row }) => {
   const isManaged = rollout !== undefined || gate === undefined;
-  const object = kustomization({
-    deployed: deployment('my-app', 1, '1.0.0'),
-    ...(!isManaged && { annotations: {} }),
-  });
+  const object = kustomization({ deployed: deployment('my-app', 1, '1.0.0'), ...(!isManaged && { annotations: {} }) });
   const wanted = bindingOf(object, { gates: gate ? [FREEZE] : [], problems: [] }, undefined)!;
   const spec = row.before && { ...wanted.spec!, ...other, report: encodeReport(row.before) };
   const observed = spec && { ...wanted, spec };

@@ -8,15 +8,15 @@ import { NOW } from '../rollout/observedFixture.ts';
 export const AT = formatTime(NOW);
 
 export const budget = (spec: object = {}, status?: BudgetStatus, annotations: Record<string, string> = {}): Budget =>
-  objectOf('RolloutBudget', {
-    metadata: { name: 'fleet', namespace: 'team-a', uid: 'uid-of-fleet', generation: 1, annotations },
+  objectOf('RolloutBudget', 'team-a/fleet', {
+    metadata: { uid: 'uid-of-fleet', generation: 1, annotations },
     spec: { selector: {}, maxConcurrent: 2, ...spec },
     ...(status && { status }),
   });
 
 export const clusterBudget = (spec: object = {}, status?: BudgetStatus): Budget =>
-  objectOf('ClusterRolloutBudget', {
-    metadata: { name: 'fleet', uid: 'uid-of-fleet', generation: 1 },
+  objectOf('ClusterRolloutBudget', 'fleet', {
+    metadata: { uid: 'uid-of-fleet', generation: 1 },
     spec: { selector: {}, namespaceSelector: { matchLabels: { tier: 'prod' } }, maxConcurrent: 2, ...spec },
     ...(status && { status }),
   });
@@ -36,8 +36,8 @@ export const rollout = (
   name: string,
   { asks, since = 0, history = [], ring, image = 'shop', revision = 5 }: Told = {},
 ): Rollout =>
-  objectOf('Rollout', {
-    metadata: { name, namespace: 'team-a', uid: `uid-of-${name}`, labels: ring ? { ring } : {} },
+  objectOf('Rollout', `team-a/${name}`, {
+    metadata: { uid: `uid-of-${name}`, labels: ring ? { ring } : {} },
     spec: { releasesImagePolicy: { name: 'shop' } },
     status: {
       revision,

@@ -3,10 +3,7 @@ import { amount, readBudget } from '../../../core/budget/budgetConfig.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const budget = (spec: object) =>
-  objectOf('RolloutBudget', {
-    metadata: { name: 'fleet', namespace: 'team-a' },
-    spec: { selector: {}, maxConcurrent: 1, ...spec },
-  });
+  objectOf('RolloutBudget', 'team-a/fleet', { spec: { selector: {}, maxConcurrent: 1, ...spec } });
 
 describe('a number, or a share of the Rollouts that are selected', () => {
   it.each([

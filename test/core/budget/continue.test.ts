@@ -4,8 +4,8 @@ import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
 
 const budget = (annotations: Record<string, string>, handledRequest?: string) =>
-  objectOf('RolloutBudget', {
-    metadata: { name: 'fleet', namespace: 'team-a', annotations },
+  objectOf('RolloutBudget', 'team-a/fleet', {
+    metadata: { annotations },
     spec: { selector: {}, maxConcurrent: 1 },
     ...(handledRequest && { status: { handledRequest } }),
   });

@@ -7,15 +7,15 @@ import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
 import { slot } from './slot.ts';
 
-/** Its holder in a revision of its status. */
-const holder = (revision: number, request: number | undefined, head?: Partial<HistoryEntry>): Rollout =>
-  objectOf('Rollout', {
-    metadata: { name: 'app', namespace: 'team-a', uid: 'uid-1' },
+/** Its holder in a revision of its status, with its newest deployment and its request. */
+const holder = (revision: number, head: Partial<HistoryEntry>, request?: number): Rollout =>
+  objectOf('Rollout', 'team-a/app', {
+    metadata: { uid: 'uid-1' },
     spec: { releasesImagePolicy: {} },
     status: {
       revision,
       ...(request !== undefined && { slotRequest: { id: request, since: formatTime(NOW) } }),
-      ...(head && { history: [{ version: { tag: '1.2.0' }, timestamp: formatTime(NOW), ...head }] }),
+      history: [{ version: { tag: '1.2.0' }, timestamp: formatTime(NOW), ...head }],
     },
   });
 const deploying = { bakeStatus: 'Deploying' };
@@ -25,68 +25,54 @@ const earlier = { version: { tag: '1.1.0' }, timestamp: '2026-01-01T00:00:00Z', 
 const used = slot({ state: 'Deploying', rolloutRevision: 8 });
 
 describe('a slot', () => {
-  it.each<[string, Slot, Sight, object]>([
-    ['is kept while its request stands', slot(), holder(9, 7, earlier), { slot: { state: 'Granted' } }],
+  it.each<[string, Slot, Sight, string | Partial<Slot>]>([
+    ['is kept while its request stands', slot(), holder(9, earlier, 7), { state: 'Granted' }],
     [
       'is used once its holder is on the way without the request',
       slot(),
-      holder(8, undefined, deploying),
-      { slot: { state: 'Deploying', rolloutRevision: 8 } },
+      holder(8, deploying),
+      { state: 'Deploying', rolloutRevision: 8 },
     ],
     [
       'is used by a deployment by hand too',
       slot(),
-      holder(8, undefined, { ...deploying, version: { tag: '2.0.0' } }),
-      { slot: { version: '2.0.0' } },
+      holder(8, { ...deploying, version: { tag: '2.0.0' } }),
+      { version: '2.0.0' },
     ],
-    ['bakes', used, holder(9, undefined, baking), { slot: { state: 'Baking', rolloutRevision: 9 } }],
-    ['is free when its deployment has ended', used, holder(9, undefined, succeeded), { freed: 'Ended' }],
-    [
-      'is free when its deployment has failed',
-      used,
-      holder(9, undefined, { bakeStatus: 'Failed' }),
-      { freed: 'Ended' },
-    ],
+    ['bakes', used, holder(9, baking), { state: 'Baking', rolloutRevision: 9 }],
+    ['is free when its deployment has ended', used, holder(9, succeeded), 'Ended'],
+    ['is free when its deployment has failed', used, holder(9, { bakeStatus: 'Failed' }), 'Ended'],
     [
       'is free when its deployment does not bake and a newer version is to take its place',
       used,
-      holder(9, 9, deploying),
-      { freed: 'Ended' },
+      holder(9, deploying, 9),
+      'Ended',
     ],
     [
       'is kept when its deployment bakes, whatever is asked for',
       used,
-      holder(9, 9, { ...baking, bakeStartTime: formatTime(NOW) }),
-      { slot: { state: 'Baking' } },
+      holder(9, { ...baking, bakeStartTime: formatTime(NOW) }, 9),
+      { state: 'Baking' },
     ],
-    ['is free when its deployment had no bake', slot(), holder(8, undefined, succeeded), { freed: 'Ended' }],
-    [
-      'is free when its request has gone without a deployment',
-      slot(),
-      holder(8, undefined, earlier),
-      { freed: 'Declined' },
-    ],
-    ['is free when another request is made', slot(), holder(8, 8, earlier), { freed: 'Declined' }],
-    ['is free when its holder is gone', slot(), 'gone', { freed: 'Deleted' }],
-    ['is kept where nothing is known of its holder', used, undefined, { slot: used }],
+    ['is free when its deployment had no bake', slot(), holder(8, succeeded), 'Ended'],
+    ['is free when its request has gone without a deployment', slot(), holder(8, earlier), 'Declined'],
+    ['is free when another request is made', slot(), holder(8, earlier, 8), 'Declined'],
+    ['is free when its holder is gone', slot(), 'gone', 'Deleted'],
+    ['is kept where nothing is known of its holder', used, undefined, used],
     [
       'is kept by a status that is older than the grant: no request yet',
       slot(),
-      holder(6, undefined, earlier),
-      { slot: { state: 'Granted' } },
+      holder(6, earlier),
+      { state: 'Granted' },
     ],
-    [
-      'is kept by a status that is older than what was seen of it',
-      used,
-      holder(7, undefined, succeeded),
-      { slot: used },
-    ],
+    ['is kept by a status that is older than what was seen of it', used, holder(7, succeeded), used],
   ])('%s', (_, before, sight, expected) => {
-    expect(evaluateSlot(before, sight, undefined, NOW)).toMatchObject(expected);
+    const what = typeof expected === 'string' ? { freed: expected } : { slot: expected };
+    expect(evaluateSlot(before, sight, undefined, NOW)).toMatchObject(what);
   });
 
   it('that nobody uses is taken back in two steps, the second only when its holder was reported for a minute', () => {
-    const waiting = holder(7, 7, earlier);
+    const waiting = holder(7, earlier, 7);
     const late = NOW + UNUSED_MS;
     expect(evaluateSlot(slot(), waiting, undefined, late - 1)).toMatchObject({
       slot: { state: 'Granted' },
@@ -96,10 +82,8 @@ describe('a slot', () => {
     expect(reported).toMatchObject({ state: 'Revoking', revokedTime: formatTime(late) });
     expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_MS - 1)).toMatchObject({ slot: reported });
     expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_MS)).toEqual({ freed: 'Revoked' });
-    expect(evaluateSlot(reported!, holder(8, 8, earlier), undefined, late + 1)).toEqual({ freed: 'Declined' });
-    expect(evaluateSlot(reported!, holder(8, undefined, deploying), undefined, late + 1).slot).not.toHaveProperty(
-      'revokedTime',
-    );
+    expect(evaluateSlot(reported!, holder(8, earlier, 8), undefined, late + 1)).toEqual({ freed: 'Declined' });
+    expect(evaluateSlot(reported!, holder(8, deploying), undefined, late + 1).slot).not.toHaveProperty('revokedTime');
     // Set back, the clock makes it wait for longer.
     expect(evaluateSlot(reported!, waiting, undefined, NOW)).toMatchObject({ slot: reported });
   });
@@ -111,14 +95,10 @@ describe('a slot', () => {
 
   it('is overdue after slotTimeout, and stays so until its deployment ends', () => {
     const timeout = 3_600_000;
-    expect(evaluateSlot(used, holder(9, undefined, deploying), timeout, NOW)).toMatchObject({
-      requeueAt: NOW + timeout,
-    });
-    const { slot: overdue } = evaluateSlot(used, holder(9, undefined, baking), timeout, NOW + timeout);
+    expect(evaluateSlot(used, holder(9, deploying), timeout, NOW)).toMatchObject({ requeueAt: NOW + timeout });
+    const { slot: overdue } = evaluateSlot(used, holder(9, baking), timeout, NOW + timeout);
     expect(overdue).toMatchObject({ state: 'Overdue' });
-    expect(evaluateSlot(overdue!, holder(10, undefined, baking), undefined, NOW)).toMatchObject({
-      slot: { state: 'Overdue' },
-    });
-    expect(evaluateSlot(overdue!, holder(10, undefined, succeeded), timeout, NOW)).toEqual({ freed: 'Ended' });
+    expect(evaluateSlot(overdue!, holder(10, baking), undefined, NOW)).toMatchObject({ slot: { state: 'Overdue' } });
+    expect(evaluateSlot(overdue!, holder(10, succeeded), timeout, NOW)).toEqual({ freed: 'Ended' });
   });
 });

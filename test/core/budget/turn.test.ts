@@ -10,8 +10,8 @@ import { NOW } from '../rollout/observedFixture.ts';
 import { slot } from './slot.ts';
 
 const rollout = (slotRequest?: Partial<SlotRequest>): Rollout =>
-  objectOf('Rollout', {
-    metadata: { name: 'app', namespace: 'team-a', uid: 'uid-1', labels: { app: 'shop' } },
+  objectOf('Rollout', 'team-a/app', {
+    metadata: { uid: 'uid-1', labels: { app: 'shop' } },
     spec: { releasesImagePolicy: { name: 'shop' } },
     status: {
       revision: 9,
@@ -19,8 +19,7 @@ const rollout = (slotRequest?: Partial<SlotRequest>): Rollout =>
     },
   });
 const budget = (name: string, slots: Slot[] = [], status: object = {}): Budget =>
-  objectOf('RolloutBudget', {
-    metadata: { name, namespace: 'team-a' },
+  objectOf('RolloutBudget', `team-a/${name}`, {
     spec: { selector: {}, maxConcurrent: 1 },
     status: { slots, ...status },
   });
@@ -137,12 +136,11 @@ describe('several budgets', () => {
 
 describe('which budgets select a Rollout', () => {
   const cluster = (name: string, spec: object): Budget =>
-    objectOf('ClusterRolloutBudget', {
-      metadata: { name },
+    objectOf('ClusterRolloutBudget', name, {
       spec: { selector: {}, namespaceSelector: {}, maxConcurrent: 1, ...spec },
     });
   const named = (name: string, spec: object, namespace = 'team-a'): Budget =>
-    objectOf('RolloutBudget', { metadata: { name, namespace }, spec: { selector: {}, maxConcurrent: 1, ...spec } });
+    objectOf('RolloutBudget', `${namespace}/${name}`, { spec: { selector: {}, maxConcurrent: 1, ...spec } });
   const keys = (budgets: Budget[]) =>
     budgetsOf(rollout(), budgets, { team: 'a' }, false).selecting.map(({ metadata }) => metadata.name);
 

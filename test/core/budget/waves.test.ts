@@ -49,8 +49,8 @@ describe('waves', () => {
   });
 
   it('let nobody of a later one begin while an earlier one may be of the same image, and the budget says who', () => {
-    const silent = objectOf('Rollout', {
-      metadata: { name: 'c', namespace: 'team-a', uid: 'uid-of-c', labels: { ring: 'canary' } },
+    const silent = objectOf('Rollout', 'team-a/c', {
+      metadata: { uid: 'uid-of-c', labels: { ring: 'canary' } },
       spec: { releasesImagePolicy: { name: 'shop' } },
     });
     const { status } = plan(budget(spec), [silent, asking('e', 'eu', ['1.1.0'])]);

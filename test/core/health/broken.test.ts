@@ -1,18 +1,15 @@
 /** A workload that was ready and is not any more, with nothing rolled out. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import { kubeObject } from '../../support/objects.ts';
 import { at, judged, ms } from './kustomizationFixture.ts';
 
 const ENTRY = { id: 'demo_web_apps_Deployment', v: 'v1' };
 
 /** Two of three Pods crash, as Kubernetes says it after a complete rollout. */
 function crashing(changedAt: string, subresource?: string): KubeObject<any, any> {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
+  return kubeObject('apps/v1', 'Deployment', 'demo/web', {
     metadata: {
-      name: 'web',
-      namespace: 'demo',
       generation: 1,
       creationTimestamp: at('10:00:00'),
       managedFields: [
@@ -37,7 +34,7 @@ function crashing(changedAt: string, subresource?: string): KubeObject<any, any>
         { type: 'Progressing', status: 'True', reason: 'NewReplicaSetAvailable' },
       ],
     },
-  };
+  });
 }
 
 describe('a Deployment with too few Pods available', () => {

@@ -13,11 +13,13 @@ import {
   NEW,
   notBegun,
   OLD,
+  on,
   type Setup,
   seen,
   starting,
   unhealthy,
   unreadable,
+  waits,
 } from './kustomizationFixture.ts';
 
 const AGAIN: Setup = { ready: { status: 'Unknown', reason: 'Progressing' }, reconcilingSince: '11:59:59' };
@@ -31,64 +33,45 @@ const fluxFailed = (message: string) => unhealthy(`Kustomization unhealthy: ${me
 
 const CASES: Record<string, Case[]> = {
   'all good': [
-    { name: 'everything current', expected: HEALTHY },
-    { name: 'no source known', source: null, expected: HEALTHY },
-    {
-      name: 'K7: like the Go controller, an object that is not there is no failure, and is named',
-      observed: [seen()],
-      likeKuberik: true,
-      expected: { ...HEALTHY, message: `${HEALTHY.message} (not found: demo/web)` },
-    },
+    on('everything current', HEALTHY),
+    on('no source known', HEALTHY, { source: null }),
+    on(
+      'K7: like the Go controller, an object that is not there is no failure, and is named',
+      { ...HEALTHY, message: `${HEALTHY.message} (not found: demo/web)` },
+      { observed: [seen()], likeKuberik: true },
+    ),
   ],
   inventory: [
-    {
-      name: 'empty',
+    on('empty', waits('Kustomization has no managed resources', { attempting: false, waitsForEvent: true }), {
       kustomization: { entries: [] },
-      expected: {
-        health: 'Pending',
-        message: 'Kustomization has no managed resources',
-        attempting: false,
-        waitsForEvent: true,
-      },
-    },
-    { name: 'a resource in progress', observed: [starting], expected: { health: 'Pending', message: WEB_STARTS } },
-    {
-      name: 'a resource being deleted',
+    }),
+    on('a resource in progress', waits(WEB_STARTS), { observed: [starting] }),
+    on('a resource being deleted', waits('Pending resources: demo/web (terminating)'), {
       observed: [seen({ metadata: { name: 'web', deletionTimestamp: at('11:00:00') } })],
-      expected: { health: 'Pending', message: 'Pending resources: demo/web (terminating)' },
-    },
-    { name: 'a failed resource', observed: [good, failedAt('11:58:00')], expected: unhealthy(DEADLINE, '11:58:00') },
-    { name: 'a failed resource without a time', observed: [failedAt()], expected: unhealthy(DEADLINE) },
-    {
-      name: 'unhealthy beats pending',
-      observed: [starting, failedAt('11:58:00')],
-      expected: unhealthy(ANY_UNHEALTHY, '11:58:00'),
-    },
-    {
-      name: 'a pending Kustomization does not hide unhealthy resources',
+    }),
+    on('a failed resource', unhealthy(DEADLINE, '11:58:00'), { observed: [good, failedAt('11:58:00')] }),
+    on('a failed resource without a time', unhealthy(DEADLINE), { observed: [failedAt()] }),
+    on('unhealthy beats pending', unhealthy(ANY_UNHEALTHY, '11:58:00'), { observed: [starting, failedAt('11:58:00')] }),
+    on('a pending Kustomization does not hide unhealthy resources', unhealthy(ANY_UNHEALTHY, '11:58:00'), {
       kustomization: { ready: { status: 'False', reason: 'DependencyNotReady', message: 'waits' } },
       observed: [failedAt('11:58:00')],
-      expected: unhealthy(ANY_UNHEALTHY, '11:58:00'),
-    },
+    }),
   ],
   'Q27: what could not be read is not unhealthy': [
-    { name: 'a resource', observed: [unreadable], expected: { health: 'Unknown', message: FORBIDDEN } },
-    {
-      name: 'and says nothing against what is known',
-      observed: [unreadable, starting],
-      expected: { health: 'Pending', message: `${WEB_STARTS}. ${FORBIDDEN}` },
-    },
-    {
-      name: 'a failure is still one',
+    on('a resource', { health: 'Unknown', message: FORBIDDEN }, { observed: [unreadable] }),
+    on(
+      'and says nothing against what is known',
+      { health: 'Pending', message: `${WEB_STARTS}. ${FORBIDDEN}` },
+      { observed: [unreadable, starting] },
+    ),
+    on('a failure is still one', unhealthy(`${DEADLINE}. ${FORBIDDEN}`, '11:58:00'), {
       observed: [unreadable, failedAt('11:58:00')],
-      expected: unhealthy(`${DEADLINE}. ${FORBIDDEN}`, '11:58:00'),
-    },
-    {
-      name: 'a broken inventory id',
-      kustomization: { entries: [{ id: 'junk', v: 'v1' }] },
-      observed: [],
-      expected: { health: 'Unknown', message: "Errors: inventory id 'junk' is not <namespace>_<name>_<group>_<kind>" },
-    },
+    }),
+    on(
+      'a broken inventory id',
+      { health: 'Unknown', message: "Errors: inventory id 'junk' is not <namespace>_<name>_<group>_<kind>" },
+      { kustomization: { entries: [{ id: 'junk', v: 'v1' }] }, observed: [] },
+    ),
   ],
   'Q27: what Flux could not build or apply': [
     ...['BuildFailed', 'ReconciliationFailed'].map((reason) => ({
@@ -96,72 +79,48 @@ const CASES: Record<string, Case[]> = {
       kustomization: failing(reason),
       expected: fluxFailed(`${reason}: no such file`),
     })),
-    {
-      name: 'of the generation before',
+    on('of the generation before', notBegun('Kustomization generation is 2, but latest observed generation is 1'), {
       kustomization: failing('BuildFailed', {
         ready: { status: 'False', reason: 'BuildFailed', observedGeneration: 1 },
       }),
-      expected: notBegun('Kustomization generation is 2, but latest observed generation is 1'),
-    },
-    {
-      name: 'of the artifact before',
+    }),
+    on('of the artifact before', notBegun(`revision ${NEW} is fetched, ${OLD} is applied`), {
       kustomization: failing('BuildFailed', { attempted: OLD }),
-      expected: notBegun(`revision ${NEW} is fetched, ${OLD} is applied`),
-    },
-    {
-      name: 'of the artifact between, after a rollback to the one that was applied last',
-      kustomization: failing('ReconciliationFailed', { applied: NEW, attempted: '1.2.0@sha256:ccc' }),
-      expected: notBegun(`revision ${NEW} is fetched, 1.2.0@sha256:ccc was tried since it was applied`),
-    },
+    }),
+    on(
+      'of the artifact between, after a rollback to the one that was applied last',
+      notBegun(`revision ${NEW} is fetched, 1.2.0@sha256:ccc was tried since it was applied`),
+      { kustomization: failing('ReconciliationFailed', { applied: NEW, attempted: '1.2.0@sha256:ccc' }) },
+    ),
     ...['DependencyNotReady', 'ArtifactFailed', 'PruneFailed'].map((reason) => ({
       name: `${reason} is tried again`,
       kustomization: failing(reason),
-      expected: { health: 'Pending', message: /^Kustomization pending: /, attempting: false },
+      expected: waits(/^Kustomization pending: /, { attempting: false }),
     })),
-    {
-      name: 'Stalled',
+    on('Stalled', fluxFailed('access denied: no'), {
       kustomization: { stalled: 'access denied', ready: { status: 'False', reason: 'AccessDenied', message: 'no' } },
-      expected: fluxFailed('access denied: no'),
-    },
-    {
-      name: 'a further attempt',
+    }),
+    on('a further attempt', waits(/is being applied/, { attempting: true }), {
       kustomization: failing('', { ready: { status: 'Unknown', reason: 'Progressing' } }),
-      expected: { health: 'Pending', message: /is being applied/, attempting: true },
-    },
+    }),
   ],
   'Flux reconciles what it has applied, and nothing has changed': [
-    {
-      name: 'it says nothing new',
-      kustomization: AGAIN,
-      expected: { health: 'Pending', message: PROGRESSING, attempting: true, again: true },
-    },
-    {
-      name: 'in the cluster of its kubeConfig',
+    on('it says nothing new', waits(PROGRESSING, { attempting: true, again: true }), { kustomization: AGAIN }),
+    on('in the cluster of its kubeConfig', waits(PROGRESSING, { attempting: true, again: true }), {
       kustomization: { ...AGAIN, spec: { kubeConfig: {} } },
-      expected: { health: 'Pending', message: PROGRESSING, attempting: true, again: true },
-    },
-    {
-      name: 'what its objects say still counts',
-      kustomization: AGAIN,
-      observed: [starting],
-      expected: { health: 'Pending', message: WEB_STARTS },
-    },
-    {
-      name: 'and what could not be read is still not known',
-      kustomization: AGAIN,
-      observed: [unreadable],
-      expected: { health: 'Unknown', message: FORBIDDEN },
-    },
-    {
-      name: 'another revision is something new',
+    }),
+    on('what its objects say still counts', waits(WEB_STARTS), { kustomization: AGAIN, observed: [starting] }),
+    on(
+      'and what could not be read is still not known',
+      { health: 'Unknown', message: FORBIDDEN },
+      { kustomization: AGAIN, observed: [unreadable] },
+    ),
+    on('another revision is something new', waits(/is being applied/, { attempting: true }), {
       kustomization: { ...AGAIN, applied: OLD, attempted: NEW },
-      expected: { health: 'Pending', message: /is being applied/, attempting: true },
-    },
-    {
-      name: 'and so is another generation',
+    }),
+    on('and so is another generation', waits(/latest observed generation is 1$/, { attempting: true }), {
       kustomization: { ...AGAIN, observed: 1 },
-      expected: { health: 'Pending', message: /latest observed generation is 1$/, attempting: true },
-    },
+    }),
   ],
 };
 

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { evaluateWithResources, ownHealth } from '../../../core/health/kustomization.ts';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
-import { objectOf } from '../../support/objects.ts';
+import { kubeObject, objectOf } from '../../support/objects.ts';
 
 export const at = (time: string) => `2026-01-02T${time}Z`;
 export const ms = (time: string) => Date.parse(at(time));
@@ -81,12 +81,7 @@ const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo
 
 export function seen(fields?: object): ObservedResource {
   if (!fields) return DEPLOYMENT;
-  const object: KubeObject = {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'web', generation: 1 },
-    ...fields,
-  };
+  const object: KubeObject = kubeObject('apps/v1', 'Deployment', 'web', { metadata: { generation: 1 }, ...fields });
   return { ...DEPLOYMENT, object };
 }
 
@@ -143,6 +138,10 @@ export function judged({
   return { own, verdict: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
 }
 
+/** What is said of its objects. */
+export const waits = (message: string | RegExp, rest: Partial<Case['expected']> = {}) => {
+  return { health: 'Pending', message, ...rest };
+};
 /** What is said of the Kustomization itself: nothing is wrong with its objects. */
 export const pending = (message: string, attempting = false) => ({
   health: 'Pending',
@@ -157,6 +156,11 @@ export const unhealthy = (message: string | RegExp, time?: string) => ({
   message,
   ...(time && { failedAt: ms(time) }),
 });
+
+/** A row: what is expected of a Kustomization and its objects where they are not as usual. */
+export const on = (name: string, expected: Case['expected'], given: Omit<Case, 'name' | 'expected'> = {}): Case => {
+  return { name, ...given, expected };
+};
 
 /** The verdict of a row, as it is expected. */
 export function expectVerdict(row: Case): void {

@@ -10,57 +10,49 @@ import {
   ms,
   NEW,
   OLD,
+  on,
   seen,
   starting,
   unhealthy,
+  waits,
 } from './kustomizationFixture.ts';
 
 const JOB: ObservedResource = { apiVersion: 'batch/v1', kind: 'Job', namespace: 'demo', name: 'migrate' };
 const DELETED = 'Unhealthy resources: demo/web (Flux has applied it, and it does not exist)';
 const MISSING = 'Pending resources: demo/web (not found)';
-const NOT_FOUND = { health: 'Pending', message: MISSING };
+const NOT_FOUND = waits(MISSING);
 
 /** Flux has applied everything at 11:55, the version was deployed at 11:50, and it is 12:00. */
 const CASES: Case[] = [
-  { name: 'was there when Flux applied it', expected: unhealthy(DELETED, '11:55:00') },
-  {
-    name: 'was seen healthy until five minutes ago',
-    healthyUntil: ms('11:56:00'),
-    expected: unhealthy(DELETED, '11:56:00'),
-  },
-  { name: 'was seen healthy until a moment ago', healthyUntil: ms('11:59:01'), expected: NOT_FOUND },
-  { name: 'at the end of the grace period', healthyUntil: ms('11:59:00'), expected: unhealthy(DELETED, '11:59:00') },
-  { name: 'of a version that arrived a moment ago', cutoff: ms('11:59:30'), expected: NOT_FOUND },
-  {
-    name: 'while Flux applies a new revision, which may prune it',
+  on('was there when Flux applied it', unhealthy(DELETED, '11:55:00')),
+  on('was seen healthy until five minutes ago', unhealthy(DELETED, '11:56:00'), { healthyUntil: ms('11:56:00') }),
+  on('was seen healthy until a moment ago', NOT_FOUND, { healthyUntil: ms('11:59:01') }),
+  on('at the end of the grace period', unhealthy(DELETED, '11:59:00'), { healthyUntil: ms('11:59:00') }),
+  on('of a version that arrived a moment ago', NOT_FOUND, { cutoff: ms('11:59:30') }),
+  on('while Flux applies a new revision, which may prune it', waits(/^Kustomization pending: /), {
     kustomization: {
       ready: { status: 'Unknown', message: 'at it' },
       reconcilingSince: '11:50:30',
       applied: OLD,
       attempted: NEW,
     },
-    expected: { health: 'Pending', message: /^Kustomization pending: / },
-  },
-  {
-    name: 'while Flux applies the same once more, which restores it',
-    kustomization: { ready: { status: 'Unknown', message: 'at it' }, reconcilingSince: '11:59:59' },
-    expected: { health: 'Pending', message: 'Kustomization pending: at it', attempting: true, again: true },
-  },
-  {
-    name: 'while Flux waits for another Kustomization',
+  }),
+  on(
+    'while Flux applies the same once more, which restores it',
+    waits('Kustomization pending: at it', { attempting: true, again: true }),
+    { kustomization: { ready: { status: 'Unknown', message: 'at it' }, reconcilingSince: '11:59:59' } },
+  ),
+  on('while Flux waits for another Kustomization', waits(/^Kustomization pending: /), {
     kustomization: failing('DependencyNotReady'),
-    expected: { health: 'Pending', message: /^Kustomization pending: / },
-  },
-  {
-    name: 'beside one that is starting',
+  }),
+  on('beside one that is starting', unhealthy(DELETED.replace('web', 'other'), '11:55:00'), {
     observed: [starting, { ...seen(), name: 'other' }],
-    expected: unhealthy(DELETED.replace('web', 'other'), '11:55:00'),
-  },
-  {
-    name: 'a Job, which Kubernetes deletes when it has ended',
-    observed: [good, JOB],
-    expected: { ...HEALTHY, message: `${HEALTHY.message} (not found: demo/migrate)` },
-  },
+  }),
+  on(
+    'a Job, which Kubernetes deletes when it has ended',
+    { ...HEALTHY, message: `${HEALTHY.message} (not found: demo/migrate)` },
+    { observed: [good, JOB] },
+  ),
 ];
 
 describe('an object that does not exist', () => {
@@ -80,6 +72,6 @@ describe('an object that does not exist', () => {
       observed,
       kustomization: { ready: { status: 'True', lastTransitionTime: 'yesterday' } as never },
     });
-    expect(verdict).toMatchObject({ health: 'Pending', message: MISSING });
+    expect(verdict).toMatchObject(waits(MISSING));
   });
 });

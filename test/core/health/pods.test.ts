@@ -3,13 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { causeOf, podQueries } from '../../../core/health/objects/pods.ts';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
+import { kubeObject } from '../../support/objects.ts';
 import { at, ms } from './kustomizationFixture.ts';
 
 const pod = (status: object, { name = 'web-1', created = '11:00:00', ...metadata }: Record<string, string> = {}) =>
-  ({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'demo', creationTimestamp: at(created), ...metadata },
+  kubeObject('v1', 'Pod', `demo/${name}`, {
+    metadata: { creationTimestamp: at(created), ...metadata },
     spec: {
       containers: [
         { name: 'app', readinessProbe: { httpGet: {} } },
@@ -114,13 +113,11 @@ describe('the Pods that are read', () => {
     kind: 'StatefulSet',
     namespace: 'demo',
     name,
-    object: {
-      apiVersion: 'apps/v1',
-      kind: 'StatefulSet',
-      metadata: { name, namespace: 'demo', creationTimestamp: at('10:00:00') },
+    object: kubeObject('apps/v1', 'StatefulSet', `demo/${name}`, {
+      metadata: { creationTimestamp: at('10:00:00') },
       spec: { replicas: 1, selector: { matchLabels: { app: name } }, template: {}, ...fields },
       status: { replicas: 1, readyReplicas: ready, currentReplicas: 1, updatedReplicas: 1 },
-    } as KubeObject<any, any>,
+    }) as KubeObject<any, any>,
   });
   const since = { deployed: undefined, healthyUntil: ms('11:00:00'), gracePeriod: 60_000 };
   const read = (observed: ObservedResource[], of: object = since) =>

@@ -23,7 +23,7 @@ function rollout(fields: {
 }
 
 function check(labels: Record<string, string> = {}, namespace = 'demo'): HealthCheck {
-  return objectOf('HealthCheck', { metadata: { name: 'hc', namespace, labels } });
+  return objectOf('HealthCheck', `${namespace}/hc`, { metadata: { labels } });
 }
 
 describe('from when on health counts', () => {

@@ -5,10 +5,7 @@ import { healthCheck, kustomization } from '../../hooks/healthCheck/fixture.ts';
 const NOW = Date.parse('2026-01-02T12:00:00Z');
 const healthy = { status: { status: 'Healthy' } };
 const every = (interval: string) => ({
-  annotations: {
-    'healthcheck.kuberik.com/kustomization': 'web',
-    'healthcheck.kuberik.com/requeue-interval': interval,
-  },
+  annotations: { 'healthcheck.kuberik.com/kustomization': 'web', 'healthcheck.kuberik.com/requeue-interval': interval },
 });
 
 describe('at rest', () => {

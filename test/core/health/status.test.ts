@@ -23,90 +23,60 @@ const HEALTHY: Verdict = { health: 'Healthy', message: 'good' };
 const UNKNOWN: Verdict = { health: 'Unknown', message: 'no answer' };
 
 /** A status: when it changed, and when it failed and was Healthy last. */
-const is = (status: string, message?: string, changed?: string, error?: string, healthy?: string): HealthStatus => ({
+const is = (status: string, message?: string, ...[changed, error, healthy]: (string | undefined)[]): HealthStatus => ({
   status,
   ...(message && { message }),
   ...(changed && { lastChangeTime: at(changed) }),
   ...(error && { lastErrorTime: at(error) }),
   ...(healthy && { lastHealthyTime: at(healthy) }),
 });
+const good = (...times: (string | undefined)[]) => is('Healthy', 'good', ...times);
+const bad = (...times: (string | undefined)[]) => is('Unhealthy', 'bad', ...times);
+const gone = (...times: (string | undefined)[]) => is('Unhealthy', 'gone', ...times);
+const waiting = (changed: string) => is('Pending', undefined, changed);
 const NOON = '12:00:00';
 const TEN = '10:00:00';
 const ELEVEN = '11:00:00';
+const RESET = resetStatus(undefined, ms(ELEVEN));
 const FAILED = is('Unhealthy', undefined, ELEVEN, ELEVEN);
-const STILL = 'Still %: not everything could be read. no answer';
+const still = (status: string) => `Still ${status}: not everything could be read. no answer`;
 const TRYING: Verdict = { health: 'Pending', message: 'trying', attempting: true };
 const AGAIN: Verdict = { ...TRYING, again: true };
 
 describe('what a verdict makes of the status', () => {
   const rows: [string, HealthStatus | undefined, Verdict, HealthStatus][] = [
-    ['the first verdict', undefined, HEALTHY, is('Healthy', 'good', NOON)],
-    ['no change keeps its time', is('Healthy', 'old words', TEN), HEALTHY, is('Healthy', 'good', TEN)],
-    ['half a status: no time of change is made up', { status: 'Healthy' }, HEALTHY, is('Healthy', 'good')],
-    [
-      'a failure that knows its time',
-      is('Pending', undefined, TEN),
-      unhealthy('11:40:00'),
-      is('Unhealthy', 'bad', NOON, '11:40:00'),
-    ],
-    [
-      'a failure that does not began now',
-      is('Healthy', undefined, undefined, TEN),
-      unhealthy(),
-      is('Unhealthy', 'bad', NOON, NOON, NOON),
-    ],
-    ['and goes on without moving its time', FAILED, unhealthy(), is('Unhealthy', 'bad', ELEVEN, ELEVEN)],
-    ['Q29: the time of the error never moves back', FAILED, unhealthy(TEN), is('Unhealthy', 'bad', ELEVEN, ELEVEN)],
-    ['what was never there has not failed', undefined, ABSENT, is('Unhealthy', 'gone', NOON)],
-    ['and still has not', is('Unhealthy', 'gone', ELEVEN), ABSENT, is('Unhealthy', 'gone', ELEVEN)],
-    [
-      'nor has what is not there yet when the version is deployed',
-      resetStatus(undefined, ms(ELEVEN)),
-      ABSENT,
-      is('Unhealthy', 'gone', NOON),
-    ],
-    [
-      'what was there and is gone has failed',
-      is('Pending', undefined, ELEVEN),
-      ABSENT,
-      is('Unhealthy', 'gone', NOON, NOON),
-    ],
-    [
-      'a failure from the future counts as one of now',
-      undefined,
-      unhealthy('15:00:00'),
-      is('Unhealthy', 'bad', NOON, NOON),
-    ],
+    ['the first verdict', undefined, HEALTHY, good(NOON)],
+    ['no change keeps its time', is('Healthy', 'old words', TEN), HEALTHY, good(TEN)],
+    ['half a status: no time of change is made up', { status: 'Healthy' }, HEALTHY, good()],
+    ['a failure that knows its time', waiting(TEN), unhealthy('11:40:00'), bad(NOON, '11:40:00')],
+    ['a failure that does not began now', is('Healthy', undefined, undefined, TEN), unhealthy(), bad(NOON, NOON, NOON)],
+    ['and goes on without moving its time', FAILED, unhealthy(), bad(ELEVEN, ELEVEN)],
+    ['Q29: the time of the error never moves back', FAILED, unhealthy(TEN), bad(ELEVEN, ELEVEN)],
+    ['what was never there has not failed', undefined, ABSENT, gone(NOON)],
+    ['and still has not', gone(ELEVEN), ABSENT, gone(ELEVEN)],
+    ['nor has what is not there yet when the version is deployed', RESET, ABSENT, gone(NOON)],
+    ['what was there and is gone has failed', waiting(ELEVEN), ABSENT, gone(NOON, NOON)],
+    ['a failure from the future counts as one of now', undefined, unhealthy('15:00:00'), bad(NOON, NOON)],
     [
       'a time that does not parse is replaced',
       { status: 'Unhealthy', lastErrorTime: 'yesterday' },
       unhealthy(),
-      is('Unhealthy', 'bad', undefined, NOON),
+      bad(undefined, NOON),
     ],
     [
       'a recovery keeps the time of the error for the bake that has not seen it yet',
       is('Unhealthy', undefined, '11:59:59', '11:59:59'),
       HEALTHY,
-      is('Healthy', 'good', NOON, '11:59:59'),
+      good(NOON, '11:59:59'),
     ],
-    [
-      'Q27: a failed read leaves Healthy as it was',
-      is('Healthy', 'good', TEN),
-      UNKNOWN,
-      is('Healthy', STILL.replace('%', 'Healthy'), TEN),
-    ],
+    ['Q27: a failed read leaves Healthy as it was', good(TEN), UNKNOWN, is('Healthy', still('Healthy'), TEN)],
     [
       'Q27: a failed read leaves Unhealthy as it was',
       FAILED,
       UNKNOWN,
-      is('Unhealthy', STILL.replace('%', 'Unhealthy'), ELEVEN, ELEVEN),
+      is('Unhealthy', still('Unhealthy'), ELEVEN, ELEVEN),
     ],
-    [
-      'Q27: a failed read makes nothing healthy',
-      is('Pending', undefined, TEN),
-      UNKNOWN,
-      is('Pending', 'no answer', TEN),
-    ],
+    ['Q27: a failed read makes nothing healthy', waiting(TEN), UNKNOWN, is('Pending', 'no answer', TEN)],
     ['and a status that nobody knows becomes Pending', { status: 'Fine' }, UNKNOWN, is('Pending', 'no answer', NOON)],
     [
       'a further attempt at what failed does not end the failure',
@@ -114,18 +84,8 @@ describe('what a verdict makes of the status', () => {
       TRYING,
       is('Unhealthy', 'trying', ELEVEN, ELEVEN),
     ],
-    [
-      'what Flux applies once more stays Healthy, to the word',
-      is('Healthy', 'good', ELEVEN, TEN),
-      AGAIN,
-      is('Healthy', 'good', ELEVEN, TEN),
-    ],
-    [
-      'but becomes Healthy by nothing less than a verdict',
-      resetStatus(undefined, ms(ELEVEN)),
-      AGAIN,
-      is('Pending', 'trying', ELEVEN),
-    ],
+    ['what Flux applies once more stays Healthy, to the word', good(ELEVEN, TEN), AGAIN, good(ELEVEN, TEN)],
+    ['but becomes Healthy by nothing less than a verdict', RESET, AGAIN, is('Pending', 'trying', ELEVEN)],
     [
       'the first attempt is Pending',
       is('Healthy', undefined, ELEVEN),

@@ -2,22 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 import { condition, is, NOW, object, READY, table } from './table.ts';
 
+const second = { metadata: { generation: 2 } };
+
 table('example.com/v1', 'Widget', [
   [
     'being deleted beats everything else',
-    { metadata: { deletionTimestamp: '2026-01-02T11:00:00Z', generation: 2 }, status: { observedGeneration: 1 } },
+    { metadata: { ...second.metadata, deletionTimestamp: '2026-01-02T11:00:00Z' }, status: { observedGeneration: 1 } },
     'Terminating',
     'Resource scheduled for deletion',
   ],
   [
     'a generation that was not observed beats Ready',
-    { metadata: { generation: 2 }, status: { observedGeneration: 1, conditions: [READY] } },
+    { ...second, status: { observedGeneration: 1, conditions: [READY] } },
     'InProgress',
     'Widget generation is 2, but latest observed generation is 1',
   ],
   [
     'without observedGeneration the generation says nothing',
-    { metadata: { generation: 2 }, ...is(READY) },
+    { ...second, ...is(READY) },
     'Current',
     'Resource is Ready',
   ],
@@ -63,16 +65,18 @@ table('v1', 'Pod', [
   ['a phase nobody knows', pod('Dancing'), 'Unknown', 'unknown phase Dancing'],
 ]);
 
+const ended = (type: string) => ({ conditions: [condition(type, 'True')] });
+
 table('batch/v1', 'Job', [
   [
     'complete',
-    { spec: { completions: 2 }, status: { succeeded: 2, conditions: [condition('Complete', 'True')] } },
+    { spec: { completions: 2 }, status: { succeeded: 2, ...ended('Complete') } },
     'Current',
     'Job Completed. succeeded: 2/2',
   ],
   [
     'failed; completions default to parallelism',
-    { spec: { parallelism: 3 }, status: { failed: 1, conditions: [condition('Failed', 'True')] } },
+    { spec: { parallelism: 3 }, status: { failed: 1, ...ended('Failed') } },
     'Failed',
     'Job Failed. failed: 1/3',
   ],
@@ -94,7 +98,7 @@ table('v1', 'PersistentVolumeClaim', [
 table('v1', 'Service', [
   ['plain', { spec: {} }, 'Current', 'Service is ready'],
   [
-    'load balancer without an address',
+    'load balancer, no address',
     { spec: { type: 'LoadBalancer' } },
     'InProgress',
     'ClusterIP not set. Service type: LoadBalancer',

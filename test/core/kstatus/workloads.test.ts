@@ -13,6 +13,8 @@ const noDeadline = { progressDeadlineSeconds: 2147483647 };
 const available = { conditions: [AVAILABLE] };
 const all = { conditions: [PROGRESSED, AVAILABLE] };
 
+const THERE = 'Deployment is available. Replicas: 3';
+
 table('apps/v1', 'Deployment', [
   ['deadline exceeded beats the counters', deployment(late), 'Failed', 'Progress deadline exceeded'],
   ['too few replicas', deployment({ replicas: 2 }), 'InProgress', 'Replicas: 2/3'],
@@ -23,44 +25,23 @@ table('apps/v1', 'Deployment', [
   ['too few ready', deployment({ readyReplicas: 2 }), 'InProgress', 'Ready: 2/3'],
   ['ReplicaSet not available', deployment(available), 'InProgress', 'ReplicaSet not Available'],
   ['not available', deployment({ conditions: [PROGRESSED] }), 'InProgress', 'Deployment not Available'],
-  ['all there', deployment(all), 'Current', 'Deployment is available. Replicas: 3'],
-  [
-    'without a deadline nobody sets Progressing',
-    deployment(available, {}),
-    'Current',
-    'Deployment is available. Replicas: 3',
-  ],
-  [
-    'the largest deadline is none',
-    deployment(available, noDeadline),
-    'Current',
-    'Deployment is available. Replicas: 3',
-  ],
+  ['all there', deployment(all), 'Current', THERE],
+  ['without a deadline nobody sets Progressing', deployment(available, {}), 'Current', THERE],
+  ['the largest deadline is none', deployment(available, noDeadline), 'Current', THERE],
   ['none wanted', { spec: { replicas: 0 }, status: all }, 'Current', 'Deployment is available. Replicas: 0'],
 ]);
 
 const set = (status: object, spec: object = {}) => ({
   spec: { replicas: 3, ...spec },
-  status: {
-    replicas: 3,
-    readyReplicas: 3,
-    currentReplicas: 3,
-    updatedReplicas: 3,
-    currentRevision: 'a',
-    updateRevision: 'a',
-    ...status,
-  },
+  status: { ...three, currentReplicas: 3, currentRevision: 'a', updateRevision: 'a', ...status },
 });
 const partition = { updateStrategy: { rollingUpdate: { partition: 1 } } };
+const onDelete = { spec: { replicas: 3, updateStrategy: { type: 'OnDelete' } } };
+const USES = 'StatefulSet is using the ondelete update strategy';
 const reached = { updatedReplicas: 2, updateRevision: 'b' };
 
 table('apps/v1', 'StatefulSet', [
-  [
-    'OnDelete is somebody else’s business',
-    { spec: { replicas: 3, updateStrategy: { type: 'OnDelete' } } },
-    'Current',
-    'StatefulSet is using the ondelete update strategy',
-  ],
+  ['OnDelete is somebody else’s business', onDelete, 'Current', USES],
   ['too few replicas', set({ replicas: 2 }), 'InProgress', 'Replicas: 2/3'],
   ['too few ready', set({ readyReplicas: 1 }), 'InProgress', 'Ready: 1/3'],
   ['too many', set({ replicas: 4 }), 'InProgress', 'Pending termination: 1'],

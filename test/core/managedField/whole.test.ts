@@ -77,7 +77,7 @@ interface Row {
   old?: FluxObject | null;
   /** As sent; like the old one where absent. */
   sent?: FluxObject;
-  source?: FluxObject;
+  source: FluxObject | undefined;
   rollouts?: Rollout[];
   gates?: Gate[];
   app: string | undefined;
@@ -102,17 +102,19 @@ const stays = { ...had, ...held };
 /** Before the first deployment. */
 const UNBOUND = kustomization({ annotations: OWN, substitute: { APP: 'dev' }, spec: SOURCE });
 
+const that = (says: string, source: Row['source'], rest: Omit<Row, 'says' | 'source'>): Row => ({
+  says,
+  source,
+  ...rest,
+});
+
 const rows: Row[] = [
-  { says: 'stands still until the tag is written', source: NOT_WRITTEN, ...stays },
-  { says: 'stands still until it is fetched', source: LATE, ...stays },
-  { says: 'is written and resumed at once', old: waiting(), source: THERE, ...has },
-  { says: 'is written without a stop where the source was faster', source: THERE, ...has },
-  {
-    says: 'is not believed in the status of an older generation',
-    source: source('1.1.0', 2, '1.1.0', { behind: true }),
-    ...stays,
-  },
-  { says: 'is not a tag that only begins like it', source: source('1.1.0', 2, '1.1.0-rc.1'), ...stays },
+  that('stands still until the tag is written', NOT_WRITTEN, stays),
+  that('stands still until it is fetched', LATE, stays),
+  that('is written and resumed at once', THERE, { old: waiting(), ...has }),
+  that('is written without a stop where the source was faster', THERE, has),
+  that('is not believed in the status of an older generation', source('1.1.0', 2, '1.1.0', { behind: true }), stays),
+  that('is not a tag that only begins like it', source('1.1.0', 2, '1.1.0-rc.1'), stays),
   ...[
     { says: 'cannot be fetched', more: { conditions: condition('FetchFailed', 'True') } },
     { says: 'does not verify', more: { conditions: condition('Ready', 'False') } },
@@ -123,34 +125,27 @@ const rows: Row[] = [
     source: source('1.1.0', 2, '1.0.0', more),
     ...had,
   })),
-  {
-    says: 'failed to be fetched for an older spec: that says nothing',
-    source: source('1.1.0', 2, '1.0.0', { conditions: condition('FetchFailed', 'True', 2) }),
-    ...stays,
-  },
-  {
-    says: 'two versions later it still has what was fetched',
+  that(
+    'failed to be fetched for an older spec: that says nothing',
+    source('1.1.0', 2, '1.0.0', { conditions: condition('FetchFailed', 'True', 2) }),
+    stays,
+  ),
+  that(
+    'two versions later it still has what was fetched',
+    source('1.2.0', 3, '1.0.0', { conditions: condition('FetchFailed', 'True') }),
+    { old: waiting(), rollouts: [rollout('my-app', '1.2.0', '1.1.0', '1.0.0')], ...had },
+  ),
+  that('back to the version before: the artifact never left', source('1.0.0', 3, '1.0.0'), {
     old: waiting(),
-    source: source('1.2.0', 3, '1.0.0', { conditions: condition('FetchFailed', 'True') }),
-    rollouts: [rollout('my-app', '1.2.0', '1.1.0', '1.0.0')],
-    ...had,
-  },
-  {
-    says: 'back to the version before: the artifact never left',
-    old: waiting(),
-    source: source('1.0.0', 3, '1.0.0'),
     rollouts: [rollout('my-app', '1.0.0', '1.1.0', '1.0.0')],
     ...had,
-  },
-  {
-    says: 'the first deployment: the variable stays what Git says until it is there',
-    old: UNBOUND,
-    source: source('1.1.0', 2, 'dev', { behind: true }),
-    ...dev,
-    ...held,
-  },
-  {
-    says: 'the first deployment: what Git says meanwhile is held',
+  }),
+  that(
+    'the first deployment: the variable stays what Git says until it is there',
+    source('1.1.0', 2, 'dev', { behind: true }),
+    { old: UNBOUND, ...dev, ...held },
+  ),
+  that('the first deployment: what Git says meanwhile is held', source('1.1.0', 2, 'dev', { behind: true }), {
     old: UNBOUND,
     sent: kustomization({
       annotations: OWN,
@@ -158,86 +153,65 @@ const rows: Row[] = [
       spec: SOURCE,
       managedFields: [owner('Apply', APP_PATH)],
     }),
-    source: source('1.1.0', 2, 'dev', { behind: true }),
     ...dev,
     ...held,
     warning: 'APP stays dev until its source has fetched my-app 1.1.0 (2)',
-  },
-  {
-    says: 'has waited for so long that the history has forgotten what it has',
-    old: waiting(),
-    source: source('1.2.0', 3, '1.0.0', { conditions: condition('FetchFailed', 'True') }),
-    rollouts: [trimmed(rollout('my-app', '1.2.0', '1.1.0', '1.0.0'))],
-    ...had,
-  },
-  {
-    says: 'before the first deployment it runs what its source has',
-    old: UNBOUND,
-    source: ociRepository(
-      { tag: 'dev' },
-      { status: { observedGeneration: 3, artifact: { revision: 'dev@sha256:0' } } },
-    ),
-    rollouts: [rollout('my-app')],
-    ...dev,
-  },
-  {
-    says: 'created while the version is on its way: has it, and waits',
+  }),
+  that(
+    'has waited for so long that the history has forgotten what it has',
+    source('1.2.0', 3, '1.0.0', { conditions: condition('FetchFailed', 'True') }),
+    { old: waiting(), rollouts: [trimmed(rollout('my-app', '1.2.0', '1.1.0', '1.0.0'))], ...had },
+  ),
+  that(
+    'before the first deployment it runs what its source has',
+    ociRepository({ tag: 'dev' }, { status: { observedGeneration: 3, artifact: { revision: 'dev@sha256:0' } } }),
+    { old: UNBOUND, rollouts: [rollout('my-app')], ...dev },
+  ),
+  that('created while the version is on its way: has it, and waits', source('1.1.0', 2, undefined), {
     old: null,
     sent: kustomization({ annotations: OWN, substitute: { APP: '0.1.0' }, spec: SOURCE }),
-    source: source('1.1.0', 2, undefined),
     ...has,
     ...held,
     warning: 'APP stays 1.1.0, deployed by Rollout my-app',
-  },
-  {
-    says: 'resumed by hand on the way: stays, and will be what was asked for',
+  }),
+  that('resumed by hand on the way: stays, and will be what was asked for', LATE, {
     old: waiting(),
     sent: waiting({ spec: { suspend: false } }),
-    source: LATE,
     ...stays,
     memory: 'false',
     warning: 'suspended until its source has fetched my-app 1.1.0 (2), and resumed then',
-  },
-  {
-    says: 'suspended by its owner before: stays so when the version is there',
+  }),
+  that('suspended by its owner before: stays so when the version is there', THERE, {
     old: waiting({ annotations: { [MEMORY]: 'true' } }),
-    source: THERE,
     ...has,
     suspend: true,
-  },
-  {
-    says: 'our annotations taken away are there again',
+  }),
+  that('our annotations taken away are there again', LATE, {
     old: waiting(),
     sent: object({ annotations: { [ARTIFACT]: '9.9.9' }, spec: { suspend: true } }),
-    source: LATE,
     ...stays,
-  },
-  {
-    says: 'a source that follows the Rollout no more: the variable follows it directly',
-    old: waiting(),
-    source: ociRepository({ tag: '1.0.0' }, { annotations: {} }),
-    ...direct,
-  },
-  { says: 'a source that is gone: the same', old: waiting(), ...direct },
-  {
-    says: 'a source of another Rollout: the same',
-    source: ociRepository({ tag: '1.0.0' }, { annotations: { 'rollout.kuberik.com/rollout': 'other' } }),
-    ...direct,
-  },
-  {
-    says: 'behind a closed gate nothing moves, fetched or not',
+  }),
+  that(
+    'a source that follows the Rollout no more: the variable follows it directly',
+    ociRepository({ tag: '1.0.0' }, { annotations: {} }),
+    { old: waiting(), ...direct },
+  ),
+  that('a source that is gone: the same', undefined, { old: waiting(), ...direct }),
+  that(
+    'a source of another Rollout: the same',
+    ociRepository({ tag: '1.0.0' }, { annotations: { 'rollout.kuberik.com/rollout': 'other' } }),
+    direct,
+  ),
+  that('behind a closed gate nothing moves, fetched or not', THERE, {
     old: waiting({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }),
-    source: THERE,
     gates: [closedGate],
     ...stays,
-  },
-  {
-    says: 'the gate has opened, and it is still on its way: suspended, now for its source',
+  }),
+  that('the gate has opened, and it is still on its way: suspended, now for its source', LATE, {
     old: waiting({ annotations: { 'gate.fluxcd.io/gates': 'freeze', 'gate.fluxcd.io/state': 'closed: shop/freeze' } }),
-    source: LATE,
     gates: [openGate],
     ...stays,
-  },
+  }),
 ];
 
 const contextOf = (from: FluxObject | undefined, rollouts = [my], gates: Gate[] = []) => ({
@@ -266,13 +240,7 @@ describe('variables follow the source of the same Rollout: a version that', () =
       suspend: spec?.suspend,
       awaits: metadata.annotations?.[AWAITS],
       memory: metadata.annotations?.[MEMORY],
-    }).toEqual({
-      app: row.app,
-      artifact: row.artifact,
-      suspend: row.suspend,
-      awaits: row.awaits,
-      memory: row.memory,
-    });
+    }).toEqual({ app: row.app, artifact: row.artifact, suspend: row.suspend, awaits: row.awaits, memory: row.memory });
     expect(outcome.warnings).toEqual(row.warning ? [row.warning] : []);
     expect(verifyWrite({ object: outcome.object, oldObject, context, user: 'admin' }), 'validated').toBeUndefined();
     expect(write(outcome.object, oldObject), 'asked again').toMatchObject({ object: outcome.object });

@@ -7,18 +7,17 @@ import { policyRules } from '../../../core/policy/rules.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const rollout = (tag: unknown, writeBack: object | null = { imagePolicy: 'web-deployed' }): Rollout =>
-  objectOf('Rollout', {
-    metadata: { name: 'web', namespace: 'shop', uid: 'uid-web' },
+  objectOf('Rollout', 'shop/web', {
+    metadata: { uid: 'uid-web' },
     spec: { releasesImagePolicy: { name: 'web' }, ...(writeBack && { writeBack }) } as Rollout['spec'],
     status: { history: tag === undefined ? [] : [{ id: 1, version: { tag: tag as string }, timestamp: '' }] },
   });
 const source = (spec: object = {}, namespace = 'shop'): ImagePolicy =>
-  objectOf('ImagePolicy', {
-    metadata: { name: 'web', namespace },
+  objectOf('ImagePolicy', `${namespace}/web`, {
     spec: { imageRepositoryRef: { name: 'web' }, policy: { semver: { range: '*' } }, ...spec },
   });
-const before = objectOf('ImagePolicy', {
-  metadata: { name: 'web-deployed', namespace: 'shop', uid: 'uid-derived', resourceVersion: '7' },
+const before = objectOf('ImagePolicy', 'shop/web-deployed', {
+  metadata: { uid: 'uid-derived', resourceVersion: '7' },
   spec: { imageRepositoryRef: { name: 'web' }, filterTags: { pattern: '^1\\.0\\.0$' } },
   status: { latestRef: { name: 'web', tag: '1.0.0' } },
 });
@@ -30,11 +29,7 @@ describe('the derived ImagePolicy', () => {
     expect(derivedPolicy({ rollout: rollout('1.0.0'), imagePolicy: source() })).toEqual({
       apiVersion: 'image.toolkit.fluxcd.io/v1',
       kind: 'ImagePolicy',
-      metadata: {
-        name: 'web-deployed',
-        namespace: 'shop',
-        labels: { 'rollout.kuberik.com/rollout-name': 'web' },
-      },
+      metadata: { name: 'web-deployed', namespace: 'shop', labels: { 'rollout.kuberik.com/rollout-name': 'web' } },
       spec: {
         imageRepositoryRef: { name: 'web' },
         filterTags: { pattern: '^1\\.0\\.0$' },
@@ -45,10 +40,9 @@ describe('the derived ImagePolicy', () => {
 
   it('selects no other tag, whatever the two are', () => {
     const tag = fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,20}$/);
-    const near = fc.tuple(tag, fc.nat(20), fc.constantFrom('', 'x', '.', '1')).map(([from, at, by]) => ({
-      from,
-      to: `${from.slice(0, at)}${by}${from.slice(at + 1)}`,
-    }));
+    const near = fc
+      .tuple(tag, fc.nat(20), fc.constantFrom('', 'x', '.', '1'))
+      .map(([from, at, by]) => ({ from, to: `${from.slice(0, at)}${by}${from.slice(at + 1)}` }));
     fc.assert(
       fc.property(near, ({ from, to }) => {
         const rules = policyRules(derivedPolicy({ rollout: rollout(from), imagePolicy: source() }));

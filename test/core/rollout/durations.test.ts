@@ -39,20 +39,17 @@ function durations({ head = {}, older = [], ready, reason = 'BakeTimePassed' }: 
 }
 
 const HOUR = 3600;
+const USUAL = { lead: 3 * HOUR, delivery: 2 * HOUR };
 
 describe('a bake that has succeeded', () => {
   it.each<[what: string, Case, expected: object]>([
-    ['took from the build and from the discovery to its start', {}, { lead: 3 * HOUR, delivery: 2 * HOUR }],
+    ['took from the build and from the discovery to its start', {}, USUAL],
     [
       'without a bake: to the deployment',
       { reason: 'DeploymentSucceeded', head: { bakeStartTime: undefined, bakeEndTime: undefined } },
       { lead: 2 * HOUR, delivery: HOUR },
     ],
-    [
-      'a build time that was learnt later',
-      { head: { version: { tag: '1.1.0' } } },
-      { lead: 3 * HOUR, delivery: 2 * HOUR },
-    ],
+    ['a build time that was learnt later', { head: { version: { tag: '1.1.0' } } }, USUAL],
     ['a build time that no image says', { head: { version: { tag: '1.0.0' } } }, { delivery: 9 * HOUR }],
     ['a release that is not there any more', { head: { version: { ...version, tag: '0.9.0' } } }, { lead: 3 * HOUR }],
     ['of 1970', { head: { version: { ...version, created: '1970-01-01T00:00:00Z' } } }, { delivery: 2 * HOUR }],
@@ -63,11 +60,7 @@ describe('a bake that has succeeded', () => {
       { lead: 28 * 24 * HOUR },
     ],
     ['a version that succeeded before', { older: [{ bakeStatus: 'Succeeded', version: { tag: '1.1.0' } }] }, {}],
-    [
-      'one that was tried before',
-      { older: [{ bakeStatus: 'Cancelled', version: { tag: '1.1.0' } }] },
-      { lead: 3 * HOUR, delivery: 2 * HOUR },
-    ],
+    ['one that was tried before', { older: [{ bakeStatus: 'Cancelled', version: { tag: '1.1.0' } }] }, USUAL],
     ['a version that ran before the Rollout', { head: { origin: ['InitialVersion' as const] } }, {}],
   ])('%s', (_what, given, expected) => expect(durations(given)).toEqual(expected));
 });
@@ -75,6 +68,8 @@ describe('a bake that has succeeded', () => {
 describe('restoring', () => {
   const failedAt = (time: string) => ({ bakeStatus: 'Failed', bakeEndTime: at(time) });
   const rollback = { rolledBackFrom: '0.0' };
+  const retried = { lastRetryTimestamp: at('09:50:00') };
+  const notReady = (since: string) => ({ status: 'False', since });
   it.each<[what: string, Case, restore: number | undefined]>([
     ['by a rollback', { head: rollback, older: [failedAt('09:30:00')] }, HOUR / 2],
     ['takes from the first of the failures', { older: [failedAt('09:30:00'), failedAt('08:00:00')] }, 2 * HOUR],
@@ -84,17 +79,9 @@ describe('restoring', () => {
       undefined,
     ],
     ['through one that was cancelled', { older: [{ bakeStatus: 'Cancelled' }, failedAt('08:00:00')] }, 2 * HOUR],
-    [
-      'by a retry, which leaves of the failure only Ready',
-      { head: { lastRetryTimestamp: at('09:50:00') }, ready: { status: 'False', since: '09:15:00' } },
-      0.75 * HOUR,
-    ],
-    [
-      'a problem from before the deployment is not its failure',
-      { head: { lastRetryTimestamp: at('09:50:00') }, ready: { status: 'False', since: '01:00:00' } },
-      HOUR,
-    ],
-    ['nothing where nothing had failed', { ready: { status: 'False', since: '09:15:00' } }, undefined],
+    ['by a retry, which leaves of the failure only Ready', { head: retried, ready: notReady('09:15:00') }, 0.75 * HOUR],
+    ['a problem from before the deployment is not its failure', { head: retried, ready: notReady('01:00:00') }, HOUR],
+    ['nothing where nothing had failed', { ready: notReady('09:15:00') }, undefined],
   ])('%s', (_what, given, restore) => expect(durations(given).restore).toBe(restore));
 
   it('is not a change: a rollback has no lead time', () => {

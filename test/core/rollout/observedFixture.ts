@@ -11,15 +11,12 @@ export function observed(
   rest: Partial<Observed> = {},
 ): Observed {
   return {
-    rollout: objectOf('Rollout', {
-      metadata: { name: 'app', namespace: 'team-a', uid: 'uid-1', generation: 1 },
+    rollout: objectOf('Rollout', 'team-a/app', {
+      metadata: { uid: 'uid-1', generation: 1 },
       spec: { releasesImagePolicy: { name: 'app' }, ...spec },
       ...(status && { status }),
     }),
-    imagePolicy: objectOf('ImagePolicy', {
-      metadata: { name: 'app', namespace: 'team-a' },
-      spec: { policy: { semver: { range: '*' } } },
-    }),
+    imagePolicy: objectOf('ImagePolicy', 'team-a/app', { spec: { policy: { semver: { range: '*' } } } }),
     rolloutGates: [],
     bindings: [],
     healthChecks: [],

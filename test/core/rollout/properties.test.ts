@@ -11,11 +11,11 @@ const BAKE_MS = 300_000;
 
 function gate(name: string, passing: boolean, allowedVersions?: string[]): RolloutGate {
   const spec = { rolloutRef: { name: 'app' }, passing, ...(allowedVersions && { allowedVersions }) };
-  return objectOf('RolloutGate', { metadata: { name, namespace: 'team-a' }, spec });
+  return objectOf('RolloutGate', `team-a/${name}`, { spec });
 }
 
 function check(status: string, name = 'check'): HealthCheck {
-  return objectOf('HealthCheck', { metadata: { name, namespace: 'team-a' }, status: { status } });
+  return objectOf('HealthCheck', `team-a/${name}`, { status: { status } });
 }
 
 describe('a Rollout, whatever happens', () => {

@@ -16,10 +16,7 @@ const history: RolloutStatus['history'] = [
 ];
 /** 9.9.9 is the newest to the policy and was discovered before thousands of others. */
 const many = ['1.0.0', '9.9.9', ...Array.from({ length: 4000 }, (_, i) => `2.0.${i}`)];
-const closed = objectOf('RolloutGate', {
-  metadata: { name: 'qa', namespace: 'team-a' },
-  spec: { rolloutRef: { name: 'app' }, passing: false },
-});
+const closed = objectOf('RolloutGate', 'team-a/qa', { spec: { rolloutRef: { name: 'app' }, passing: false } });
 
 it.each([
   ['small ones', {}],

@@ -80,11 +80,7 @@ describe('a status at all limits', () => {
       reason: evil.repeat(6),
       requestedBy: 'system:serviceaccount:team-a:deployer',
       bakeStatusMessage: evil.repeat(13),
-      failedHealthChecks: Array.from({ length: 10 }, (_, i) => ({
-        name: `c${i}`,
-        namespace: 'team-a',
-        message: evil,
-      })),
+      failedHealthChecks: Array.from({ length: 10 }, (_, i) => ({ name: `c${i}`, namespace: 'team-a', message: evil })),
       approvals: Array.from({ length: 20 }, (_, i) => ({
         gate: `team-a/${i}`,
         by: 'alice',

@@ -35,50 +35,43 @@ function applier({ ready, readyAt = 3, asked, handled, suspended, gate, deleting
 }
 
 const CAME = { asked: OPENED, handled: OPENED };
+/** It handled an older request last. */
+const AT_IT = { asked: OPENED, handled: EARLIER };
 
 /** The applier, its state, and how long it is waited for. */
-type Row = [says: string, applier: Applier | undefined, state: string, wait: number | 'as long as it is so'];
+type Row = [says: string, applier: Applier | undefined, state: string, wait: number | typeof EVER];
+const EVER = 'as long as it is so';
 
 const rows: Row[] = [
-  ['not asked yet', { ready: 'True' }, 'Asked', 'as long as it is so'],
-  ['asked, and at it', { ready: 'Unknown', asked: OPENED, handled: EARLIER }, 'Asked', 'as long as it is so'],
-  [
-    'asked, while its sync of before the opening ends well',
-    { ready: 'True', asked: OPENED, handled: EARLIER },
-    'Asked',
-    'as long as it is so',
-  ],
-  [
-    'that sync had been asked for before',
-    { ready: 'True', asked: EARLIER, handled: EARLIER },
-    'Asked',
-    'as long as it is so',
-  ],
+  ['not asked yet', { ready: 'True' }, 'Asked', EVER],
+  ['asked, and at it', { ready: 'Unknown', ...AT_IT }, 'Asked', EVER],
+  ['asked, while its sync of before the opening ends well', { ready: 'True', ...AT_IT }, 'Asked', EVER],
+  ['that sync had been asked for before', { ready: 'True', ...AT_IT, asked: EARLIER }, 'Asked', EVER],
   [
     'somebody whose clock is ahead had asked before the opening',
     { ready: 'True', asked: OPENED, handled: formatInstant(NOW + MINUTE / 2) },
     'Asked',
-    'as long as it is so',
+    EVER,
   ],
   ['it has applied everything since', { ready: 'True', ...CAME }, 'Done', 0],
   ['it could not delete the object, since that is suspended', { ready: 'PruneFailed', ...CAME }, 'Done', 0],
   ['it waited in vain for the health of what it applied', { ready: 'HealthCheckFailed', ...CAME }, 'Done', 0],
   ['it was called away from that wait', { ready: 'HealthCheckCanceled', ...CAME }, 'Done', 0],
-  ['it cannot build', { ready: 'BuildFailed', ...CAME }, 'Failing', 'as long as it is so'],
-  ['its source is down', { ready: 'ArtifactFailed', ...CAME }, 'Failing', 'as long as it is so'],
-  ['another object of it was refused', { ready: 'ReconciliationFailed', ...CAME }, 'Failing', 'as long as it is so'],
-  ['it waits for another', { ready: 'DependencyNotReady', ...CAME }, 'Failing', 'as long as it is so'],
-  ['it failed before the opening', { ready: 'BuildFailed' }, 'Failing', 'as long as it is so'],
-  ['it failed after its apply, before the opening', { ready: 'PruneFailed' }, 'Asked', 'as long as it is so'],
+  ['it cannot build', { ready: 'BuildFailed', ...CAME }, 'Failing', EVER],
+  ['its source is down', { ready: 'ArtifactFailed', ...CAME }, 'Failing', EVER],
+  ['another object of it was refused', { ready: 'ReconciliationFailed', ...CAME }, 'Failing', EVER],
+  ['it waits for another', { ready: 'DependencyNotReady', ...CAME }, 'Failing', EVER],
+  ['it failed before the opening', { ready: 'BuildFailed' }, 'Failing', EVER],
+  ['it failed after its apply, before the opening', { ready: 'PruneFailed' }, 'Asked', EVER],
   [
     'suspended it took the request for handled; now it is resumed and about to begin',
     { ready: 'True', readyAt: 1, ...CAME },
     'Asked',
-    'as long as it is so',
+    EVER,
   ],
   ['a person suspends it', { ready: 'True', suspended: true, ...CAME }, 'Suspended', 2 * MINUTE],
   ['a closed gate suspends it', { suspended: true, gate: 'closed: shop/freeze' }, 'Suspended', 2 * MINUTE],
-  ['it waits for its own applier', { suspended: true, gate: `opening: ${OPENED}` }, 'Asked', 'as long as it is so'],
+  ['it waits for its own applier', { suspended: true, gate: `opening: ${OPENED}` }, 'Asked', EVER],
   ['it is being deleted, and wants to delete the object', { ready: 'True', deleting: true }, 'Deleting', 0],
   ['also suspended', { suspended: true, deleting: true }, 'Deleting', 0],
   ['there is none', undefined, 'Missing', 2 * MINUTE],
@@ -89,7 +82,7 @@ describe('the applier', () => {
     const found = applierState(parts && applier(parts), APPLIED, NOW, NOW + MINUTE);
     expect(found.state).toBe(state);
     const end = waitEnds(found, NOW);
-    expect(end === undefined ? 'as long as it is so' : end - NOW).toBe(wait);
+    expect(end === undefined ? EVER : end - NOW).toBe(wait);
   });
 
   it('says why it fails, in one word: a message has times and counts in it, and would be news at each retry', () => {

@@ -18,23 +18,17 @@ interface Row {
   openings: Instant[];
   asked?: Instant;
   handled?: Instant;
-  asks: Instant | undefined;
+  asks?: Instant;
 }
 
 const rows: Row[] = [
-  { says: 'nobody waits', openings: [], asks: undefined },
+  { says: 'nobody waits', openings: [] },
   { says: 'one waits', openings: [100], asks: 100 },
   { says: 'several wait: the newest opening', openings: [100, 300, 200], asks: 300 },
-  { says: 'it was asked and has not come to it yet', openings: [100], asked: 100, asks: undefined },
-  { says: 'another opens meanwhile: that apply is still to end', openings: [100, 200], asked: 100, asks: undefined },
+  { says: 'it was asked and has not come to it yet', openings: [100], asked: 100 },
+  { says: 'another opens meanwhile: that apply is still to end', openings: [100, 200], asked: 100 },
   { says: 'the apply was over when another opened', openings: [200], asked: 100, handled: 100, asks: 200 },
-  {
-    says: 'the apply for the newest is over, an older one is late',
-    openings: [100],
-    asked: 200,
-    handled: 200,
-    asks: undefined,
-  },
+  { says: 'the apply for the newest is over, an older one is late', openings: [100], asked: 200, handled: 200 },
   {
     says: 'somebody asked, and had the apply, earlier in the second of the opening',
     openings: [364],
@@ -42,7 +36,7 @@ const rows: Row[] = [
     handled: 6,
     asks: 364,
   },
-  { says: 'somebody had an apply after the opening', openings: [100], asked: 500, handled: 500, asks: undefined },
+  { says: 'somebody had an apply after the opening', openings: [100], asked: 500, handled: 500 },
   {
     says: 'somebody with a clock ahead had an apply before it',
     openings: [100],
@@ -50,7 +44,7 @@ const rows: Row[] = [
     handled: 30_000,
     asks: 100,
   },
-  { says: 'it was asked, came, and the annotation was taken away', openings: [100], handled: 100, asks: undefined },
+  { says: 'it was asked, came, and the annotation was taken away', openings: [100], handled: 100 },
 ];
 
 describe('the owner is asked for an apply', () => {

@@ -83,7 +83,7 @@ describe('a shell', () => {
 
 describe('a command in', () => {
   it('an approval on a RolloutGate', () => {
-    const gate = objectOf('RolloutGate', { metadata: { namespace: 'shop', name: 'qa' } });
+    const gate = objectOf('RolloutGate', 'shop/qa');
     each((tag) => {
       const verdict = { required: 2, given: [], counted: [], enough: false };
       const lines = approvalsText(tag, { gate, verdict } as never).split('\n');
@@ -96,10 +96,7 @@ describe('a command in', () => {
   });
 
   it('an approval on a Gate', () => {
-    const gate = objectOf('Gate', {
-      metadata: { namespace: 'ops', name: 'two' },
-      spec: { default: 'closed', approvals: { required: 1 } },
-    });
+    const gate = objectOf('Gate', 'ops/two', { spec: { default: 'closed', approvals: { required: 1 } } });
     each((version) => {
       const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
       const [judged] = evaluateGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
@@ -111,7 +108,7 @@ describe('a command in', () => {
   });
 
   it('a denial of an edit', () => {
-    const app = objectOf('Kustomization', { metadata: { namespace: 'shop', name: 'app' } });
+    const app = objectOf('Kustomization', 'shop/app');
     each((value, rollout, name) => {
       const lines = managedFieldHint(app as never, { rollout, field: 'tag' } as never, value).commands ?? [];
       const [deploy = [], past] = lines.map(([, line]) => words(line));
@@ -136,10 +133,7 @@ describe('a command in', () => {
   });
 
   it('a budget that holds a version', () => {
-    const budget = objectOf('RolloutBudget', {
-      metadata: { namespace: 'shop', name: 'fleet' },
-      spec: { selector: {}, maxConcurrent: 1 },
-    });
+    const budget = objectOf('RolloutBudget', 'shop/fleet', { spec: { selector: {}, maxConcurrent: 1 } });
     each((version, image) => {
       const outcome = {
         config: { maxConcurrent: 1 },

@@ -37,6 +37,16 @@ export class Cluster {
     this.object = object;
   }
 
+  /** One at rest among these. */
+  static async settled(
+    object: FluxObject,
+    among: Partial<Pick<Cluster, 'gates' | 'rollouts' | 'applier' | 'source'>>,
+  ): Promise<Cluster> {
+    const cluster = Object.assign(new Cluster(object), among);
+    await cluster.settle();
+    return cluster;
+  }
+
   private get call(): HookCall {
     const settings = { noCrossNamespaceRefs: this.noCrossNamespaceRefs };
     return fakeHookCall({ now: this.now, settings, objects: [...this.gates, ...(this.applier ? [this.applier] : [])] })

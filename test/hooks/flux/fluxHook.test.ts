@@ -46,12 +46,8 @@ describe('the Flux decorator', () => {
     const answer = await decorate(kustomization({ deployed: deployment('my-app', 1, '1.0.0') }));
     expect(answer).toEqual({
       attachments: [
-        objectOf('FluxBinding', {
-          metadata: {
-            name: 'kustomization-web',
-            namespace: 'shop',
-            labels: { 'my-app.rollout.kuberik.com/bound': '' },
-          },
+        objectOf('FluxBinding', 'shop/kustomization-web', {
+          metadata: { labels: { 'my-app.rollout.kuberik.com/bound': '' } },
           spec: {
             target: {
               apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
@@ -66,9 +62,7 @@ describe('the Flux decorator', () => {
               namespace: 'shop',
               name: 'shop',
             },
-            observed: {
-              deployed: [{ rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' }],
-            },
+            observed: { deployed: [{ rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' }] },
           },
         }),
       ],

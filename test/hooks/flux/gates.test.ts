@@ -23,9 +23,9 @@ describe('a bypass', () => {
   const annotations = { 'gate.fluxcd.io/gates': 'freeze', 'gate.fluxcd.io/bypass-reason': 'INC-1' };
 
   it('does not outlive its freeze, where the Gate opens and closes with no write of the object between', async () => {
-    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }));
-    cluster.gates = [asked('close', '2026-03-04T09:00:00Z')];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }), {
+      gates: [asked('close', '2026-03-04T09:00:00Z')],
+    });
     cluster.mayBypass = ['admin shop/freeze'];
     const { metadata, spec } = cluster.object;
     const given = { ...metadata, annotations: { ...metadata.annotations, ...annotations } };
@@ -43,9 +43,10 @@ describe('a named Gate', () => {
   it('of the same namespace: the binding says who closed it and why; of another namespace that is not said', async () => {
     const current = { action: 'close', at: '2026-03-04T09:30:00Z', by: 'alice', reason: 'INC-42' };
     const byAlice = { 'gate.fluxcd.io/accepted-request': JSON.stringify({ current, handled: {} }) };
-    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,platform/freeze' } }));
-    cluster.gates = ['shop/freeze', 'platform/freeze'].map((name) => gate(name, { default: 'opened' }, byAlice));
-    await cluster.settle();
+    const cluster = await Cluster.settled(
+      kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,platform/freeze' } }),
+      { gates: ['shop/freeze', 'platform/freeze'].map((name) => gate(name, { default: 'opened' }, byAlice)) },
+    );
     expect(cluster.binding?.status?.gates).toMatchObject([
       { namespace: 'shop', message: 'Gate close requested, closed by alice: INC-42' },
       { namespace: 'platform', message: 'Gate close requested' },
@@ -53,9 +54,7 @@ describe('a named Gate', () => {
   });
 
   it('suspends and restores before it says so: in a freeze of many, what is said of one does not come before the hold of the next', async () => {
-    const cluster = new Cluster(kustomization({ annotations: named }));
-    cluster.gates = [closed];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: named }), { gates: [closed] });
     for (const [gate, approved] of [
       [opened, 'False'],
       [closed, 'True'],
@@ -94,9 +93,7 @@ describe('a named Gate', () => {
   });
 
   it('says Blocked on a source', async () => {
-    const cluster = new Cluster(ociRepository({ tag: 'x' }, { annotations: named }));
-    cluster.gates = [closed];
-    await cluster.settle();
+    const cluster = await Cluster.settled(ociRepository({ tag: 'x' }, { annotations: named }), { gates: [closed] });
     expect(condition(cluster.object, 'Blocked')).toMatchObject({
       status: 'True',
       message: "Reconciliation is blocked as gate 'shop/freeze' is closed.",
@@ -115,10 +112,10 @@ describe('a named Gate', () => {
 
   it('holds the managed field while closed, and lets it move in the write that resumes', async () => {
     const annotations = { ...named, 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
-    const cluster = new Cluster(kustomization({ annotations, substitute: { APP: '1.0.0' } }));
-    cluster.gates = [opened];
-    cluster.rollouts = [rollout('my-app', '1.0.0')];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations, substitute: { APP: '1.0.0' } }), {
+      gates: [opened],
+      rollouts: [rollout('my-app', '1.0.0')],
+    });
     cluster.gates = [closed];
     await cluster.settle();
     cluster.rollouts = [rollout('my-app', '1.1.0', '1.0.0')];
@@ -131,9 +128,9 @@ describe('a named Gate', () => {
   });
 
   it('lets a parent with wait: true pass a child that was created suspended', async () => {
-    const cluster = new Cluster(kustomization({ annotations: named, status: { observedGeneration: -1 } }));
-    cluster.gates = [closed];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: named, status: { observedGeneration: -1 } }), {
+      gates: [closed],
+    });
     expect(cluster.object.status?.observedGeneration).toBe(cluster.object.metadata.generation);
   });
 
@@ -145,23 +142,22 @@ describe('a named Gate', () => {
     { what: 'was ready for an older spec only', ready: 'True', readyAt: 2, observed: 3, after: 3 },
   ] as const)('a running object that $what', async ({ ready, readyAt, observed, after }) => {
     const condition = { type: 'Ready', status: ready, reason: 'x', message: '', lastTransitionTime: '' };
-    const cluster = new Cluster(
+    const cluster = await Cluster.settled(
       kustomization({
         annotations: named,
         status: { observedGeneration: observed, conditions: [{ ...condition, observedGeneration: readyAt }] },
       }),
+      { gates: [closed] },
     );
-    cluster.gates = [closed];
-    await cluster.settle();
     expect(cluster.object.metadata.generation).toBe(4);
     expect(cluster.object.status?.observedGeneration).toBe(after);
   });
 
   it('keeps foreign conditions, and takes its own away when no gate is required', async () => {
     const ready = { type: 'Ready', status: 'True', reason: 'x', message: '', lastTransitionTime: '' };
-    const cluster = new Cluster(kustomization({ annotations: named, status: { conditions: [ready] } }));
-    cluster.gates = [opened];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: named, status: { conditions: [ready] } }), {
+      gates: [opened],
+    });
     expect(cluster.object.status?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Approved']);
     const { metadata } = cluster.object;
     expect(await cluster.write({ ...cluster.object, metadata: { ...metadata, annotations: {} } })).toBe(true);
@@ -205,12 +201,10 @@ describe('an object that a Kustomization applies', () => {
   };
 
   async function opening(applier: FluxObject | null = apps) {
-    const cluster = new Cluster(
+    const cluster = await Cluster.settled(
       kustomization({ annotations: named, labels, managedFields: [{ ...owner('Apply', 'spec.path'), manager: 'kc' }] }),
+      { applier: applier ?? undefined, gates: [closed] },
     );
-    cluster.applier = applier ?? undefined;
-    cluster.gates = [closed];
-    await cluster.settle();
     cluster.gates = [opened];
     cluster.now += 60_000;
     await cluster.bind();
@@ -308,17 +302,18 @@ describe('an object that a Kustomization applies', () => {
   });
 
   it('waits for its owner also where the Gate itself is gone', async () => {
-    const cluster = new Cluster(kustomization({ annotations: { note: '' }, labels }));
-    cluster.applier = tried('False', 'BuildFailed');
-    cluster.gates = [gate('ops/all', { selects: { namespaceSelector: {} } })];
-    await cluster.settle();
+    const applier = tried('False', 'BuildFailed');
+    const cluster = await Cluster.settled(kustomization({ annotations: { note: '' }, labels }), {
+      applier,
+      gates: [gate('ops/all', { selects: { namespaceSelector: {} } })],
+    });
     cluster.gates = [];
     await cluster.settle();
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(cluster.binding?.metadata.labels).toEqual({ [RESUME_LABEL]: 'flux-system.apps' });
     cluster.applier = {
-      ...cluster.applier,
-      metadata: { ...cluster.applier.metadata, deletionTimestamp: '2026-03-04T10:02:00Z' },
+      ...applier,
+      metadata: { ...applier.metadata, deletionTimestamp: '2026-03-04T10:02:00Z' },
     };
     await cluster.bind();
     await cluster.settle();

@@ -40,94 +40,71 @@ interface Row {
   again?: number;
 }
 
+const when = (
+  says: string,
+  object: FluxObject,
+  sent: Row['sent'] = [],
+  writes?: Row['writes'],
+  rest: Pick<Row, 'live' | 'again'> = {},
+): Row => ({ says, object, sent, ...(writes && { writes }), ...rest });
+const SHUT = { [STATE]: 'closed: shop/freeze' };
+const OPEN = { [STATE]: 'open' };
+
 const rows: Row[] = [
-  {
-    says: 'a Gate that it names has closed',
-    object: named,
-    sent: [closed],
-    writes: { [STATE]: 'closed: shop/freeze' },
-  },
-  { says: 'it is held already', object: inState('closed: shop/freeze'), sent: [closed] },
-  { says: 'its Gate is open', object: inState('open'), sent: [opened] },
-  { says: 'its Gate is open, and it does not say so yet', object: named, sent: [opened], writes: { [STATE]: 'open' } },
-  {
-    says: 'its Gate has opened again',
-    object: inState('closed: shop/freeze'),
-    sent: [opened],
-    writes: { [STATE]: 'open' },
-  },
-  {
-    says: 'its Gate opens while it runs behind it',
-    object: inState('passing: shop/freeze'),
-    sent: [opened],
-    writes: { [STATE]: 'open' },
-  },
-  {
-    says: 'it waits for its applier: only the other decorator knows for how long',
-    object: applied('opening: 2026-03-04T09:59:00.000Z'),
-    sent: [opened],
-  },
-  {
-    says: 'it waits, and nothing applies it any more',
-    object: inState('opening: 2026-03-04T09:59:00.000Z'),
-    sent: [opened],
-    writes: { [STATE]: 'open' },
-  },
-  {
-    says: 'it requires no Gate any more, and is suspended still',
-    object: kustomization({ annotations: { [STATE]: 'closed: shop/freeze', 'gate.fluxcd.io/suspended': 'unset' } }),
-    writes: { [STATE]: 'open' },
-  },
-  {
-    says: 'it requires no Gate any more: no trace is left',
-    object: kustomization({ annotations: { [STATE]: 'open' } }),
-    writes: { [STATE]: null },
-  },
-  {
-    says: 'its Gate closes while it waits for its applier',
-    object: inState('opening: 2026-03-04T09:59:00.000Z'),
-    sent: [closed],
-    writes: { [STATE]: 'closed: shop/freeze' },
-  },
-  {
-    says: 'a Gate begins to select it',
-    object: kustomization({ annotations: {} }),
-    sent: [everywhere, namespace],
-    writes: { [SELECTED_BY]: 'ops/all', [STATE]: 'closed: ops/all' },
-  },
-  {
-    says: 'the Gate that selected it is gone',
-    object: kustomization({ annotations: { [SELECTED_BY]: 'ops/all' } }),
-    writes: { [SELECTED_BY]: null },
-  },
-  { says: 'no Gate concerns it', object: kustomization({ annotations: {} }) },
-  {
-    says: 'a Gate that it has come to name is sent by no rule yet, and closed: it is read, and soon again',
-    object: named,
-    live: [closed],
-    writes: { [STATE]: 'closed: shop/freeze' },
-  },
-  { says: 'the same, and open', object: inState('open'), live: [opened], again: 2 },
-  { says: 'a Gate that does not exist counts as closed', object: named, writes: { [STATE]: 'closed: shop/freeze' } },
-  { says: 'and is looked for each minute', object: inState('closed: shop/freeze'), again: 60 },
-  {
-    says: 'what names no Gate counts as closed',
-    object: kustomization({ annotations: { [GATES]: 'a/b/c' } }),
-    writes: { [STATE]: 'closed: (invalid)' },
-  },
-  { says: 'a bypass of this closing', object: inState('bypassed: shop/freeze'), sent: [closed] },
-  {
-    says: 'it passes for one deployment: only the webhook knows for how long',
-    object: inState('passing: shop/freeze'),
-    sent: [closed],
-    writes: { [STATE]: 'closed: shop/freeze' },
-    again: 60,
-  },
-  {
-    says: 'it is being deleted',
-    object: { ...named, metadata: { ...named.metadata, deletionTimestamp: '2026-03-04T09:00:00Z' } },
-    sent: [closed],
-  },
+  when('a Gate that it names has closed', named, [closed], SHUT),
+  when('it is held already', inState('closed: shop/freeze'), [closed]),
+  when('its Gate is open', inState('open'), [opened]),
+  when('its Gate is open, and it does not say so yet', named, [opened], OPEN),
+  when('its Gate has opened again', inState('closed: shop/freeze'), [opened], OPEN),
+  when('its Gate opens while it runs behind it', inState('passing: shop/freeze'), [opened], OPEN),
+  when(
+    'it waits for its applier: only the other decorator knows for how long',
+    applied('opening: 2026-03-04T09:59:00.000Z'),
+    [opened],
+  ),
+  when('it waits, and nothing applies it any more', inState('opening: 2026-03-04T09:59:00.000Z'), [opened], OPEN),
+  when(
+    'it requires no Gate any more, and is suspended still',
+    kustomization({ annotations: { [STATE]: 'closed: shop/freeze', 'gate.fluxcd.io/suspended': 'unset' } }),
+    [],
+    OPEN,
+  ),
+  when('it requires no Gate any more: no trace is left', kustomization({ annotations: OPEN }), [], { [STATE]: null }),
+  when('its Gate closes while it waits for its applier', inState('opening: 2026-03-04T09:59:00.000Z'), [closed], SHUT),
+  when('a Gate begins to select it', kustomization({ annotations: {} }), [everywhere, namespace], {
+    [SELECTED_BY]: 'ops/all',
+    [STATE]: 'closed: ops/all',
+  }),
+  when('the Gate that selected it is gone', kustomization({ annotations: { [SELECTED_BY]: 'ops/all' } }), [], {
+    [SELECTED_BY]: null,
+  }),
+  when('no Gate concerns it', kustomization({ annotations: {} })),
+  when(
+    'a Gate that it has come to name is sent by no rule yet, and closed: it is read, and soon again',
+    named,
+    [],
+    SHUT,
+    { live: [closed] },
+  ),
+  when('the same, and open', inState('open'), [], undefined, { live: [opened], again: 2 }),
+  when('a Gate that does not exist counts as closed', named, [], SHUT),
+  when('and is looked for each minute', inState('closed: shop/freeze'), [], undefined, { again: 60 }),
+  when('what names no Gate counts as closed', kustomization({ annotations: { [GATES]: 'a/b/c' } }), [], {
+    [STATE]: 'closed: (invalid)',
+  }),
+  when('a bypass of this closing', inState('bypassed: shop/freeze'), [closed]),
+  when(
+    'it passes for one deployment: only the webhook knows for how long',
+    inState('passing: shop/freeze'),
+    [closed],
+    SHUT,
+    { again: 60 },
+  ),
+  when(
+    'it is being deleted',
+    { ...named, metadata: { ...named.metadata, deletionTimestamp: '2026-03-04T09:00:00Z' } },
+    [closed],
+  ),
 ];
 
 describe('the decorator that suspends and resumes', () => {

@@ -25,9 +25,9 @@ const rename = (cluster: Cluster, gates: string, spec = {}) => {
 
 describe('Gates beyond the limit lift no freeze', () => {
   it('200 open Gates beside a closed one that select the same object', async () => {
-    const cluster = new Cluster(kustomization({ annotations: {} }));
-    cluster.gates = [gate('w2/freeze', everywhere), ...openGates(200)];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: {} }), {
+      gates: [gate('w2/freeze', everywhere), ...openGates(200)],
+    });
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(await edit(cluster, './evil')).toBe(false);
     expect(cluster.answer?.message).toMatch(LIMIT);
@@ -42,9 +42,9 @@ describe('Gates beyond the limit lift no freeze', () => {
   });
 
   it('they come while the object is held already', async () => {
-    const cluster = new Cluster(kustomization({ annotations: {} }));
-    cluster.gates = [gate('w2/freeze', everywhere)];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: {} }), {
+      gates: [gate('w2/freeze', everywhere)],
+    });
     cluster.gates.push(...openGates(200));
     expect(await edit(cluster, './evil')).toBe(false);
     await cluster.settle();
@@ -53,9 +53,9 @@ describe('Gates beyond the limit lift no freeze', () => {
   });
 
   it('a bypass counts for the write that makes it, and not for the next freeze', async () => {
-    const cluster = new Cluster(kustomization({ annotations: {} }));
-    cluster.gates = [gate('w2/freeze', everywhere), ...openGates(200)];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: {} }), {
+      gates: [gate('w2/freeze', everywhere), ...openGates(200)],
+    });
     cluster.mayBypass = ['admin /(too-many)'];
     const { metadata, spec } = cluster.object;
     const annotations = { ...metadata.annotations, 'gate.fluxcd.io/bypass-reason': 'INC-1' };
@@ -67,9 +67,9 @@ describe('Gates beyond the limit lift no freeze', () => {
   });
 
   it('nobody writes a mark in its place that names open ones alone', async () => {
-    const cluster = new Cluster(kustomization({ annotations: {} }));
-    cluster.gates = [gate('w2/freeze', everywhere), ...openGates(200)];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: {} }), {
+      gates: [gate('w2/freeze', everywhere), ...openGates(200)],
+    });
     const { metadata } = cluster.object;
     const annotations = { ...metadata.annotations, 'gate.fluxcd.io/selected-by': 'aaa/open-1' };
     await cluster.write({ ...cluster.object, metadata: { ...metadata, annotations } });
@@ -78,9 +78,7 @@ describe('Gates beyond the limit lift no freeze', () => {
   });
 
   it('closed or open, the object is held; and free again when they are fewer', async () => {
-    const cluster = new Cluster(kustomization({ annotations: {} }));
-    cluster.gates = openGates(201);
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: {} }), { gates: openGates(201) });
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(await edit(cluster, './x')).toBe(false);
     cluster.gates = openGates(200);
@@ -103,9 +101,9 @@ describe('Gates beyond the limit lift no freeze', () => {
 
 describe('an object beyond the limit is mended', () => {
   it('by naming fewer Gates, whatever their number was', async () => {
-    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': names(300) } }));
-    cluster.gates = [gate('shop/mine', { default: 'opened' })];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: { 'gate.fluxcd.io/gates': names(300) } }), {
+      gates: [gate('shop/mine', { default: 'opened' })],
+    });
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(cluster.binding?.spec?.problems).toEqual([expect.stringMatching(LIMIT)]);
     expect(await edit(cluster, './x')).toBe(false);
@@ -116,9 +114,9 @@ describe('an object beyond the limit is mended', () => {
   });
 
   it('but not by leaving a closed one', async () => {
-    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,open-1' } }));
-    cluster.gates = [gate('shop/freeze'), gate('shop/open-1', { default: 'opened' }), ...openGates(199)];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,open-1' } }), {
+      gates: [gate('shop/freeze'), gate('shop/open-1', { default: 'opened' }), ...openGates(199)],
+    });
     expect(cluster.object.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/state': 'closed: (too-many)' });
     expect(await rename(cluster, 'open-1')).toBe(false);
     expect(await rename(cluster, 'freeze', { path: './evil' })).toBe(false);
@@ -130,9 +128,9 @@ describe('an object beyond the limit is mended', () => {
 
 describe('where references to other namespaces are forbidden', () => {
   it('a new one is refused, and one that was there holds the object until it is taken away', async () => {
-    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'ops/open' } }));
-    cluster.gates = [gate('ops/open', { default: 'opened' }), gate('shop/mine', { default: 'opened' })];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'ops/open' } }), {
+      gates: [gate('ops/open', { default: 'opened' }), gate('shop/mine', { default: 'opened' })],
+    });
     expect(cluster.object.spec?.suspend).toBeUndefined();
     cluster.noCrossNamespaceRefs = true;
     expect(await rename(cluster, 'ops/open,ops/other')).toBe(false);

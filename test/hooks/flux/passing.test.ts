@@ -37,10 +37,10 @@ const atOld = {
 
 /** Held by shop/freeze at my-app 1.0.0 and web 5.0.0; `web` has moved on to 6.0.0, which nobody has let past. */
 async function frozen(object = kustomization(atOld)): Promise<Cluster> {
-  const cluster = new Cluster(object);
-  cluster.gates = [gate('shop/freeze')];
-  cluster.rollouts = [rollout('my-app', '1.0.0'), rollout('web', '5.0.0')];
-  await cluster.settle();
+  const cluster = await Cluster.settled(object, {
+    gates: [gate('shop/freeze')],
+    rollouts: [rollout('my-app', '1.0.0'), rollout('web', '5.0.0')],
+  });
   expect(cluster.object.spec?.suspend).toBe(true);
   cluster.rollouts = [hotfix(), rollout('web', '6.0.0', '5.0.0')];
   return cluster;

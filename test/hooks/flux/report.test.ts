@@ -46,60 +46,49 @@ interface Row {
   tells?: boolean;
 }
 
+const when = (says: string, object: FluxObject, rest: Omit<Row, 'says' | 'object'>): Row => ({ says, object, ...rest });
+const asksFor = (id: number, version: string) => ({ [DEPLOYED]: deployment('my-app', id, version) });
+
 const rows: Row[] = [
-  {
-    says: 'a Rollout that it is sent has deployed something, and the binding does not say so yet',
-    object: kustomization(at1),
+  when('a Rollout that it is sent has deployed something, and the binding does not say so yet', kustomization(at1), {
     sent: [twoDeployed],
     binding: atOne,
-    asks: { [DEPLOYED]: deployment('my-app', 2, '1.1.0') },
-  },
-  {
-    says: 'the first deployment, before there is a binding',
-    object: kustomization({ substitute: null }),
+    asks: asksFor(2, '1.1.0'),
+  }),
+  when('the first deployment, before there is a binding', kustomization({ substitute: null }), {
     sent: [rollout('my-app', '1.0.0')],
-    asks: { [DEPLOYED]: deployment('my-app', 1, '1.0.0') },
-  },
-  {
-    says: 'the tag of an OCIRepository',
-    object: ociRepository({ tag: '1.0.0' }, { deployed: deployment('my-app', 1, '1.0.0') }),
+    asks: asksFor(1, '1.0.0'),
+  }),
+  when('the tag of an OCIRepository', ociRepository({ tag: '1.0.0' }, { deployed: deployment('my-app', 1, '1.0.0') }), {
     sent: [twoDeployed],
-    asks: { [DEPLOYED]: deployment('my-app', 2, '1.1.0') },
-  },
-  {
-    says: 'a Gate has closed, and the binding says that it is open: the other decorator suspends',
-    object: kustomization({ annotations: named }),
-    gates: [closed],
-    binding: says(true),
-  },
-  {
-    says: 'a deployment behind a Gate that has closed',
-    object: kustomization({ ...at1, annotations: { ...managed, ...named } }),
+    asks: asksFor(2, '1.1.0'),
+  }),
+  when(
+    'a Gate has closed, and the binding says that it is open: the other decorator suspends',
+    kustomization({ annotations: named }),
+    { gates: [closed], binding: says(true) },
+  ),
+  when('a deployment behind a Gate that has closed', kustomization({ ...at1, annotations: { ...managed, ...named } }), {
     sent: [twoDeployed],
     gates: [closed],
     binding: { ...atOne, ...says(true) },
-  },
-  {
-    says: 'a Rollout that it is not sent: the binding speaks',
-    object: kustomization(at1),
+  }),
+  when('a Rollout that it is not sent: the binding speaks', kustomization(at1), {
     binding: { ...atOne, deployed: deployment('my-app', 2, '1.1.0') },
-    asks: { [DEPLOYED]: deployment('my-app', 2, '1.1.0') },
+    asks: asksFor(2, '1.1.0'),
     tells: false,
-  },
-  {
-    says: 'one of two Gates that does not exist: the binding relates both, and learns of it first',
-    object: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,weekend' } }),
-    gates: [opened],
-    tells: false,
-  },
-  {
-    says: 'a version that arrives with its source follows the source, which only the binding relates',
-    object: kustomization({ ...at1, spec: { sourceRef: { kind: 'OCIRepository', name: 'web' } } }),
-    sent: [twoDeployed],
-    binding: atOne,
-    tells: false,
-  },
-  { says: 'a HelmRelease has no field to bring up to date', object: helmRelease(), sent: [twoDeployed], tells: false },
+  }),
+  when(
+    'one of two Gates that does not exist: the binding relates both, and learns of it first',
+    kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,weekend' } }),
+    { gates: [opened], tells: false },
+  ),
+  when(
+    'a version that arrives with its source follows the source, which only the binding relates',
+    kustomization({ ...at1, spec: { sourceRef: { kind: 'OCIRepository', name: 'web' } } }),
+    { sent: [twoDeployed], binding: atOne, tells: false },
+  ),
+  when('a HelmRelease has no field to bring up to date', helmRelease(), { sent: [twoDeployed], tells: false }),
 ];
 
 describe('the Flux decorator is sent what the annotations name', () => {
@@ -176,9 +165,7 @@ describe('the condition of an object that a Gate holds', () => {
     { closedAt: '2026-03-04T09:59:58Z', says: false, again: 3.5 },
     { closedAt: '2026-03-04T09:59:55Z', says: true, again: 1 },
   ])('closed at $closedAt, and held: says so $says, so that a freeze first suspends them all', async (row) => {
-    const cluster = new Cluster(kustomization({ annotations: named }));
-    cluster.gates = [closed];
-    await cluster.settle();
+    const cluster = await Cluster.settled(kustomization({ annotations: named }), { gates: [closed] });
     const conditions = [
       { type: 'Opened', status: 'False', reason: 'x', message: '', lastTransitionTime: row.closedAt },
     ];

@@ -17,10 +17,7 @@ import {
 import { Cluster } from './cluster.ts';
 
 const SYNC = { username: 'system:serviceaccount:flux-system:kustomize-controller' };
-const GATED = {
-  'rollout.kuberik.com/substitute.APP.from': 'my-app',
-  'gate.fluxcd.io/gates': 'freeze',
-};
+const GATED = { 'rollout.kuberik.com/substitute.APP.from': 'my-app', 'gate.fluxcd.io/gates': 'freeze' };
 
 function writingBack(...tags: string[]): Rollout {
   const base = rollout('my-app', ...tags);
@@ -146,9 +143,9 @@ describe('an object whose field Git sets', () => {
   });
 
   it('may be edited, and keeps a digest beside its tag', async () => {
-    const cluster = new Cluster(ociRepository({ tag: '1.0.0', digest: 'sha256:1' }));
-    cluster.rollouts = [writingBack('1.1.0', '1.0.0')];
-    await cluster.settle();
+    const cluster = await Cluster.settled(ociRepository({ tag: '1.0.0', digest: 'sha256:1' }), {
+      rollouts: [writingBack('1.1.0', '1.0.0')],
+    });
     expect(cluster.object.spec?.ref).toEqual({ tag: '1.0.0', digest: 'sha256:1' });
     const ref = { tag: '1.1.0', semver: '*' };
     expect(await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, ref } })).toBe(true);

@@ -6,7 +6,7 @@ import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
 import { decorating } from '../../support/metacontroller.ts';
-import { objectOf } from '../../support/objects.ts';
+import { kubeObject, objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-01-02T12:00:00Z');
 export const at = (time: string) => `2026-01-02T${time}Z`;
@@ -70,8 +70,8 @@ export async function settle(object: HealthCheck, reader: ClusterReader, rollout
 
 /** Never reconciled, as the API server makes it, unless a status is given. */
 export function kustomization(status: object = {}, fields: object = {}): KubeObject {
-  return objectOf('Kustomization', {
-    metadata: { name: 'test-kustomization', namespace: 'demo', generation: 1 },
+  return objectOf('Kustomization', 'demo/test-kustomization', {
+    metadata: { generation: 1 },
     spec: { sourceRef: { kind: 'GitRepository', name: 'absent' } },
     status: { observedGeneration: -1, ...status },
     ...fields,
@@ -82,13 +82,11 @@ export const READY = { observedGeneration: 1, conditions: [{ type: 'Ready', stat
 export const INVENTORY = { inventory: { entries: [{ id: 'demo_test-deployment_apps_Deployment', v: 'v1' }] } };
 
 export function deployment(conditions: object[], counters: object = {}): KubeObject {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'test-deployment', namespace: 'demo', generation: 1 },
+  return kubeObject('apps/v1', 'Deployment', 'demo/test-deployment', {
+    metadata: { generation: 1 },
     spec: { replicas: 1 },
     status: { observedGeneration: 1, ...counters, conditions },
-  };
+  });
 }
 export const one = { replicas: 1, updatedReplicas: 1, availableReplicas: 1, readyReplicas: 1 };
 export const GOOD = deployment([{ type: 'Available', status: 'True' }], one);

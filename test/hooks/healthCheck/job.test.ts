@@ -6,7 +6,7 @@ import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
 import { at, COMPLETE, check, FAILED, HEAD, job, jobSpec, ms, nameOf, rollout } from '../../core/health/job/fixture.ts';
 import { decorating, mapOf } from '../../support/metacontroller.ts';
-import { objectOf } from '../../support/objects.ts';
+import { kubeObject, objectOf } from '../../support/objects.ts';
 
 type Job = KubeObject<any, any>;
 
@@ -36,208 +36,176 @@ async function sync(of: HealthCheck, { rollouts = [rollout()], jobs = [], object
 const NAME = nameOf();
 const run = { namespace: 'team-a', name: NAME };
 const LOGS = `\nTo read its logs:\n  kubectl logs -n team-a job/${NAME}`;
-const binding = objectOf('FluxBinding', {
-  metadata: { name: 'kustomization-web', namespace: 'team-a', labels: { 'web.rollout.kuberik.com/bound': '' } },
+const binding = objectOf('FluxBinding', 'team-a/kustomization-web', {
+  metadata: { labels: { 'web.rollout.kuberik.com/bound': '' } },
   spec: { target: { apiVersion: '', kind: 'Kustomization', name: 'web', uid: '' }, pins: [{ rollout: 'web' }] },
 }) as unknown as KubeObject<any, any>;
 const { appliedTime: _, ...unapplied } = HEAD;
 const baked = { ...HEAD, bakeStatus: 'Succeeded' };
-const crashed: KubeObject<any, any> = {
-  apiVersion: 'v1',
-  kind: 'Pod',
+const crashed: KubeObject<any, any> = kubeObject('v1', 'Pod', 'team-a/smoke-pod', {
   metadata: {
-    name: 'smoke-pod',
-    namespace: 'team-a',
     labels: { 'batch.kubernetes.io/job-name': NAME },
     ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: NAME, uid: `uid-of-${NAME}` }],
   },
   status: { containerStatuses: [{ name: 'curl', state: { terminated: { exitCode: 22, reason: 'Error' } } }] },
-};
+});
 const foreign = { ...crashed, metadata: { ...crashed.metadata, ownerReferences: [] } };
 
-interface Row {
-  name: string;
-  of?: HealthCheck;
-  world?: World;
+interface Expected {
   /** Pending where nothing else is said. */
   status?: string;
-  message: string | RegExp;
   /** The Job of the deployment alone where nothing else is said. */
   jobs?: string[];
   /** Whether the status names that Job; it does where nothing is said. */
   about?: boolean;
 }
+type Row = [name: string, message: string | RegExp, given?: World & { of?: HealthCheck }, expected?: Expected];
+
+const about = (what: string) => `Job 'team-a/${NAME}' ${what}`;
+const ranSo = (status: string, time = '11:05:00') =>
+  check({ status, message: 'of before', lastChangeTime: at(time), job: run });
+const RUNS = job(NAME, { active: 1 });
+const DONE = job(NAME, COMPLETE);
+const HEALTHY = { status: 'Healthy' };
+const UNHEALTHY = { status: 'Unhealthy' };
+const NO_JOB = { jobs: [] };
+const ANOTHER = { about: false };
+const CREATED = /^Job 'team-a\/smoke-web-7-[0-9a-f]+' is being created for version 1\.1\.0\. If it does not appear/;
+const BROKEN = 'has failed for version 1.1.0: BackoffLimitExceeded: Job has reached the specified backoff limit';
+const POD = 'Pod smoke-pod: container curl: exit code 22';
+const WAITS = `waits until version 1.1.0 is applied, and then runs Job 'team-a/${NAME}'`;
+const NOT_SELECTED = 'no Rollout of this namespace selects this HealthCheck: no Job is run';
+const OTHERS =
+  "2 Rollouts select this HealthCheck ('other', 'web'), but its Job belongs to one: create a HealthCheck for each";
+const SUSPENDED =
+  'spec.job.template.spec.suspend must not be set: a suspended Job never ends. No Job is run until it is corrected';
+const ENDED = 'the deployment of version 1.1.0 has ended without a finished Job: the next deployment runs one';
+const changed = check(
+  { status: 'Healthy', message: 'completed', lastChangeTime: at('11:05:00'), job: run },
+  { spec: jobSpec({ backoffLimit: 3 }) },
+);
+const older = job('smoke-web-6', COMPLETE, { creationTimestamp: at('10:00:00') });
+const later = rollout({ ...unapplied, id: 8 });
 
 const ROWS: Row[] = [
-  {
-    name: 'the version is applied: its Job is made',
-    message: /^Job 'team-a\/smoke-web-7-[0-9a-f]+' is being created for version 1\.1\.0\. If it does not appear/,
-  },
-  {
-    name: 'the Job runs',
-    world: { jobs: [job(NAME, { active: 1 })] },
-    message: `Job 'team-a/${NAME}' runs for version 1.1.0${LOGS}`,
-  },
-  {
-    name: 'a Pod of it has failed',
-    world: { jobs: [job(NAME, { active: 1, failed: 2 })], objects: [crashed] },
-    message: `Job 'team-a/${NAME}' runs for version 1.1.0, and has failed 2 times; Pod smoke-pod: container curl: exit code 22${LOGS}`,
-  },
-  {
-    name: 'the Job has completed',
-    world: { jobs: [job(NAME, COMPLETE)] },
-    status: 'Healthy',
-    message: `Job 'team-a/${NAME}' has completed for version 1.1.0${LOGS}`,
-  },
-  {
-    name: 'the Job has failed',
-    world: { jobs: [job(NAME, FAILED)], objects: [crashed] },
-    status: 'Unhealthy',
-    message: `Job 'team-a/${NAME}' has failed for version 1.1.0: BackoffLimitExceeded: Job has reached the specified backoff limit; Pod smoke-pod: container curl: exit code 22${LOGS}`,
-  },
-  {
-    name: 'its Pods may not be read',
-    world: { jobs: [job(NAME, FAILED)], objects: [crashed], fails: 'pods' },
-    status: 'Unhealthy',
-    message: `Job 'team-a/${NAME}' has failed for version 1.1.0: BackoffLimitExceeded: Job has reached the specified backoff limit${LOGS}`,
-  },
-  {
-    name: 'a Pod that has only its label says nothing',
-    world: { jobs: [job(NAME, { active: 1 })], objects: [foreign] },
-    message: `Job 'team-a/${NAME}' runs for version 1.1.0${LOGS}`,
-  },
-  {
-    name: 'the version is not applied: objects are bound',
-    world: { rollouts: [rollout(unapplied)], objects: [binding] },
-    message: `waits until version 1.1.0 is applied, and then runs Job 'team-a/${NAME}'`,
-    jobs: [],
-  },
-  {
-    name: 'nothing is bound, a moment after the deployment',
-    world: { rollouts: [rollout(unapplied)], now: ms('11:00:09') },
-    message: /^waits until version/,
-    jobs: [],
-  },
-  {
-    name: 'nothing is bound',
-    world: { rollouts: [rollout(unapplied)], now: ms('11:00:10') },
-    message: /is being created/,
-  },
-  {
-    name: 'the Job was deleted while it ran',
-    of: check({ status: 'Pending', message: 'runs', lastChangeTime: at('11:02:00'), job: run }),
-    message: /is being created/,
-  },
-  {
-    name: 'the Job is being deleted',
-    world: { jobs: [job(NAME, COMPLETE, { deletionTimestamp: at('11:59:00') })] },
-    message: `Job 'team-a/${NAME}' is being deleted, and is run again after that`,
-    jobs: [],
-  },
-  {
-    name: 'the Job was deleted after it had completed: it has been run',
-    of: check({ status: 'Healthy', message: 'completed', lastChangeTime: at('11:05:00'), job: run }),
-    status: 'Healthy',
-    message: 'completed',
-    jobs: [],
-  },
-  {
-    name: 'a failed Job was deleted while the version bakes on: it is run again',
-    of: check({ status: 'Unhealthy', message: 'failed', lastChangeTime: at('11:05:00'), job: run }),
-    message: /is being created/,
-  },
-  {
-    name: 'a failed Job was deleted after the bake: what it has shown stays',
-    of: check({ status: 'Unhealthy', message: 'failed', lastChangeTime: at('11:05:00'), job: run }),
-    world: { rollouts: [rollout({ ...HEAD, bakeStatus: 'Failed' })] },
-    status: 'Unhealthy',
-    message: 'failed',
-    jobs: [],
-  },
-  {
-    name: 'the template was changed after the bake: nothing is run',
-    of: check(
-      { status: 'Healthy', message: 'completed', lastChangeTime: at('11:05:00'), job: run },
-      { spec: jobSpec({ backoffLimit: 3 }) },
-    ),
-    world: { rollouts: [rollout(baked)], jobs: [job(NAME, COMPLETE)] },
-    message: 'the deployment of version 1.1.0 has ended without a finished Job: the next deployment runs one',
-    about: false,
-  },
-  {
-    name: 'the Job ends after the bake',
-    world: { rollouts: [rollout(baked)], jobs: [job(NAME, COMPLETE)] },
-    status: 'Healthy',
-    message: /has completed/,
-  },
-  {
-    name: 'a later deployment: the Job that runs for the one before is stopped',
-    of: check({ status: 'Pending', message: 'runs', lastChangeTime: at('11:02:00'), job: run }),
-    world: { rollouts: [rollout({ ...unapplied, id: 8 })], jobs: [job(NAME, { active: 1 })], objects: [binding] },
-    message: /^waits until version 1\.1\.0 is applied/,
-    jobs: [],
-    about: false,
-  },
-  {
-    name: 'a later deployment: of Jobs that have ended the last is kept, with its logs',
-    of: check({ status: 'Unhealthy', lastErrorTime: at('11:05:00'), lastChangeTime: at('11:05:00'), job: run }),
-    world: {
-      rollouts: [rollout({ ...unapplied, id: 8 })],
-      jobs: [job('smoke-web-6', COMPLETE, { creationTimestamp: at('10:00:00') }), job(NAME, FAILED)],
-      objects: [binding],
-    },
-    message: /^waits until version 1\.1\.0 is applied/,
-    about: false,
-  },
-  {
-    name: 'nothing is deployed yet',
-    world: { rollouts: [rollout(null as never)] },
-    message: "Rollout 'web' has deployed nothing yet: the Job is run then",
-    jobs: [],
-    about: false,
-  },
-  {
-    name: 'no Rollout selects it',
-    world: { rollouts: [{ ...rollout(), spec: { releasesImagePolicy: {} } } as Rollout], jobs: [job(NAME, COMPLETE)] },
-    message: 'no Rollout of this namespace selects this HealthCheck: no Job is run',
-    about: false,
-  },
-  {
-    name: 'two Rollouts select it: whichever Job has completed',
-    world: { rollouts: [rollout(), rollout(HEAD, 'other')], jobs: [job(NAME, COMPLETE)] },
-    message:
-      "2 Rollouts select this HealthCheck ('other', 'web'), but its Job belongs to one: create a HealthCheck for each",
-    about: false,
-  },
-  {
-    name: 'the Rollout of another namespace that selects it runs nothing',
-    world: { rollouts: [{ ...rollout(), metadata: { name: 'web', namespace: 'team-b', uid: 'u' } }] },
-    message: 'no Rollout of this namespace selects this HealthCheck: no Job is run',
-    jobs: [],
-    about: false,
-  },
-  {
-    name: 'a template that Kubernetes would not take',
-    of: check(undefined, { spec: jobSpec({ suspend: true }) }),
-    status: 'Unhealthy',
-    message:
-      'spec.job.template.spec.suspend must not be set: a suspended Job never ends. No Job is run until it is corrected',
-    jobs: [],
-    about: false,
-  },
-  {
-    name: 'the component is missing',
-    world: { jobs: null },
-    status: 'Unhealthy',
-    message: 'no Job is run: the component health-jobs is not installed, see docs/install.md',
-    jobs: [],
-    about: false,
-  },
+  ['the version is applied: its Job is made', CREATED],
+  ['the Job runs', about(`runs for version 1.1.0${LOGS}`), { jobs: [RUNS] }],
+  [
+    'a Pod of it has failed',
+    about(`runs for version 1.1.0, and has failed 2 times; ${POD}${LOGS}`),
+    { jobs: [job(NAME, { active: 1, failed: 2 })], objects: [crashed] },
+  ],
+  ['the Job has completed', about(`has completed for version 1.1.0${LOGS}`), { jobs: [DONE] }, HEALTHY],
+  [
+    'the Job has failed',
+    about(`${BROKEN}; ${POD}${LOGS}`),
+    { jobs: [job(NAME, FAILED)], objects: [crashed] },
+    UNHEALTHY,
+  ],
+  [
+    'its Pods may not be read',
+    about(`${BROKEN}${LOGS}`),
+    { jobs: [job(NAME, FAILED)], objects: [crashed], fails: 'pods' },
+    UNHEALTHY,
+  ],
+  [
+    'a Pod that has only its label says nothing',
+    about(`runs for version 1.1.0${LOGS}`),
+    { jobs: [RUNS], objects: [foreign] },
+  ],
+  [
+    'the version is not applied: objects are bound',
+    WAITS,
+    { rollouts: [rollout(unapplied)], objects: [binding] },
+    NO_JOB,
+  ],
+  [
+    'nothing is bound, a moment after the deployment',
+    WAITS,
+    { rollouts: [rollout(unapplied)], now: ms('11:00:09') },
+    NO_JOB,
+  ],
+  ['nothing is bound', CREATED, { rollouts: [rollout(unapplied)], now: ms('11:00:10') }],
+  ['the Job was deleted while it ran', CREATED, { of: ranSo('Pending', '11:02:00') }],
+  [
+    'the Job is being deleted',
+    about('is being deleted, and is run again after that'),
+    { jobs: [job(NAME, COMPLETE, { deletionTimestamp: at('11:59:00') })] },
+    NO_JOB,
+  ],
+  [
+    'the Job was deleted after it had completed: it has been run',
+    'of before',
+    { of: ranSo('Healthy') },
+    { ...HEALTHY, ...NO_JOB },
+  ],
+  ['a failed Job was deleted while the version bakes on: it is run again', CREATED, { of: ranSo('Unhealthy') }],
+  [
+    'a failed Job was deleted after the bake: what it has shown stays',
+    'of before',
+    { of: ranSo('Unhealthy'), rollouts: [rollout({ ...HEAD, bakeStatus: 'Failed' })] },
+    { ...UNHEALTHY, ...NO_JOB },
+  ],
+  [
+    'the template was changed after the bake: nothing is run',
+    ENDED,
+    { of: changed, rollouts: [rollout(baked)], jobs: [DONE] },
+    ANOTHER,
+  ],
+  ['the Job ends after the bake', /has completed/, { rollouts: [rollout(baked)], jobs: [DONE] }, HEALTHY],
+  [
+    'a later deployment: the Job that runs for the one before is stopped',
+    /^waits until version 1\.1\.0 is applied/,
+    { of: ranSo('Pending', '11:02:00'), rollouts: [later], jobs: [RUNS], objects: [binding] },
+    { ...NO_JOB, ...ANOTHER },
+  ],
+  [
+    'a later deployment: of Jobs that have ended the last is kept, with its logs',
+    /^waits until version 1\.1\.0 is applied/,
+    { of: ranSo('Unhealthy'), rollouts: [later], jobs: [older, job(NAME, FAILED)], objects: [binding] },
+    ANOTHER,
+  ],
+  [
+    'nothing is deployed yet',
+    "Rollout 'web' has deployed nothing yet: the Job is run then",
+    { rollouts: [rollout(null as never)] },
+    { ...NO_JOB, ...ANOTHER },
+  ],
+  [
+    'no Rollout selects it',
+    NOT_SELECTED,
+    { rollouts: [{ ...rollout(), spec: { releasesImagePolicy: {} } } as Rollout], jobs: [DONE] },
+    ANOTHER,
+  ],
+  [
+    'two Rollouts select it: whichever Job has completed',
+    OTHERS,
+    { rollouts: [rollout(), rollout(HEAD, 'other')], jobs: [DONE] },
+    ANOTHER,
+  ],
+  [
+    'the Rollout of another namespace that selects it runs nothing',
+    NOT_SELECTED,
+    { rollouts: [{ ...rollout(), metadata: { name: 'web', namespace: 'team-b', uid: 'u' } }] },
+    { ...NO_JOB, ...ANOTHER },
+  ],
+  [
+    'a template that Kubernetes would not take',
+    SUSPENDED,
+    { of: check(undefined, { spec: jobSpec({ suspend: true }) }) },
+    { ...UNHEALTHY, ...NO_JOB, ...ANOTHER },
+  ],
+  [
+    'the component is missing',
+    'no Job is run: the component health-jobs is not installed, see docs/install.md',
+    { jobs: null },
+    { ...UNHEALTHY, ...NO_JOB, ...ANOTHER },
+  ],
 ];
 
 describe('class job', () => {
-  it.each(ROWS)('$name', async ({ of = check(), world = {}, about = true, jobs = [NAME], ...row }) => {
-    const { status = 'Pending', message } = row;
+  it.each(ROWS)('%s', async (_, message, { of = check(), ...world } = {}, expected = {}) => {
+    const { status = 'Pending', about = true, jobs = [NAME] } = expected;
     const found = await sync(of, world);
     expect(found.status).toMatchObject({
       status,

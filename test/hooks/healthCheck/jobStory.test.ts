@@ -18,11 +18,7 @@ function story({ likeKuberik = false, onFailure = 'Hold' as const } = {}) {
   let now = ms('12:00:00');
   let tag = '1.0.0';
   let check: HealthCheck = checkOf();
-  let rollout: Rollout = rolloutOf({
-    bakeTime: '1m',
-    onFailure,
-    healthCheckSelector: { matchLabels: { app: 'web' } },
-  });
+  let rollout: Rollout = rolloutOf({ bakeTime: '1m', onFailure, healthCheckSelector: { matchLabels: { app: 'web' } } });
   const jobs = new Map<string, Job>();
   /** Names of all that were ever made. */
   const made: string[] = [];

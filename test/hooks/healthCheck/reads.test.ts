@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import { kubeObject } from '../../support/objects.ts';
 import { at, cluster, healthCheck, kustomization, READY, settle, syncOnce } from './fixture.ts';
 
 const lookedAt = async (reader: ReturnType<typeof cluster>) => (await syncOnce(healthCheck(), reader)).status;
@@ -8,11 +9,7 @@ describe('reads', () => {
   const many = (kind: string, count: number) =>
     Array.from({ length: count }, (_, i) => ({ id: `demo_x${i}__${kind}`, v: 'v1' }));
   const inventory = (entries: object[]) => kustomization({ ...READY, inventory: { entries } });
-  const service = (i: number): KubeObject => ({
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name: `x${i}`, namespace: 'demo' },
-  });
+  const service = (i: number): KubeObject => kubeObject('v1', 'Service', `demo/x${i}`);
 
   const applied = {
     'kustomize.toolkit.fluxcd.io/name': 'test-kustomization',
@@ -122,19 +119,15 @@ describe('reads', () => {
 
 describe('the Pods of a workload that is not complete', () => {
   const labels = { app: 'web' };
-  const web: KubeObject<any, any> = {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'web', namespace: 'demo', generation: 1 },
+  const web: KubeObject<any, any> = kubeObject('apps/v1', 'Deployment', 'demo/web', {
+    metadata: { generation: 1 },
     spec: { replicas: 1, selector: { matchLabels: labels }, template: {} },
     status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 0 },
-  };
-  const crashing: KubeObject<any, any> = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'web-1', namespace: 'demo', labels },
+  });
+  const crashing: KubeObject<any, any> = kubeObject('v1', 'Pod', 'demo/web-1', {
+    metadata: { labels },
     status: { containerStatuses: [{ name: 'app', state: { waiting: { reason: 'CrashLoopBackOff' } } }] },
-  };
+  });
   const inventory = kustomization({ ...READY, inventory: { entries: [{ id: 'demo_web_apps_Deployment', v: 'v1' }] } });
   const looked = async (objects: KubeObject<any, any>[], broken: Record<string, string> = {}, may = true) => {
     const account = { ...inventory, spec: { ...inventory.spec, serviceAccountName: 'team' } };

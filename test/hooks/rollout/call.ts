@@ -35,8 +35,8 @@ const asked = ({ verb, resource, namespace, name, fieldSelector }: ClusterReques
   [verb, resource, namespace, name ?? fieldSelector].filter(Boolean).join(' ');
 
 export function rollout(spec: Partial<Rollout['spec']> = {}, status?: Rollout['status'], name = 'app'): Rollout {
-  return objectOf('Rollout', {
-    metadata: { name, namespace: 'team-a', uid: `uid-of-${name}`, generation: 1 },
+  return objectOf('Rollout', `team-a/${name}`, {
+    metadata: { uid: `uid-of-${name}`, generation: 1 },
     spec: { releasesImagePolicy: { name: 'policy' }, ...spec },
     ...(status && { status }),
   });

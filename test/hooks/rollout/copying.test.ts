@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
+import { kubeObject } from '../../support/objects.ts';
 import { type Around, fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 import { deployed, freeze, gate } from './sync.ts';
 
@@ -79,17 +80,14 @@ const ended = (job: Job, type: 'Complete' | 'Failed'): Job => ({
   },
 });
 
-const podOf = (job: Job, result: object, uid = 'uid-of-job'): Job => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: {
-    name: 'pod',
-    namespace: 'team-a',
-    labels: { 'batch.kubernetes.io/job-name': job.metadata.name ?? '' },
-    ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: job.metadata.name ?? '', uid }],
-  },
-  status: { containerStatuses: [{ state: { terminated: { message: JSON.stringify(result) } } }] },
-});
+const podOf = (job: Job, result: object, uid = 'uid-of-job'): Job =>
+  kubeObject('v1', 'Pod', 'team-a/pod', {
+    metadata: {
+      labels: { 'batch.kubernetes.io/job-name': job.metadata.name ?? '' },
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: job.metadata.name ?? '', uid }],
+    },
+    status: { containerStatuses: [{ state: { terminated: { message: JSON.stringify(result) } } }] },
+  });
 
 describe('BeforeDeployment', () => {
   const firstCopied = (spec: object = {}, status = deployed) => rollout({ targetRepository, ...spec }, status);

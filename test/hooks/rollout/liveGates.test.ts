@@ -47,10 +47,7 @@ const blockedBy = (status: RolloutStatus) =>
   status.conditions?.find(({ type }) => type === 'DeploymentBlocked')?.message ?? '';
 
 describe('a version that is asked for by hand while the last one is still on its way', () => {
-  const baking: RolloutStatus = {
-    ...deployed,
-    history: [{ ...deployed.history![0]!, bakeStatus: 'Deploying' }],
-  };
+  const baking: RolloutStatus = { ...deployed, history: [{ ...deployed.history![0]!, bakeStatus: 'Deploying' }] };
   const asked = rollout({ bakeTime: '1h', wantedVersion: '6.6.6' }, baking);
   const gated = [bindingOf('prod', ['freeze']), bindingOf('other')];
 

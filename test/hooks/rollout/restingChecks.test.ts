@@ -9,13 +9,8 @@ const WATCHES = { healthCheckSelector: { selector: {} } };
 const healthy = { status: 'Healthy', message: 'fine', lastChangeTime: '2026-03-01T11:30:00Z' };
 
 function check(fields: Partial<HealthCheck> = {}, annotations: Record<string, string> = {}): HealthCheck {
-  return objectOf('HealthCheck', {
-    metadata: {
-      name: 'app',
-      namespace: 'team-a',
-      uid: 'u-check',
-      annotations: { 'healthcheck.kuberik.com/kustomization': 'app', ...annotations },
-    },
+  return objectOf('HealthCheck', 'team-a/app', {
+    metadata: { uid: 'u-check', annotations: { 'healthcheck.kuberik.com/kustomization': 'app', ...annotations } },
     spec: { class: 'kustomization' },
     status: healthy,
     ...fields,
@@ -23,8 +18,8 @@ function check(fields: Partial<HealthCheck> = {}, annotations: Record<string, st
 }
 
 const kustomization = (ready: object) =>
-  objectOf('Kustomization', {
-    metadata: { name: 'app', namespace: 'team-a', generation: 1 },
+  objectOf('Kustomization', 'team-a/app', {
+    metadata: { generation: 1 },
     spec: { sourceRef: { kind: 'GitRepository', name: 'none' } },
     status: {
       observedGeneration: 1,

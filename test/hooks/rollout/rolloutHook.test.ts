@@ -10,10 +10,7 @@ import { deployed, freeze, gate, rules, sync } from './sync.ts';
 
 describe('what is of other namespaces', () => {
   const spec = { bakeTime: '5m', healthCheckSelector: { selector: {}, namespaceSelector: {} } };
-  const settled: RolloutStatus = {
-    ...deployed,
-    history: [{ ...deployed.history![0]!, bakeStatus: 'Deploying' }],
-  };
+  const settled: RolloutStatus = { ...deployed, history: [{ ...deployed.history![0]!, bakeStatus: 'Deploying' }] };
   const theirs = (name: string, namespace: string, watchedFrom?: string) => {
     const check = object('kuberik.com/v1alpha1', 'HealthCheck', name, {}, { status: 'Unhealthy', message: 'secret' });
     const annotations: Record<string, string> =

@@ -20,8 +20,8 @@ const SPEC: Gate['spec'] = { default: 'closed', approvals: { required: 2 } };
 /** Rollouts that name the Gate, with their releases. */
 const rollouts = (releases: Record<string, string[]>): Rollout[] =>
   Object.entries(releases).map(([name, tags]) =>
-    objectOf('Rollout', {
-      metadata: { namespace: 'shop', name, uid: `uid-${name}` },
+    objectOf('Rollout', `shop/${name}`, {
+      metadata: { uid: `uid-${name}` },
       spec: { releasesImagePolicy: { name }, gates: [{ namespace: 'platform', name: 'freeze' }] },
       status: { availableReleases: tags.map((tag) => ({ tag })) },
     }),

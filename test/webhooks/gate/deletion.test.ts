@@ -8,15 +8,13 @@ import { write } from './call.ts';
 const day = (time: string) => `2026-01-05T${time}Z`;
 
 describe('DELETE of a Gate', () => {
-  const binding = objectOf('FluxBinding', {
-    metadata: { name: 'kustomization-web', namespace: 'apps' },
+  const binding = objectOf('FluxBinding', 'apps/kustomization-web', {
     spec: {
       target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'u' },
       gates: [{ namespace: 'platform', gate: 'freeze' }],
     },
   });
-  const rollout = objectOf('Rollout', {
-    metadata: { name: 'web', namespace: 'platform' },
+  const rollout = objectOf('Rollout', 'platform/web', {
     spec: { releasesImagePolicy: {}, gates: [{ name: 'freeze' }] },
   });
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'platform' } };

@@ -4,7 +4,7 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { validateHealthCheck } from '../../../webhooks/smallKinds.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
-import { namespaceOf } from '../../support/objects.ts';
+import { kubeObject, namespaceOf } from '../../support/objects.ts';
 import { annotated, call, P, stored, type Write, write } from './call.ts';
 
 const AT = formatTime(NOW);
@@ -274,15 +274,9 @@ describe('validate/rollout', () => {
   });
 
   it('denies to delete one whose bound object requires a closed Gate, also where that has no FluxBinding', async () => {
-    const object = {
-      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-      kind: 'Kustomization',
-      metadata: {
-        name: 'app',
-        namespace: 'team-a',
-        annotations: { 'rollout.kuberik.com/substitute.APP.from': 'app', 'gate.fluxcd.io/gates': 'freeze' },
-      },
-    };
+    const object = kubeObject('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'team-a/app', {
+      metadata: { annotations: { 'rollout.kuberik.com/substitute.APP.from': 'app', 'gate.fluxcd.io/gates': 'freeze' } },
+    });
     const objects = [closed, object, namespace];
     expect(await validateRollout(write({ old: rollout({}) }), call(objects).webhookCall)).toMatchObject({
       allowed: false,

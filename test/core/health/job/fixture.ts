@@ -1,7 +1,7 @@
 /** A HealthCheck of class job, the Rollout that selects it, and the Job of its newest deployment. */
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../../api/types.ts';
 import { type CheckJob, jobTemplateOf, runName } from '../../../../core/health/job/checkJob.ts';
-import { objectOf } from '../../../support/objects.ts';
+import { kubeObject, objectOf } from '../../../support/objects.ts';
 
 export const at = (time: string) => `2026-03-01T${time}Z`;
 export const ms = (time: string) => Date.parse(at(time));
@@ -18,8 +18,8 @@ export function check(
   status?: HealthCheck['status'],
   { spec = jobSpec(), name = 'smoke', namespace = 'team-a' }: { spec?: object; name?: string; namespace?: string } = {},
 ): HealthCheck {
-  return objectOf('HealthCheck', {
-    metadata: { name, namespace, uid: `uid-of-${name}`, labels: { app: 'web' } },
+  return objectOf('HealthCheck', `${namespace}/${name}`, {
+    metadata: { uid: `uid-of-${name}`, labels: { app: 'web' } },
     spec: { class: 'job', job: { template: { spec } } },
     ...(status && { status }),
   });
@@ -34,8 +34,8 @@ export const HEAD: HistoryEntry = {
 };
 
 export function rollout(head: HistoryEntry | undefined = HEAD, name = 'web'): Rollout {
-  return objectOf('Rollout', {
-    metadata: { name, namespace: 'team-a', uid: `uid-of-${name}` },
+  return objectOf('Rollout', `team-a/${name}`, {
+    metadata: { uid: `uid-of-${name}` },
     spec: { releasesImagePolicy: { name: 'web' }, healthCheckSelector: { matchLabels: { app: 'web' } } },
     ...(head && { status: { history: [head] } }),
   });
@@ -63,11 +63,9 @@ export const FAILED = {
 };
 
 export function job(name: string, status: object = {}, metadata: object = {}): CheckJob {
-  return {
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    metadata: { name, namespace: 'team-a', uid: `uid-of-${name}`, creationTimestamp: at('11:02:00'), ...metadata },
+  return kubeObject('batch/v1', 'Job', `team-a/${name}`, {
+    metadata: { uid: `uid-of-${name}`, creationTimestamp: at('11:02:00'), ...metadata },
     spec: { ...jobSpec(), selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': 'x' } } },
     status,
-  };
+  });
 }

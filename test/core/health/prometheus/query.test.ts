@@ -5,11 +5,7 @@ import { objectOf } from '../../../support/objects.ts';
 
 function rollout(versions: string[], name = 'web'): Rollout {
   const history = versions.map((tag) => ({ version: { tag }, timestamp: '2026-01-02T12:00:00Z' }));
-  return objectOf('Rollout', {
-    metadata: { namespace: 'shop', name },
-    spec: { releasesImagePolicy: {} },
-    status: { history },
-  });
+  return objectOf('Rollout', `shop/${name}`, { spec: { releasesImagePolicy: {} }, status: { history } });
 }
 const WEB = rollout(['1.1.0', '1.0.0']);
 const render = (query: string, watching: readonly Rollout[] = [WEB]) => renderQuery(query, watching);

@@ -176,7 +176,7 @@ describe('while no answer comes', () => {
 
 describe('a check', () => {
   const spec = { provider: 'p', query: 'q', thresholdRange: { max: 1 } };
-  const of = (fields: object) => metricCheckOf(objectOf('HealthCheck', { metadata: { name: 'a' }, spec: fields }));
+  const of = (fields: object) => metricCheckOf(objectOf('HealthCheck', 'a', { spec: fields }));
   it('has defaults', () => {
     expect(of({ class: 'prometheus', prometheus: spec })).toEqual({
       provider: 'p',

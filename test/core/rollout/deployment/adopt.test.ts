@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../api/kubernetes.ts';
 import { adopted, carriedDeployment } from '../../../../core/rollout/deployment/adoptDeployment.ts';
+import { kubeObject } from '../../../support/objects.ts';
 import { NOW } from '../observedFixture.ts';
 
 const P = 'rollout.kuberik.com/';
 const DEPLOYED = { [`${P}deployed`]: 'app=7/1.0.0/old-uid,other=3/2.0.0/uid-2' };
 
-const object = (annotations: Record<string, string>): KubeObject => ({
-  apiVersion: 'v1',
-  kind: 'PartialObjectMetadata',
-  metadata: { name: 'obj', annotations },
-});
+const object = (annotations: Record<string, string>): KubeObject =>
+  kubeObject('v1', 'PartialObjectMetadata', 'obj', { metadata: { annotations } });
 
 describe('carriedDeployment', () => {
   it.each<[string, string, Record<string, string>]>([

@@ -12,11 +12,7 @@ const { rollout } = observed({ healthCheckSelector: {} });
 const at = (seconds: number) => formatTime(NOW + seconds * 1000);
 
 function check(status: HealthCheck['status'], cls?: string): HealthCheck {
-  return objectOf('HealthCheck', {
-    metadata: { name: 'app', namespace: 'team-a' },
-    spec: cls ? { class: cls } : {},
-    ...(status && { status }),
-  });
+  return objectOf('HealthCheck', 'team-a/app', { spec: cls ? { class: cls } : {}, ...(status && { status }) });
 }
 
 describe('an error before the version has arrived in a bound object', () => {

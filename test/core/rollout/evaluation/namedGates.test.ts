@@ -10,14 +10,13 @@ import { objectOf } from '../../../support/objects.ts';
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 const rollout = (names: string[], status?: Partial<RolloutStatus>, generation = 2) =>
-  objectOf('Rollout', {
-    metadata: { namespace: 'shop', name: 'app', generation },
+  objectOf('Rollout', 'shop/app', {
+    metadata: { generation },
     spec: { releasesImagePolicy: { name: 'app' }, gates: names.map((name) => ({ name })) },
     ...(status && { status: status as RolloutStatus }),
   });
 
-const gate = (name: string) =>
-  objectOf('Gate', { metadata: { namespace: 'shop', name }, spec: { default: 'closed' as const } });
+const gate = (name: string) => objectOf('Gate', `shop/${name}`, { spec: { default: 'closed' as const } });
 
 function recorded(of: ReturnType<typeof rollout>, there: string[] = [], looked = gateRefsOf(of)) {
   return namedGateRecords({ rollout: of, gateRefs: looked, gates: there.map(gate) } as unknown as Observed);

@@ -5,18 +5,14 @@ import { droppedGates, mayDropGates, rolloutRequiredGates } from '../../../../co
 import { objectOf } from '../../../support/objects.ts';
 
 const selecting = (name: string, labelSelector: object = {}) =>
-  objectOf('Gate', {
-    metadata: { name, namespace: 'apps' },
-    spec: { default: 'closed', selects: { kinds: ['Rollout'], labelSelector } },
-  });
+  objectOf('Gate', `apps/${name}`, { spec: { default: 'closed', selects: { kinds: ['Rollout'], labelSelector } } });
 const rollout = (names: string[] = [], labels: Record<string, string> = {}) =>
-  objectOf('Rollout', {
-    metadata: { name: 'app', namespace: 'apps', labels },
+  objectOf('Rollout', 'apps/app', {
+    metadata: { labels },
     spec: { releasesImagePolicy: {}, gates: names.map((name) => ({ name })) },
   });
 const binding = (gate: string) =>
-  objectOf('FluxBinding', {
-    metadata: { name: 'b', namespace: 'apps' },
+  objectOf('FluxBinding', 'apps/b', {
     spec: {
       target: { apiVersion: 'v1', kind: 'Kustomization', name: 'app', uid: 'u' },
       pins: [{ rollout: 'app' }],

@@ -10,14 +10,9 @@ import { NOW } from '../observedFixture.ts';
 
 type After = NonNullable<RolloutSpec['after']>;
 
-const rollout = (after: After) =>
-  objectOf('Rollout', { metadata: { name: 'app', namespace: 'team-a' }, spec: { releasesImagePolicy: {}, after } });
+const rollout = (after: After) => objectOf('Rollout', 'team-a/app', { spec: { releasesImagePolicy: {}, after } });
 const stage = (name: string, history: HistoryEntry[]) =>
-  objectOf('Rollout', {
-    metadata: { name, namespace: 'team-a' },
-    spec: { releasesImagePolicy: {} },
-    status: { history },
-  });
+  objectOf('Rollout', `team-a/${name}`, { spec: { releasesImagePolicy: {} }, status: { history } });
 const succeeded = (tag: string) => ({ version: { tag }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Succeeded' });
 const many = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `s${i}` }));
 

@@ -13,10 +13,7 @@ const TESTS = ['alertsOfHours.yaml', 'alertsOfDays.yaml'];
 
 /** promtool compares texts too: they are left out, and only checked to be in order. */
 const withoutTexts = {
-  groups: RULES.groups.map((group) => ({
-    ...group,
-    rules: group.rules.map(({ annotations: _, ...rule }) => rule),
-  })),
+  groups: RULES.groups.map((group) => ({ ...group, rules: group.rules.map(({ annotations: _, ...rule }) => rule) })),
 };
 
 describe.runIf(hasPrometheus)(withPrometheus('promtool'), () => {
