@@ -79,6 +79,10 @@ describe('answers that fail the sync', () => {
       '{"relatedResources":[{"labelSelector":{"match":{}}}]}',
       /relatedResources\.0\.labelSelector: Unrecognized key: "match"/,
     ],
+    [
+      '{"relatedResources":[{"labelSelector":{"matchExpressions":[{"key":"a","operator":"In","value":"b"}]}}]}',
+      /matchExpressions\.0: Unrecognized key: "value"/,
+    ],
     ['{"relatedResources":[{"names":"a"}]}', /names: .*expected array/],
     ['{"resources":[]}', /Unrecognized key: "resources"/],
   ])('customize: %s', (body, message) => {
