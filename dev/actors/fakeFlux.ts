@@ -52,14 +52,16 @@ export function fakeFlux(
   const artifactOf = ({ spec }: AnyObject, tag: string) => artifacts?.(new URL(spec.url).pathname.slice(1), tag);
   const kustomize = artifacts && fakeKustomize(flux, artifactOf);
 
+  const ready = (object: AnyObject, reason: string, message: string, status = 'True') =>
+    conditions(object, [conditionAt(flux, 'Ready', object.metadata.generation, status, reason, message)]);
+
   /** Writes once that there is no artifact to fetch or release. */
   async function notReady(object: AnyObject, reason: string, message: string): Promise<undefined> {
     const { namespace, name, generation } = object.metadata;
     const before = object.status?.conditions?.find(({ type }: AnyObject) => type === 'Ready');
     if (before?.reason === reason && before.observedGeneration === generation) return undefined;
-    const ready = conditionAt(flux, 'Ready', generation, 'False', reason, message);
     const at = { apiVersion: object.apiVersion, kind: object.kind, metadata: { namespace, name: name! } };
-    await flux.patchStatus(at, { conditions: conditions(object, [ready]) });
+    await flux.patchStatus(at, { conditions: ready(object, reason, message, 'False') });
     return undefined;
   }
 
@@ -72,13 +74,10 @@ export function fakeFlux(
     const path = `ocirepository/${namespace}/${name}/${revision.replaceAll(/[@:]/g, '-')}.tar.gz`;
     const url = `http://source-controller.flux-system.svc.cluster.local./${path}`;
     const digest = revision.slice(revision.indexOf('@') + 1);
-    const ready = [
-      conditionAt(flux, 'Ready', generation, 'True', 'Succeeded', `stored artifact for digest '${revision}'`),
-    ];
     await flux.patchStatus(ref('ociRepository', namespace, name), {
       observedGeneration: generation,
       artifact: { revision, digest, path, url, lastUpdateTime: now(flux), size: 1 },
-      conditions: conditions(object, ready),
+      conditions: ready(object, 'Succeeded', `stored artifact for digest '${revision}'`),
     });
     return revision;
   }
@@ -98,17 +97,13 @@ export function fakeFlux(
 
   async function fetchBranch({ metadata }: AnyObject): Promise<void> {
     const { generation, namespace, name = '' } = metadata;
+    const fetched = { revision: BRANCH, digest: `sha256:${'0'.repeat(64)}` };
+    const url = `http://source-controller/${name}`;
     await flux.patchStatus(
       { ...GIT, metadata: { namespace, name } },
       {
         observedGeneration: generation,
-        artifact: {
-          revision: BRANCH,
-          digest: `sha256:${'0'.repeat(64)}`,
-          path: name,
-          url: `http://source-controller/${name}`,
-          lastUpdateTime: now(flux),
-        },
+        artifact: { ...fetched, path: name, url, lastUpdateTime: now(flux) },
         conditions: [
           conditionAt(flux, 'Ready', generation, 'True', 'Succeeded', `stored artifact for revision '${BRANCH}'`),
         ],
@@ -120,15 +115,13 @@ export function fakeFlux(
     const revision = options.revision ?? (await sourceRevision(object));
     if (object.spec.suspend || revision === undefined) return undefined;
     const { namespace, name = '', generation } = object.metadata;
-    const ready = [
-      conditionAt(flux, 'Ready', generation, 'True', 'ReconciliationSucceeded', `Applied revision: ${revision}`),
-    ];
+    const applied = ready(object, 'ReconciliationSucceeded', `Applied revision: ${revision}`);
     await flux.patchStatus(ref('kustomization', namespace, name), {
       observedGeneration: generation,
       lastAppliedRevision: revision,
       lastAttemptedRevision: revision,
       ...echo(object),
-      conditions: conditions(object, ready).filter(({ type }) => type !== 'Reconciling'),
+      conditions: applied.filter(({ type }) => type !== 'Reconciling'),
       ...(options.inventory && { inventory: { entries: options.inventory } }),
     });
     return revision;
@@ -165,18 +158,16 @@ export function fakeFlux(
     const action = before.length === 0 ? 'Install' : 'Upgrade';
     const [is, outcome] = fails ? ['False', 'Failed'] : ['True', 'Succeeded'];
     const message = `Helm ${action.toLowerCase()} ${outcome.toLowerCase()} for release ${namespace}/${name}.v${version}`;
-    const ready = conditionAt(flux, 'Ready', generation, is!, `${action}${outcome}`, message);
+    const released = { conditions: ready(object, `${action}${outcome}`, message, is) };
+    const at = ref('helmRelease', namespace, name);
     // As the real one does it: Ready comes a write before the history.
-    await flux.patchStatus(ref('helmRelease', namespace, name), {
-      lastAttemptedRevisionDigest: ociDigest,
-      conditions: conditions(object, [ready]),
-    });
-    await flux.patchStatus(ref('helmRelease', namespace, name), {
+    await flux.patchStatus(at, { lastAttemptedRevisionDigest: ociDigest, ...released });
+    await flux.patchStatus(at, {
       ...(!fails && { observedGeneration: generation, lastAppliedRevision: chartVersion }),
       lastAttemptedGeneration: generation,
       lastAttemptedRevision: chartVersion,
       history,
-      conditions: conditions(object, [ready]),
+      ...released,
     });
     return ociDigest;
   }

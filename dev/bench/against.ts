@@ -1,18 +1,18 @@
 /** The same bench on the server and the manifests of another version: in turns, so that whatever else the machine does falls on both. */
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { logToStderr } from '../local/process/log.ts';
+import { temporaryDirectory } from '../local/process/temporaryDirectory.ts';
 import { REPOSITORY } from '../repository.ts';
 import { quantile } from './measure.ts';
 import { type Figure, rounded } from './scenario.ts';
 
 /** Runs this command line without --against, in turns for both. Prints the medians, and ours divided by theirs. Gives the exit code. */
 export async function compare(ref: string, pairs: number): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'rollout-hooks-against-'));
-  const other = join(folder, 'clone');
+  const { path, remove } = temporaryDirectory('rollout-hooks-against-');
+  const other = join(path, 'clone');
   try {
     git('worktree', 'add', '--detach', other, ref);
     installInto(other);
@@ -26,7 +26,7 @@ export async function compare(ref: string, pairs: number): Promise<number> {
     return 0;
   } finally {
     git('worktree', 'remove', '--force', other);
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }
 

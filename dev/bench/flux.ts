@@ -2,11 +2,7 @@
  * What gating adds to the time until a new version runs: the real kustomize-controller applies it, once through Rollouts, once
  * where the same Kustomizations are patched directly, on a control plane without hooks.
  */
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inParallel } from '../../hooks/inParallel.ts';
 import { imagePolicy, kustomization, ref, rollout } from '../actors/objects.ts';
 import { User } from '../actors/user.ts';
@@ -15,6 +11,8 @@ import type { AnyObject } from '../client/send.ts';
 import { type LocalCluster, startCluster } from '../local/cluster.ts';
 import { startFlux } from '../local/flux/controllers.ts';
 import { logToStderr } from '../local/process/log.ts';
+import { temporaryDirectory } from '../local/process/temporaryDirectory.ts';
+import { archive } from '../local/registry/artifact.ts';
 import { watchArrivals } from './fleets/arrivals.ts';
 import { createSource, SOURCE, serveAlways } from './fleets/source.ts';
 import { auditLog, costFigures, costOf, countHookCalls, quantile } from './measure.ts';
@@ -66,8 +64,8 @@ export const flux: ClusterScenario = {
   numbers: { rounds: 3 },
   async measure({ cluster, rollouts, numbers: { rounds = 1 } }) {
     const artifact = await serveArtifact();
-    const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-bench-direct-'));
-    const ends = [artifact.close, () => rmSync(dir, { recursive: true, force: true })];
+    const { path: dir, remove } = temporaryDirectory('rollout-hooks-bench-direct-');
+    const ends: (() => unknown)[] = [artifact.close, remove];
     try {
       const plain = await startCluster({ dir, hooks: false, plain: true, log: logToStderr });
       ends.push(plain.stop);
@@ -236,11 +234,8 @@ interface Artifact {
 
 /** The manifest, as source-controller would serve it. */
 async function serveArtifact(): Promise<Artifact> {
-  const folder = mkdtempSync(join(tmpdir(), 'rollout-hooks-bench-artifact-'));
-  writeFileSync(join(folder, 'app.yaml'), MANIFEST);
-  const archive = execFileSync('tar', ['-C', folder, '-cz', 'app.yaml']);
-  rmSync(folder, { recursive: true });
-  const { host, close } = await serveAlways(archive);
-  const digest = `sha256:${createHash('sha256').update(archive).digest('hex')}`;
+  const bytes = await archive({ 'app.yaml': MANIFEST });
+  const { host, close } = await serveAlways(bytes);
+  const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
   return { url: `http://${host}/app.tar.gz`, digest, close };
 }

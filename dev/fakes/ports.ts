@@ -13,6 +13,7 @@ import type {
   WebhookCall,
 } from '../../api/ports.ts';
 import { createRecent } from '../../server/recent.ts';
+import { matching } from './selectors.ts';
 
 type AnyObject = KubeObject<any, any>;
 
@@ -56,11 +57,9 @@ export function fakeCluster(
     if (problem !== undefined) throw new Error(problem);
   };
   const list = ({ resource, namespace, labelSelector, fieldSelector }: ClusterRequest, atMost?: number) => {
+    const matches = matching({ labelSelector, fieldSelector });
     const found = (indexed().byResource.get(resource) ?? []).filter(
-      (object) =>
-        (!namespace || object.metadata.namespace === namespace) &&
-        matchesLabels(object, labelSelector) &&
-        matchesField(object, fieldSelector),
+      (object) => (!namespace || object.metadata.namespace === namespace) && matches(object),
     );
     const taken = found.slice(0, atMost);
     for (const object of taken) read.add(object);
@@ -205,26 +204,6 @@ function once<T>(make: () => T): () => T {
 
 function pathOf(resource: string, { namespace, name }: { namespace?: string | undefined; name?: string | undefined }) {
   return `${resource} ${namespace ?? ''}/${name}`;
-}
-
-/** `a`, `a=b` and `a in (b,c)`: what this project asks for. */
-function matchesLabels({ metadata }: AnyObject, selector = ''): boolean {
-  return selector
-    .split(/,(?![^(]*\))/)
-    .filter((part) => part !== '')
-    .every((part) => {
-      const [, key = '', equal, within] = /^([^=\s]+)(?:==?(.*)| in \((.*)\))?$/.exec(part) ?? [];
-      const value = metadata.labels?.[key];
-      if (value === undefined) return false;
-      return equal !== undefined ? value === equal : within === undefined || within.split(',').includes(value);
-    });
-}
-
-function matchesField(object: AnyObject, selector: string | undefined): boolean {
-  if (!selector) return true;
-  const [path = '', value] = selector.split('=');
-  const found = path.split('.').reduce<any>((at, key) => at?.[key], object);
-  return String(found ?? '') === value;
 }
 
 /** What discovery would say of the kinds that are used here. */

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type ClusterOptions, type LocalCluster, startCluster } from './cluster.ts';
 import { endRequested } from './process/endRequested.ts';
 import { logToStderr } from './process/log.ts';
 import { asProblem } from './process/problem.ts';
+import { temporaryDirectory } from './process/temporaryDirectory.ts';
 
 export interface TemporaryClusterOptions
   extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv' | 'hooks' | 'plain'> {
@@ -25,7 +23,7 @@ export async function onTemporaryCluster(
   { prefix, metacontroller, failure = '', keepFailed = false, ...options }: TemporaryClusterOptions,
   work: (cluster: LocalCluster, interrupt: Promise<undefined>) => Promise<number>,
 ): Promise<number> {
-  const dir = mkdtempSync(join(tmpdir(), prefix));
+  const { path: dir, remove, keep } = temporaryDirectory(prefix);
   const interrupt = endRequested().then(() => undefined);
   let cluster: LocalCluster | undefined;
   let kept = false;
@@ -48,7 +46,9 @@ export async function onTemporaryCluster(
     return 1;
   } finally {
     await cluster?.stop();
-    if (kept) logToStderr(`What every process wrote is in ${dir}`);
-    else rmSync(dir, { recursive: true, force: true });
+    if (kept) {
+      logToStderr(`What every process wrote is in ${dir}`);
+      keep();
+    } else remove();
   }
 }

@@ -1,11 +1,11 @@
 /** The command as one executable that needs no Node: the bundle and the page inside of Node's own binary, by Node's own --build-sea. */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { copyFile, link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { ownTarget, provideNode, type Target } from '../local/binaries/nodeBinary.ts';
 import { Problem } from '../local/process/problem.ts';
+import { inTemporaryDirectory } from '../local/process/temporaryDirectory.ts';
 import { NOTICES } from './notices.ts';
 
 /** The names of one program: kubectl asks for completions by an executable of its own. */
@@ -51,8 +51,8 @@ export function packExecutable(folder: string, archive: string, target: Target):
 
 /** `builder` puts the command into `node`; the two are of one version. */
 async function inject(builder: string, node: string, built: string, output: string): Promise<void> {
-  const work = await mkdtemp(join(tmpdir(), 'executable-'));
-  try {
+  const assets = await assetsOf(built);
+  await inTemporaryDirectory('executable-', async (work) => {
     const config = join(work, 'config.json');
     const settings = {
       main: join(built, 'rollouts.js'),
@@ -64,13 +64,11 @@ async function inject(builder: string, node: string, built: string, output: stri
       useCodeCache: builder === node,
       // NODE_OPTIONS is for the Node of whoever calls it.
       execArgvExtension: 'none',
-      assets: await assetsOf(built),
+      assets,
     };
     await writeFile(config, JSON.stringify(settings));
     execFileSync(builder, ['--build-sea', config], { stdio: ['ignore', 'ignore', 'inherit'] });
-  } finally {
-    await rm(work, { recursive: true });
-  }
+  });
 }
 
 /** What cli/files.ts reads, by its path below the bundle's folder. */

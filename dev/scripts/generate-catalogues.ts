@@ -12,7 +12,7 @@ import { ENVIRONMENT } from '../../server/config.ts';
 import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
 import { REPOSITORY } from '../repository.ts';
-import type { Generated } from './generated.ts';
+import { code, type Generated, table } from './generated.ts';
 
 const FOLDER = join(REPOSITORY, 'docs/reference');
 const EXPORTER = 'manifests/components/monitoring/config/kube-state-metrics.yaml';
@@ -33,12 +33,12 @@ interface Resource {
 async function annotationsPage(): Promise<string[]> {
   const source = await readFile(join(REPOSITORY, 'api/annotations.ts'), 'utf8');
   const keys = source.matchAll(/\/\*\* ((?:(?!\*\/)[^\n])*) \*\/\nexport const \w+ = '([^']*[^'/])';/g);
-  const rows = [...keys].map(([, comment, key]) => `| \`${key}\` | ${comment!.replace(/ See core\/.*/, '')} |`);
+  const rows = [...keys].map(([, comment, key]) => [code(key!), comment!.replace(/ See core\/.*/, '')]);
   return [
     '# Every annotation and label',
     written('api/annotations.ts'),
     'Text by anyone else in what the webhook, the receiver or the hooks write is ignored.\nHow to use the others: [rollouts](../rollouts.md#annotations), [gates](../gates.md),\n[healthchecks](../healthchecks.md).',
-    `| key | meaning |\n|---|---|\n${rows.join('\n')}`,
+    table(['key', 'meaning'], rows),
   ];
 }
 
@@ -58,17 +58,15 @@ interface KindReasons {
 async function conditionsPage(): Promise<string[]> {
   const kinds: Record<string, KindReasons> = parse(await readFile(join(FOLDER, 'conditions.yaml'), 'utf8'));
   const sections = Object.entries(kinds).map(([kind, { conditions, events = [] }]) => {
-    const rows = conditions.map(
-      ({ type, status, reason, meaning, do: fix = '–' }) =>
-        `| \`${type}\` | ${status} | \`${reason}\` | ${meaning} | ${fix} |`,
-    );
-    const eventRows = events.map(({ type, reason, when }) => `| ${type} | \`${reason}\` | ${when} |`);
+    const rows = conditions.map(({ type, status, reason, meaning, do: fix = '–' }) => {
+      return [code(type), status, code(reason), meaning, fix];
+    });
+    const eventRows = events.map(({ type, reason, when }) => [type, code(reason), when]);
+    const what = ['type', 'status', 'reason', 'meaning', 'what to do'];
     return [
-      `## ${kind}\n\n<!-- table: conditions ${kind} -->\n| type | status | reason | meaning | what to do |\n|---|---|---|---|---|\n${rows.join('\n')}`,
+      `## ${kind}\n\n<!-- table: conditions ${kind} -->\n${table(what, rows)}`,
       ...(events.length > 0
-        ? [
-            `### Events of a ${kind}\n\n<!-- table: events ${kind} -->\n| type | reason | when |\n|---|---|---|\n${eventRows.join('\n')}`,
-          ]
+        ? [`### Events of a ${kind}\n\n<!-- table: events ${kind} -->\n${table(['type', 'reason', 'when'], eventRows)}`]
         : []),
     ].join('\n\n');
   });
@@ -84,12 +82,11 @@ A condition that reports a wait or a problem is present only while it lasts.
 }
 
 function logPage(): string[] {
-  const rows = Object.entries(LOGGED).map(([reason, when]) => `| \`${reason}\` | ${when} |`);
   return [
     '# Reasons of the log without an Event',
     written('api/decisions.ts'),
     'All about the log: [logs](../logs.md).',
-    `| reason | there is a line when |\n|---|---|\n${rows.join('\n')}`,
+    table(['reason', 'there is a line when'], coded(LOGGED)),
   ];
 }
 
@@ -98,24 +95,28 @@ async function metricsPage(): Promise<string[]> {
     '# Every metric',
     written(`api/metrics.ts, server/servedMetrics.ts and ${EXPORTER}`),
     'How to scrape them, and what to watch: [metrics](../metrics.md).',
-    `## Of rollout-hooks\n\n| metric | type | labels | meaning |\n|---|---|---|---|\n${(await ownRows()).join('\n')}`,
-    `## Of objects, by kube-state-metrics\n\nEach also has \`name\`, \`namespace\` (of namespaced objects), \`customresource_group\`, \`customresource_version\` and\n\`customresource_kind\`. Times are Unix seconds.\n\n| metric | labels | meaning |\n|---|---|---|\n${(await objectRows()).join('\n')}`,
+    `## Of rollout-hooks\n\n${table(['metric', 'type', 'labels', 'meaning'], await ownRows())}`,
+    `## Of objects, by kube-state-metrics\n\nEach also has \`name\`, \`namespace\` (of namespaced objects), \`customresource_group\`, \`customresource_version\` and\n\`customresource_kind\`. Times are Unix seconds.\n\n${table(['metric', 'labels', 'meaning'], await objectRows())}`,
   ];
 }
 
 /** As they are served. */
-async function ownRows(): Promise<string[]> {
+async function ownRows(): Promise<string[][]> {
   const metrics = createMetrics();
   const served = await metrics.text();
   const types = new Map([...served.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
   const labels = new Map<string, object>(Object.entries(COUNTERS).map(([name, counter]) => [name, counter.labels]));
   labels.set('rollout_hooks_request_duration_seconds', { route: [], outcome: [] });
-  return [...served.matchAll(/^# HELP (rollout_hooks_\S+) (.*)$/gm)].map(
-    ([, name, help]) => `| \`${name}\` | ${types.get(name)} | ${codes(labels.get(name!) ?? {})} | ${help} |`,
-  );
+  const helps = [...served.matchAll(/^# HELP (rollout_hooks_\S+) (.*)$/gm)];
+  return helps.map(([, name = '', help = '']) => [
+    code(name),
+    types.get(name) ?? '',
+    codes(labels.get(name) ?? {}),
+    help,
+  ]);
 }
 
-async function objectRows(): Promise<string[]> {
+async function objectRows(): Promise<string[][]> {
   const text = await readFile(join(REPOSITORY, EXPORTER), 'utf8');
   const { spec } = parse(text, { merge: true }) as { spec: { resources: Resource[] } };
   return spec.resources.flatMap(({ metricNamePrefix, labelsFromPath, metrics }) =>
@@ -123,16 +124,14 @@ async function objectRows(): Promise<string[]> {
       const { labelName, labelsFromPath: own } = each[each.type[0]!.toLowerCase() + each.type.slice(1)]!;
       const { namespace, name: _, ...labels }: Record<string, unknown> = { ...labelsFromPath, ...own };
       const all = { ...labels, ...(labelName !== undefined && { [labelName]: [] }) };
-      return `| \`${metricNamePrefix}_${name}\` | ${codes(all)} | ${help} |`;
+      return [code(`${metricNamePrefix}_${name}`), codes(all), help];
     }),
   );
 }
 
-function codes(labels: object): string {
-  return Object.keys(labels)
-    .map((label) => `\`${label}\``)
-    .join(' ');
-}
+const codes = (labels: object): string => Object.keys(labels).map(code).join(' ');
+const coded = (meanings: Readonly<Record<string, string>>) =>
+  Object.entries(meanings).map(([name, meaning]) => [code(name), meaning]);
 
 async function limitsPage(): Promise<string[]> {
   return [
@@ -152,24 +151,20 @@ async function limitTable(title: string, file: string, limits: Record<string, nu
   const rows = Object.entries(limits).map(([name, value]) => {
     const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*${name}: `).exec(source)?.[1];
     if (!comment) throw new Error(`${file}: the limit ${name} has no comment`);
-    return `| \`${name}\` | ${value.toLocaleString('en-US')} | ${comment.replaceAll(/\s+(?:\* )?/g, ' ').trim()} |`;
+    return [code(name), value.toLocaleString('en-US'), comment.replaceAll(/\s+(?:\* )?/g, ' ').trim()];
   });
-  return `## ${title}\n\nFrom \`${file}\`.\n\n| limit | value | what it bounds |\n|---|---|---|\n${rows.join('\n')}`;
+  return `## ${title}\n\nFrom \`${file}\`.\n\n${table(['limit', 'value', 'what it bounds'], rows)}`;
 }
 
 function settingsPage(): string[] {
-  const tableOf = (settings: Record<string, string>) => {
-    const rows = Object.entries(settings).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
-    return `| setting | meaning |\n|---|---|\n${rows.join('\n')}`;
-  };
   return [
     '# Every setting',
     written('server/config.ts and page/inCluster/config.ts'),
     'Environment variables of the Deployment, with the default in brackets.',
-    tableOf(ENVIRONMENT),
+    table(['setting', 'meaning'], coded(ENVIRONMENT)),
     '## The page in the cluster',
     'Keys of the ConfigMap `rollout-hooks-ui`: [the page in the cluster](../page-in-cluster.md).',
-    tableOf(PAGE_ENVIRONMENT),
+    table(['setting', 'meaning'], coded(PAGE_ENVIRONMENT)),
   ];
 }
 
@@ -193,11 +188,11 @@ interface Difference extends Quirk {
 async function writesPage(): Promise<string[]> {
   const sections: Record<string, Record<string, Write>> = await sourceOf('writes.yaml');
   const tables = Object.entries(sections).map(([object, writes]) => {
-    const rows = Object.entries(writes).map(
-      ([id, { write, result, decidedIn, shownBy }]) =>
-        `| ${id} | ${write} | ${result} | ${decidedIn.map((file) => `\`${file}\``).join(', ')} | ${casesOf(shownBy)} |`,
-    );
-    return `## ${object[0]!.toUpperCase()}${object.slice(1)}\n\n| | write | result | decided in | shown by |\n|---|---|---|---|---|\n${rows.join('\n')}`;
+    const rows = Object.entries(writes).map(([id, { write, result, decidedIn, shownBy }]) => {
+      return [id, write, result, decidedIn.map(code).join(', '), casesOf(shownBy)];
+    });
+    const title = `${object[0]!.toUpperCase()}${object.slice(1)}`;
+    return `## ${title}\n\n${table(['', 'write', 'result', 'decided in', 'shown by'], rows)}`;
   });
   return [
     '# How each write is handled',
@@ -215,21 +210,20 @@ What admission can't hold: [security](../security.md#what-admission-cannot-hold)
 
 async function quirksPage(): Promise<string[]> {
   const quirks: Record<string, Quirk> = await sourceOf('quirks.yaml');
-  const rows = Object.entries(quirks).map(
-    ([id, { original, here, shownBy }]) => `| ${id} | ${original} | ${here} | ${casesOf(shownBy)} |`,
-  );
+  const rows = Object.entries(quirks).map(([id, { original, here, shownBy }]) => {
+    return [id, original, here, casesOf(shownBy)];
+  });
   const differences: Record<string, Difference> = await sourceOf('differences.yaml');
-  const byDefault = Object.entries(differences).map(
-    ([about, { original, here, compat, shownBy }]) =>
-      `| ${about} | ${original} | ${here} | ${compat ? 'yes' : 'no'} | ${casesOf(shownBy)} |`,
-  );
+  const byDefault = Object.entries(differences).map(([about, { original, here, compat, shownBy }]) => {
+    return [about, original, here, compat ? 'yes' : 'no', casesOf(shownBy)];
+  });
   return [
     '# Every quirk of the Go rollout-controller',
     written('docs/reference/quirks.yaml and differences.yaml'),
     'What differs for whom: [compatibility](../compatibility.md). *Stays* means that clients or their tests rely on it.',
-    `| | the original | here | shown by |\n|---|---|---|---|\n${rows.join('\n')}`,
+    table(['', 'the original', 'here', 'shown by'], rows),
     "## Differences by default\n\nFor an existing Rollout whose manifest didn't change. *Compat*: `kuberik-compat` restores the original.",
-    `| about | the original | here | compat | shown by |\n|---|---|---|---|---|\n${byDefault.join('\n')}`,
+    table(['about', 'the original', 'here', 'compat', 'shown by'], byDefault),
   ];
 }
 

@@ -2,7 +2,7 @@
 import type { CommandDefinition, OptionDefinition } from '../../cli/command/command.ts';
 import { CONNECTION_OPTIONS } from '../../cli/command/options.ts';
 import { COMMANDS, type CommandEntry } from '../../cli/commands/index.ts';
-import type { Generated } from './generated.ts';
+import { code, escaped, type Generated, table } from './generated.ts';
 
 const PROGRAM = 'kubectl rollouts';
 
@@ -67,12 +67,12 @@ Commands list further exit codes.`;
 export async function commandPage(): Promise<Generated> {
   const loaded = await Promise.all(COMMANDS.map(async (entry) => ({ entry, definition: await entry.load() })));
   const groups = [...new Set(COMMANDS.map(({ group }) => group))];
-  const index = COMMANDS.map(({ name, aliasOf, summary }) => `| [\`${name}\`](#${aliasOf ?? name}) | ${summary} |`);
+  const index = COMMANDS.map(({ name, aliasOf, summary }) => [`[\`${name}\`](#${aliasOf ?? name})`, summary]);
   const parts = [
     INTRODUCTION,
     optionTable(CONNECTION_OPTIONS),
     EXIT_CODES,
-    `| command | what it does |\n|---|---|\n${index.join('\n')}`,
+    table(['command', 'what it does'], index),
     ...groups.flatMap((group) => loaded.filter(({ entry }) => entry.group === group && !entry.aliasOf).map(section)),
   ];
   return [['docs/cli.md', `${parts.join('\n\n')}\n`]];
@@ -91,30 +91,29 @@ function section({ entry, definition }: { entry: CommandEntry; definition: Comma
     `## ${entry.name}`,
     `\`${synopsis}\``,
     description,
-    ...(args.length > 0
-      ? [
-          `| argument | |\n|---|---|\n${args.map(({ syntax, help }) => `| \`${syntax}\` | ${escaped(help)} |`).join('\n')}`,
-        ]
-      : []),
+    ...rowsOf(
+      'argument',
+      '',
+      args.map(({ syntax, help }) => [code(syntax), escaped(help)]),
+    ),
     ...(options.length > 0 ? [optionTable(options)] : []),
-    ...(exitCodes.length > 0
-      ? [
-          `| exit code | means |\n|---|---|\n${exitCodes.map(([code, meaning]) => `| ${code} | ${escaped(meaning)} |`).join('\n')}`,
-        ]
-      : []),
+    ...rowsOf(
+      'exit code',
+      'means',
+      exitCodes.map(([code, meaning]) => [`${code}`, escaped(meaning)]),
+    ),
     `\`\`\`sh\n${examplesText}\n\`\`\``,
   ].join('\n\n');
 }
 
+const rowsOf = (first: string, second: string, rows: string[][]) =>
+  rows.length > 0 ? [table([first, second], rows)] : [];
+
 function optionTable(options: readonly OptionDefinition[]): string {
   const rows = options.map(({ flags, help, choices, ...rest }) => {
-    const values = choices ? `: ${choices.map((each) => `\`${each}\``).join(', ')}` : '';
+    const values = choices ? `: ${choices.map(code).join(', ')}` : '';
     const byDefault = rest.default === undefined ? '' : `; default \`${rest.default}\``;
-    return `| \`${flags}\` | ${escaped(help)}${values}${byDefault} |`;
+    return [code(flags), `${escaped(help)}${values}${byDefault}`];
   });
-  return `| option | |\n|---|---|\n${rows.join('\n')}`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+  return table(['option', ''], rows);
 }

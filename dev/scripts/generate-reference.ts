@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { REPOSITORY } from '../repository.ts';
-import type { Generated } from './generated.ts';
+import { code, escaped, type Generated, table } from './generated.ts';
 
 interface Schema {
   type?: string;
@@ -79,15 +79,15 @@ const sharedOf = (schema: Schema) => {
 const anchor = (heading: string) => heading.toLowerCase().replaceAll(' ', '-');
 
 /** One row for the field, and one for each field below it. */
-function rowsOf(name: string, schema: Schema, isRequired: boolean): string[] {
+function rowsOf(name: string, schema: Schema, isRequired: boolean): string[][] {
   const isList = schema.type === 'array';
   const inner = isList ? (schema.items ?? {}) : schema;
   const path = isList && inner.type === 'object' ? `${name}[]` : name;
-  const row = `| \`${path}\` | ${typeOf(schema)} | ${meaningOf(schema, inner, isRequired)} |`;
+  const row = [code(path), typeOf(schema), meaningOf(schema, inner, isRequired)];
   return [row, ...(sharedOf(inner) ? [] : rowsBelow(inner, `${path}.`))];
 }
 
-function rowsBelow({ properties = {}, required = [] }: Schema, prefix: string): string[] {
+function rowsBelow({ properties = {}, required = [] }: Schema, prefix = ''): string[][] {
   return Object.entries(properties).flatMap(([name, schema]) =>
     rowsOf(prefix + name, schema, required.includes(name) && schema.default === undefined),
   );
@@ -105,7 +105,7 @@ function typeOf(schema: Schema): string {
 }
 
 function meaningOf(schema: Schema, inner: Schema, isRequired: boolean): string {
-  const text = linked(escaped(schema.description ?? ''));
+  const text = linked(schema.description ?? '');
   const { enum: values = [], minimum, maximum, maxLength } = inner;
   const unnamed = values.some((value) => !(schema.description ?? '').includes(value)) ? values : [];
   const facts = [
@@ -120,38 +120,36 @@ function meaningOf(schema: Schema, inner: Schema, isRequired: boolean): string {
   return [text, ...facts].filter(Boolean).join(' ').replaceAll('`"', '`').replaceAll('"`', '`');
 }
 
-function escaped(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('{{', '{&#123;');
-}
-
 /** `docs/promotion.md#approvals` in a description becomes a link. */
 function linked(text: string): string {
-  return text.replace(/docs\/([\w-]+)\.md(#[\w-]+)?/g, (_, page, hash = '') => `[${page}](${page}.md${hash})`);
+  const shown = escaped(text).replaceAll('{{', '{&#123;');
+  return shown.replace(/docs\/([\w-]+)\.md(#[\w-]+)?/g, (_, page, hash = '') => `[${page}](${page}.md${hash})`);
 }
 
-const FIELDS = '| field | type | meaning |\n|---|---|---|';
+const FIELDS = ['field', 'type', 'meaning'];
 
 function kindSection({ spec }: Crd): string {
   const { kind, plural } = spec.names;
   const { name, schema, additionalPrinterColumns } = spec.versions[0]!;
   const { description = '', properties = {} } = schema.openAPIV3Schema;
   const parts = ['spec', 'status'].filter((part) => properties[part]);
-  const columns = additionalPrinterColumns.map(
-    ({ name: column, priority, jsonPath, description: text = '' }) =>
-      `| ${column.toUpperCase()}${priority ? ' (`-o wide`)' : ''} | \`${jsonPath.replaceAll('|', '\\|')}\` | ${escaped(text)} |`,
-  );
+  const columns = additionalPrinterColumns.map(({ name: column, priority, jsonPath, description: text = '' }) => [
+    `${column.toUpperCase()}${priority ? ' (`-o wide`)' : ''}`,
+    code(jsonPath.replaceAll('|', '\\|')),
+    escaped(text),
+  ]);
   return [
     `## ${kind}`,
-    `\`${spec.group}/${name}\`, ${spec.scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'}. ${linked(escaped(description))}`,
-    ...parts.map((part) => `### ${kind} ${part}\n\n${FIELDS}\n${fieldsOf(properties[part]!, part)}`),
-    `### Columns of kubectl get ${plural}\n\n| column | shows | |\n|---|---|---|\n${columns.join('\n')}`,
+    `\`${spec.group}/${name}\`, ${spec.scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'}. ${linked(description)}`,
+    ...parts.map((part) => `### ${kind} ${part}\n\n${fieldsOf(properties[part]!, part)}`),
+    `### Columns of kubectl get ${plural}\n\n${table(['column', 'shows', ''], columns)}`,
   ].join('\n\n');
 }
 
 /** What a status must have is nothing that a user writes. */
 function fieldsOf(schema: Schema, part: string): string {
-  const rows = rowsBelow(schema, '').join('\n');
-  return part === 'status' ? rows.replaceAll(' Required.', '') : rows;
+  const fields = table(FIELDS, rowsBelow(schema));
+  return part === 'status' ? fields.replaceAll(' Required.', '') : fields;
 }
 
 /** The first object of each shared form that any kind has. */
@@ -160,7 +158,7 @@ function sharedSection(schemas: readonly Schema[]): string {
   return SHARED.map(({ name }) => {
     const schema = all.find((each) => sharedOf(each)?.name === name);
     if (!schema) throw new Error(`no kind has a ${name}`);
-    return `### ${name}\n\n${FIELDS}\n${rowsBelow(schema, '').join('\n')}`;
+    return `### ${name}\n\n${table(FIELDS, rowsBelow(schema))}`;
   }).join('\n\n');
 }
 

@@ -1,2 +1,12 @@
 /** Paths below the root of this repository, and their texts. */
 export type Generated = readonly (readonly [path: string, text: string])[];
+
+/** In Markdown. */
+export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const separator = `|${'---|'.repeat(columns.length)}`;
+  return [line(columns).replaceAll('  ', ' '), separator, ...rows.map(line)].join('\n');
+}
+
+export const code = (text: string): string => `\`${text}\``;
+export const escaped = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');

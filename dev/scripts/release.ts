@@ -93,7 +93,7 @@ async function main([command, ...args]: string[]): Promise<void> {
   } else if (command === 'notes' && first) {
     process.stdout.write(`${notesOf(first, readVersions().changelog)}\n`);
   } else if (command === 'sbom') {
-    process.stdout.write(imageSbom());
+    process.stdout.write(await imageSbom());
   } else if (command === 'vex' && first) {
     process.stdout.write(`${JSON.stringify(imageVex(first, new Date().toISOString()), undefined, 2)}\n`);
   } else if (command === 'bundle' && first && second) {

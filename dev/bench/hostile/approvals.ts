@@ -1,10 +1,8 @@
 /** Approvals on Gates and RolloutGates, and who is behind a version. */
-import { gate, type Input, object, review, rollout, sync, text, times } from './input.ts';
+import { gate, type Input, object, review, rollout, synced, text, times, written } from './input.ts';
 
-const SYNC = '/hooks/rollout/sync';
 const KUBERIK = 'kuberik.com/v1alpha1';
 const AT = '2026-03-04T09:00:00Z';
-const GATE_WRITE = ['/admission/mutate/gate', '/admission/validate/gate'];
 
 const rule = { required: 10, notBy: ['requester', 'author'], expireAfter: '24h' };
 
@@ -53,87 +51,70 @@ const wanted = (deployUser: string, more: object = {}) =>
 
 const authors = (tag: string, words: string) => ({ tag, authors: words });
 
+/** A sync of a Rollout with these Gates or RolloutGates. */
+const required = (about: ReturnType<typeof rollout>, gates: ReturnType<typeof gate>[]): Input =>
+  synced('rollout', about, [imagePolicy, ...gates], [about, ...gates]);
+
+/** 40 RolloutGates with 64 approvals of one version, which was asked for in 250 kB of these words. */
+function askedFor(words: string): Input {
+  const gates = times(40, (i) =>
+    rolloutGate(
+      i,
+      given(64, () => ({ version: '1.1.0' })),
+    ),
+  );
+  return required(wanted(text(250, words), { releaseAuthors: [authors('1.1.0', text(0.25, words))] }), gates);
+}
+
 export const APPROVALS: Record<string, () => Input> = {
   '200 RolloutGates with 64 approvals each, 1,000 candidates': () => {
-    const gates = times(200, (i) => rolloutGate(i, given(64)));
-    const about = wanted('ann', { releaseAuthors: times(64, (i) => authors(`1.${i}.0`, text(0.25, 'a b '))) });
-    return { paths: [SYNC], body: sync('parent', about, [imagePolicy, ...gates]), world: [about, ...gates] };
-  },
-  '10,000 RolloutGates with an approval each, 1,000 candidates': () => {
-    const gates = times(10_000, (i) =>
-      rolloutGate(
-        i,
-        given(1, () => ({ version: `1.${i % 1000}.0` })),
-      ),
+    const releaseAuthors = times(64, (i) => authors(`1.${i}.0`, text(0.25, 'a b ')));
+    return required(
+      wanted('ann', { releaseAuthors }),
+      times(200, (i) => rolloutGate(i, given(64))),
     );
-    const about = wanted('ann');
-    return { paths: [SYNC], body: sync('parent', about, [imagePolicy, ...gates]), world: [about, ...gates] };
   },
-  '40 RolloutGates with 64 approvals of one version, asked for in 250 kB of words': () => {
-    const gates = times(40, (i) =>
-      rolloutGate(
-        i,
-        given(64, () => ({ version: '1.1.0' })),
+  '10,000 RolloutGates with an approval each, 1,000 candidates': () =>
+    required(
+      wanted('ann'),
+      times(10_000, (i) =>
+        rolloutGate(
+          i,
+          given(1, () => ({ version: `1.${i % 1000}.0` })),
+        ),
       ),
-    );
-    const about = wanted(text(250, 'ab.'), { releaseAuthors: [authors('1.1.0', text(0.25, 'ab.'))] });
-    return { paths: [SYNC], body: sync('parent', about, [imagePolicy, ...gates]), world: [about, ...gates] };
-  },
-  '40 RolloutGates with 64 approvals of one version, asked for in 250 kB of short words': () => {
-    const gates = times(40, (i) =>
-      rolloutGate(
-        i,
-        given(64, () => ({ version: '1.1.0' })),
-      ),
-    );
-    const about = wanted(text(250, 'a '), { releaseAuthors: [authors('1.1.0', text(0.25, 'a '))] });
-    return { paths: [SYNC], body: sync('parent', about, [imagePolicy, ...gates]), world: [about, ...gates] };
-  },
+    ),
+  '40 RolloutGates with 64 approvals of one version, asked for in 250 kB of words': () => askedFor('ab.'),
+  '40 RolloutGates with 64 approvals of one version, asked for in 250 kB of short words': () => askedFor('a '),
   '100 Gates with 64 of the longest approvals': () => {
     const gates = times(100, (i) => {
       const made = approvable(longest);
       return { ...made, metadata: { ...made.metadata, name: `g${i}`, uid: `uid-g${i}` } };
     });
     const about = wanted('ann', { releaseAuthors: [authors('1.1.0', text(0.12, 'é '))] });
-    const requiring = {
-      ...about,
-      spec: { ...about.spec, gates: gates.map(({ metadata }) => ({ name: metadata.name })) },
-    };
-    return { paths: [SYNC], body: sync('parent', requiring, [imagePolicy, ...gates]), world: [requiring, ...gates] };
+    const spec = { ...about.spec, gates: gates.map(({ metadata }) => ({ name: metadata.name })) };
+    return required({ ...about, spec }, gates);
   },
-  'a Gate with 64 of the longest approvals: sync': () => ({
-    paths: ['/hooks/gate/sync'],
-    body: sync('parent', approvable(longest)),
-  }),
-  'a RolloutGate with 64 of the longest approvals: sync': () => ({
-    paths: ['/hooks/rolloutgate/sync'],
-    body: sync('object', rolloutGate(0, longest), [wanted(text(250, 'a.b '))]),
-  }),
-  'a forged record of 250 kB on a Gate': () => {
-    const forged = given(3000);
-    return { paths: GATE_WRITE, body: review(approvable(forged), approvable(longest.slice(0, 100_000))) };
-  },
+  'a Gate with 64 of the longest approvals: sync': () => synced('gate', approvable(longest)),
+  'a RolloutGate with 64 of the longest approvals: sync': () =>
+    synced('rolloutgate', rolloutGate(0, longest), [wanted(text(250, 'a.b '))]),
+  'a forged record of 250 kB on a Gate': () =>
+    written('gate', approvable(given(3000)), approvable(longest.slice(0, 100_000))),
   'a forged record of 250 kB on a RolloutGate': () => ({
     paths: ['/admission/mutate/rolloutgate'],
     body: review(rolloutGate(0, given(3000)), rolloutGate(0, longest)),
   }),
-  'a forged record that is deeply nested': () => {
-    const forged = `{"given":${'['.repeat(120_000)}${']'.repeat(120_000)}}`;
-    return { paths: GATE_WRITE, body: review(approvable(forged), approvable(given(1))) };
-  },
+  'a forged record that is deeply nested': () =>
+    written('gate', approvable(`{"given":${'['.repeat(120_000)}${']'.repeat(120_000)}}`), approvable(given(1))),
   'an approval of 250 kB': () => {
     const annotations = { 'approve.gate.fluxcd.io/for': text(120, 'a/b:'), 'approve.gate.fluxcd.io/reason': text(120) };
-    return { paths: GATE_WRITE, body: review(approvable('', annotations), approvable('')) };
+    return written('gate', approvable('', annotations), approvable(''));
   },
   'an approval that 5,000 Rollouts may be meant by': () => {
-    const rollouts = times(5000, (i) =>
-      rollout({
-        metadata: { name: `r${i}`, uid: `u${i}` },
-        spec: { gates: times(10, (j) => ({ name: j === 9 ? 'web' : `g${j}` })) },
-        status: { availableReleases: times(10, (j) => ({ tag: `1.${j}.0` })) },
-      }),
-    );
+    const gates = times(10, (j) => ({ name: j === 9 ? 'web' : `g${j}` }));
+    const status = { availableReleases: times(10, (j) => ({ tag: `1.${j}.0` })) };
+    const world = times(5000, (i) => rollout({ metadata: { name: `r${i}`, uid: `u${i}` }, spec: { gates }, status }));
     const asked = approvable('', { 'approve.gate.fluxcd.io/for': '1.1.0' });
-    return { paths: ['/admission/mutate/gate'], body: review(asked, approvable('')), world: rollouts };
+    return { paths: ['/admission/mutate/gate'], body: review(asked, approvable('')), world };
   },
 };

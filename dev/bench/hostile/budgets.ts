@@ -1,8 +1,6 @@
 /** RolloutBudgets, and the Rollouts that they select: one of the cluster selects what anybody may write in a namespace of their own. */
-import { type Input, object, review, rollout, sync, text, times } from './input.ts';
+import { type Input, object, review, rollout, synced, text, times } from './input.ts';
 
-const SYNC = '/hooks/rolloutbudget/sync';
-const SLOTS = '/hooks/rolloutbudget-slots/sync';
 const KUBERIK = 'kuberik.com/v1alpha1';
 const AT = '2026-03-04T09:00:00Z';
 const IMAGE = 'registry.example/web';
@@ -59,73 +57,48 @@ const labelled = (i: number) =>
 
 const order = { label: 'ring', values: times(20, (i) => `r${i}`) };
 
+/** 1,000 Rollouts, each with versions of its own and a history of failures. */
+const failing = (spec: object, versionsOf: (i: number) => object[], more: object[] = []) =>
+  synced(
+    'rolloutbudget',
+    budget(spec),
+    times(1000, (i) => {
+      const versions = versionsOf(i);
+      const all = [...versions, ...more];
+      return asking(
+        i,
+        versions,
+        all.map((version, j) => entry(all.length - j, version, 'Failed')),
+      );
+    }),
+  );
+const digestsOf = (i: number) => times(20, (j) => ({ tag: 'a', digest: digest(i * 20 + j) }));
+const FIRST = { order: { label: 'ring', values: ['r0'] } };
+
 export const BUDGETS: Record<string, () => Input> = {
-  'a budget whose 1,000 Rollouts offer 20 versions each, in 20 waves': () => ({
-    paths: [SYNC],
-    body: sync(
-      'parent',
+  'a budget whose 1,000 Rollouts offer 20 versions each, in 20 waves': () =>
+    synced(
+      'rolloutbudget',
       budget({ order }),
       times(1000, (i) => asking(i, offered(20))),
     ),
-  }),
-  'a budget of 10,000 Rollouts': () => ({
-    paths: [SYNC],
-    body: sync(
-      'parent',
+  'a budget of 10,000 Rollouts': () =>
+    synced(
+      'rolloutbudget',
       budget({ order }),
       times(10_000, (i) => asking(i, offered(2))),
     ),
-  }),
-  '1,000 Rollouts that offer 20 digests of one tag each, and every one has failed somewhere': () => ({
-    paths: [SYNC],
-    body: sync(
-      'parent',
-      budget({ order: { label: 'ring', values: ['r0'] } }),
-      times(1000, (i) => {
-        const versions = times(20, (j) => ({ tag: 'a', digest: digest(i * 20 + j) }));
-        const history = versions.map((version, j) => entry(20 - j, version, 'Failed'));
-        return asking(i, versions, history);
-      }),
-    ),
-  }),
-  '1,000 Rollouts that offer 20 digests of one tag each, and have deployed it without one': () => ({
-    paths: [SYNC],
-    body: sync(
-      'parent',
-      budget({ order: { label: 'ring', values: ['r0'] }, maxFailures: 1000 }),
-      times(1000, (i) => {
-        const versions = times(20, (j) => ({ tag: 'a', digest: digest(i * 20 + j) }));
-        const history = [...versions, { tag: 'a' }].map((version, j) => entry(21 - j, version, 'Failed'));
-        return asking(i, versions, history);
-      }),
-    ),
-  }),
-  '1,000 Rollouts, each with 20 versions of its own that have failed everywhere before': () => ({
-    paths: [SYNC],
-    body: sync(
-      'parent',
-      budget(),
-      times(1000, (i) => {
-        const versions = times(20, (j) => ({ tag: `1.${i}.${j}` }));
-        return asking(
-          i,
-          versions,
-          versions.map((version, j) => entry(20 - j, version, 'Failed')),
-        );
-      }),
-    ),
-  }),
-  'one Rollout with 40,000 deployments that have failed, of one tag': () => ({
-    paths: [SYNC],
-    body: sync('parent', budget(), [
-      asking(
-        0,
-        offered(20),
-        times(40_000, (i) => entry(40_000 - i, { tag: '1.1.0', digest: digest(i) }, 'Failed')),
-      ),
-      ...times(100, (i) => asking(i + 1, [{ tag: '1.1.0', digest: digest(i) }])),
-    ]),
-  }),
+  '1,000 Rollouts that offer 20 digests of one tag each, and every one has failed somewhere': () =>
+    failing(FIRST, digestsOf),
+  '1,000 Rollouts that offer 20 digests of one tag each, and have deployed it without one': () =>
+    failing({ ...FIRST, maxFailures: 1000 }, digestsOf, [{ tag: 'a' }]),
+  '1,000 Rollouts, each with 20 versions of its own that have failed everywhere before': () =>
+    failing({}, (i) => times(20, (j) => ({ tag: `1.${i}.${j}` }))),
+  'one Rollout with 40,000 deployments that have failed, of one tag': () => {
+    const history = times(40_000, (i) => entry(40_000 - i, { tag: '1.1.0', digest: digest(i) }, 'Failed'));
+    const others = times(100, (i) => asking(i + 1, [{ tag: '1.1.0', digest: digest(i) }]));
+    return synced('rolloutbudget', budget(), [asking(0, offered(20), history), ...others]);
+  },
   'a budget with the largest status: 1,000 slots, and 20 versions that have failed 100 times': () => {
     const name = (i: number) => `${i}`.padStart(253, 'r');
     const [namespace, image] = ['n'.repeat(63), `registry.example/${'i'.repeat(480)}`];
@@ -144,21 +117,19 @@ export const BUDGETS: Record<string, () => Input> = {
       return { ...made, metadata: { ...made.metadata, name: name(i), namespace } };
     });
     const slots = times(1000, (i) => slot(i, { namespace, name: name(i), image, version: '1'.repeat(128) }));
-    return { paths: [SYNC], body: sync('parent', budget({ order }, { slots, versions }), rollouts) };
+    return synced('rolloutbudget', budget({ order }, { slots, versions }), rollouts);
   },
   '1,000 holders that are selected no longer': () => {
     const holders = times(1000, (i) => asking(i, offered(20)));
     const about = budget({ selector: { matchLabels: { app: 'other' } } }, { slots: times(1000, (i) => slot(i)) });
-    return { paths: [SYNC], body: sync('parent', about), world: holders };
+    return synced('rolloutbudget', about, [], holders);
   },
-  'a budget with the largest selector, and 1,000 Rollouts that it selects': () => ({
-    paths: [SYNC],
-    body: sync('parent', budget({ selector: largest }), times(1000, labelled)),
-  }),
+  'a budget with the largest selector, and 1,000 Rollouts that it selects': () =>
+    synced('rolloutbudget', budget({ selector: largest }), times(1000, labelled)),
   'a budget with 1,000 grants, and 10,000 labels of others': () => {
     const about = budget({}, { slots: times(1000, (i) => slot(i)) });
     const labels = Object.fromEntries(times(10_000, (i) => [`h${i}.slot.rollout.kuberik.com/granted`, '']));
-    return { paths: [SLOTS], body: sync('object', { ...about, metadata: { ...about.metadata, labels } }) };
+    return synced('rolloutbudget-slots', { ...about, metadata: { ...about.metadata, labels } });
   },
   '256 kB of continue': () => {
     const annotations = {
@@ -197,6 +168,6 @@ export const BUDGETS: Record<string, () => Input> = {
       const made = budget({ selector: { ...largest, matchExpressions: expressions } });
       return { ...made, metadata: { ...made.metadata, name: `other${i}` } };
     });
-    return { paths: ['/hooks/rollout/sync'], body: sync('parent', about, [related]), world: [...full, ...others] };
+    return synced('rollout', about, [related], [...full, ...others]);
   },
 };

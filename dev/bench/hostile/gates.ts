@@ -1,8 +1,5 @@
 /** Gates and schedules: whoever may write one in a namespace of their own may send these. */
-import { gate, type Input, kustomization, object, review, rollout, sync, text, times, WRITE } from './input.ts';
-
-const GATE_WRITE = ['/admission/mutate/gate', '/admission/validate/gate'];
-const GATE_SYNC = '/hooks/gate/sync';
+import { gate, type Input, kustomization, object, review, rollout, synced, text, times, written } from './input.ts';
 
 const hhmm = (minutes: number) =>
   `${String(Math.floor(minutes / 60) % 24).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
@@ -19,10 +16,7 @@ const centuries = {
   timezone: 'America/New_York',
   action: 'Close',
   rules: times(64, (i) => ({
-    dateRange: {
-      start: `${String(1000 + i * 100).padStart(4, '0')}-01-01`,
-      end: `${String(1099 + i * 100).padStart(4, '0')}-12-31`,
-    },
+    dateRange: { start: `${1000 + i * 100}-01-01`, end: `${1099 + i * 100}-12-31` },
     daysOfWeek: ['Monday'],
     timeRange: { start: '23:59', end: '00:01' },
   })),
@@ -30,106 +24,70 @@ const centuries = {
 const farAway = {
   timezone: 'Europe/Berlin',
   rules: times(64, (i) => ({
-    dateRange: {
-      start: `99${String(i + 10).padStart(2, '0')}-02-28`,
-      end: `99${String(i + 10).padStart(2, '0')}-02-28`,
-    },
+    dateRange: { start: `99${i + 10}-02-28`, end: `99${i + 10}-02-28` },
     daysOfWeek: ['Saturday'],
   })),
 };
 
 /** A Gate's own sync, a write of it, and a write of an object that names it. */
-function everywhere(about: ReturnType<typeof gate>): Input[] {
-  const marked = kustomization({ metadata: { annotations: { 'gate.fluxcd.io/gates': 'web' } } });
-  return [
-    { paths: [GATE_SYNC], body: sync('parent', about) },
-    { paths: GATE_WRITE, body: review(about, about) },
-    { paths: WRITE, body: review({ ...marked, spec: { ...marked.spec, path: './new' } }, marked), world: [about] },
-  ];
-}
-
 function scheduled(name: string, spec: object): Record<string, () => Input> {
-  const inputs = everywhere(gate({ spec }));
+  const about = gate({ spec });
+  const marked = kustomization({ metadata: { annotations: { 'gate.fluxcd.io/gates': 'web' } } });
+  const moved = { ...marked, spec: { ...marked.spec, path: './new' } };
   return {
-    [`${name}: sync of the Gate`]: () => inputs[0]!,
-    [`${name}: write of the Gate`]: () => inputs[1]!,
-    [`${name}: write of an object that requires it`]: () => inputs[2]!,
+    [`${name}: sync of the Gate`]: () => synced('gate', about),
+    [`${name}: write of the Gate`]: () => written('gate', about, about),
+    [`${name}: write of an object that requires it`]: () => written('flux', moved, marked, [about]),
   };
 }
 
-const annotated = (annotations: Record<string, string>): Input => ({
-  paths: GATE_WRITE,
-  body: review(gate({ metadata: { annotations } }), gate({ metadata: { annotations } })),
-});
+const annotated = (annotations: Record<string, string>): Input =>
+  written('gate', gate({ metadata: { annotations } }), gate({ metadata: { annotations } }));
 
-const schedule = (spec: object, rollouts: number): Input => ({
-  paths: ['/hooks/rolloutschedule/sync'],
-  body: sync(
-    'parent',
+const schedule = (spec: object, rollouts: number): Input =>
+  synced(
+    'rolloutschedule',
     object('kuberik.com/v1alpha1', 'RolloutSchedule', { spec: { rolloutSelector: {}, ...spec } }),
     times(rollouts, (i) => rollout({ metadata: { name: `r${i}`, uid: `u${i}`, labels: { app: `r${i}` } } })),
-  ),
-});
+  );
 
 const manyValues = (count: number) => ({
   matchExpressions: [{ key: 'app', operator: 'NotIn', values: times(count, (i) => `v${i}`) }],
 });
+const ASKED = '2026-03-04T09:59:00Z';
+const call = (i: number) => `${Date.parse(ASKED) / 1000}:${`${i}`.padStart(16, '0')}.${`${i}`.padStart(16, 'a')}`;
 
 export const GATES: Record<string, () => Input> = {
   ...scheduled('64 windows that adjoin', { schedule: { timezone: 'Europe/Berlin', rules: adjoining } }),
   ...scheduled('64 windows that change nothing', { schedule: changesNothing }),
   ...scheduled('64 rules with ranges of centuries', { schedule: centuries }),
   ...scheduled('64 rules at the end of time', { schedule: farAway }),
-  'closed until the end of time': () => ({
-    paths: [GATE_SYNC],
-    body: sync(
-      'parent',
-      gate({
-        metadata: { annotations: { 'close.gate.fluxcd.io/requestedAt': '9999-12-31T23:59:59Z' } },
-        spec: { window: '9999999h' },
-      }),
-    ),
-  }),
+  'closed until the end of time': () => {
+    const annotations = { 'close.gate.fluxcd.io/requestedAt': '9999-12-31T23:59:59Z' };
+    return synced('gate', gate({ metadata: { annotations }, spec: { window: '9999999h' } }));
+  },
   '256 kB of accepted-request': () =>
     annotated({ 'gate.fluxcd.io/accepted-request': `{"current":${'['.repeat(120_000)}${']'.repeat(120_000)}}` }),
-  '256 kB of used-calls': () =>
-    annotated({
-      'gate.fluxcd.io/used-calls': times(
-        4000,
-        (i) =>
-          `${Math.floor(Date.parse('2026-03-04T09:59:00Z') / 1000)}:${String(i).padStart(16, '0')}.${String(i).padStart(16, 'a')}`,
-      ).join(','),
-    }),
+  '256 kB of used-calls': () => annotated({ 'gate.fluxcd.io/used-calls': times(4000, call).join(',') }),
   '256 kB of a reason': () =>
-    annotated({ 'close.gate.fluxcd.io/requestedAt': '2026-03-04T09:59:00Z', 'close.gate.fluxcd.io/reason': text(250) }),
+    annotated({ 'close.gate.fluxcd.io/requestedAt': ASKED, 'close.gate.fluxcd.io/reason': text(250) }),
   '256 kB of a version': () =>
-    annotated({
-      'open.gate.fluxcd.io/requestedAt': '2026-03-04T09:59:00Z',
-      'open.gate.fluxcd.io/for': text(250, '1.'),
-    }),
-  'a window of 250 kB': () => ({ paths: GATE_WRITE, body: review(gate({ spec: { window: text(250, '1h') } })) }),
-  'a selector with 10,000 values': () => ({
-    paths: GATE_WRITE,
-    body: review(
-      gate({ spec: { selects: { labelSelector: manyValues(10_000), namespaceSelector: manyValues(10_000) } } }),
-    ),
-  }),
-  '5,000 bindings and 5,000 Rollouts in the way of a deletion': () => ({
-    paths: ['/admission/validate/gate'],
-    body: review(null, gate({ spec: { default: 'closed' } })),
-    world: [
-      ...times(5000, (i) =>
-        object('kuberik.com/v1alpha1', 'FluxBinding', {
-          metadata: { name: `b${i}` },
-          spec: {
-            target: { kind: 'Kustomization', name: `b${i}` },
-            gates: times(10, (j) => ({ namespace: 'shop', name: j === 9 ? 'web' : `g${j}` })),
-          },
-        }),
-      ),
-      ...times(5000, (i) => rollout({ metadata: { name: `r${i}` }, spec: { gates: [{ name: 'web' }] } })),
-    ],
-  }),
+    annotated({ 'open.gate.fluxcd.io/requestedAt': ASKED, 'open.gate.fluxcd.io/for': text(250, '1.') }),
+  'a window of 250 kB': () => written('gate', gate({ spec: { window: text(250, '1h') } })),
+  'a selector with 10,000 values': () => {
+    const selects = { labelSelector: manyValues(10_000), namespaceSelector: manyValues(10_000) };
+    return written('gate', gate({ spec: { selects } }));
+  },
+  '5,000 bindings and 5,000 Rollouts in the way of a deletion': () => {
+    const gates = times(10, (j) => ({ namespace: 'shop', name: j === 9 ? 'web' : `g${j}` }));
+    const bindings = times(5000, (i) => {
+      const spec = { target: { kind: 'Kustomization', name: `b${i}` }, gates };
+      return object('kuberik.com/v1alpha1', 'FluxBinding', { metadata: { name: `b${i}` }, spec });
+    });
+    const rollouts = times(5000, (i) => rollout({ metadata: { name: `r${i}` }, spec: { gates: [{ name: 'web' }] } }));
+    const body = review(null, gate({ spec: { default: 'closed' } }));
+    return { paths: ['/admission/validate/gate'], body, world: [...bindings, ...rollouts] };
+  },
   'a schedule for 2,000 Rollouts': () =>
     schedule({ timezone: 'Europe/Berlin', rules: [{ daysOfWeek: ['Friday'] }] }, 2000),
   'a schedule with a selector of 5,000 values, 1,000 Rollouts': () =>

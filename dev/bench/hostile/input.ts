@@ -1,5 +1,5 @@
 /** One hostile input: what is sent, to which routes, and what the cluster answers to the reads that follow. */
-import type { AdmissionRequest, UserInfo } from '../../../api/admission.ts';
+import type { AdmissionRequest } from '../../../api/admission.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ObjectMap } from '../../../api/metacontroller.ts';
 
@@ -40,11 +40,7 @@ export const rollout = (fields: Partial<AnyObject> = {}): AnyObject =>
     spec: { releasesImagePolicy: { name: 'web' }, ...fields.spec },
   });
 
-export function review(
-  object: AnyObject | null,
-  oldObject: AnyObject | null = null,
-  more: { user?: UserInfo; subResource?: string } = {},
-) {
+export function review(object: AnyObject | null, oldObject: AnyObject | null = null, subResource?: string) {
   const about = (object ?? oldObject)!;
   const [group = '', version = ''] = about.apiVersion.split('/');
   const request: AdmissionRequest = {
@@ -54,26 +50,27 @@ export function review(
     name: about.metadata.name ?? '',
     namespace: about.metadata.namespace ?? '',
     operation: object ? (oldObject ? 'UPDATE' : 'CREATE') : 'DELETE',
-    userInfo: more.user ?? { username: 'developer', groups: ['system:authenticated'] },
+    userInfo: { username: 'developer', groups: ['system:authenticated'] },
     object,
     oldObject,
-    ...(more.subResource && { subResource: more.subResource }),
+    ...(subResource && { subResource }),
   };
   return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
 }
 
-/** A write of a Flux object goes through both webhooks. */
-export const WRITE = ['/admission/mutate/flux', '/admission/validate/flux'];
+/** A write that goes through both webhooks. `what`: the end of their paths. */
+export function written(what: string, object: AnyObject, oldObject?: AnyObject, world?: AnyObject[]): Input {
+  const paths = [`/admission/mutate/${what}`, `/admission/validate/${what}`];
+  return { paths, body: review(object, oldObject ?? null), ...(world && { world }) };
+}
 
-export function sync(
-  subject: 'parent' | 'object',
-  about: AnyObject,
-  related: AnyObject[] = [],
-  owned: AnyObject[] = [],
-) {
+const DECORATORS = ['flux', 'healthcheck', 'rolloutgate', 'rolloutbudget-slots'];
+
+export function synced(hook: string, about: AnyObject, related: AnyObject[] = [], world?: AnyObject[]): Input {
   const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'Controller', metadata: { name: 'c' } };
-  const own = subject === 'parent' ? { children: byKind(owned) } : { attachments: byKind(owned) };
-  return { controller, [subject]: about, ...own, related: byKind(related), finalizing: false };
+  const own = DECORATORS.includes(hook) ? { object: about, attachments: {} } : { parent: about, children: {} };
+  const body = { controller, ...own, related: byKind(related), finalizing: false };
+  return { paths: [`/hooks/${hook}/sync`], body, ...(world && { world }) };
 }
 
 function byKind(objects: AnyObject[]): ObjectMap {

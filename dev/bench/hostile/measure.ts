@@ -1,8 +1,9 @@
 /** What the decision of a hostile input costs, held against a budget. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inTemporaryDirectory } from '../../local/process/temporaryDirectory.ts';
 import type { Measured } from './child.ts';
 import type { Input } from './input.ts';
 
@@ -29,30 +30,16 @@ export interface Cost {
   problems: string[];
 }
 
-export async function costOf(name: string, input: Input, timeoutMs = 60_000): Promise<Cost> {
-  const folder = mkdtempSync(join(tmpdir(), 'hostile-'));
-  try {
-    const { paths, body, world = [] } = input;
+export function costOf(name: string, { paths, body, world = [] }: Input, timeoutMs = 60_000): Promise<Cost> {
+  return inTemporaryDirectory('hostile-', async (folder) => {
+    const rest = { paths, world: world.map((each) => JSON.stringify(each)) };
     writeFileSync(join(folder, 'body.json'), JSON.stringify(body));
-    writeFileSync(
-      join(folder, 'rest.json'),
-      JSON.stringify({ paths, world: world.map((each) => JSON.stringify(each)) }),
-    );
+    writeFileSync(join(folder, 'rest.json'), JSON.stringify(rest));
     const found = await run(folder, timeoutMs);
-    if (typeof found === 'string')
-      return {
-        name,
-        bytes: Number.NaN,
-        time: Number.POSITIVE_INFINITY,
-        first: timeoutMs,
-        memory: Number.NaN,
-        requests: 0,
-        problems: [found],
-      };
-    return judge(name, found);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+    if (typeof found !== 'string') return judge(name, found);
+    const endless = { time: Number.POSITIVE_INFINITY, first: timeoutMs };
+    return { name, bytes: Number.NaN, ...endless, memory: Number.NaN, requests: 0, problems: [found] };
+  });
 }
 
 function judge(name: string, found: Measured): Cost {
@@ -79,15 +66,7 @@ function run(folder: string, timeout: number): Promise<Measured | string> {
     execFile(process.execPath, args, { env, timeout, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
       if (!error) resolve(JSON.parse(stdout));
       else if (error.killed) resolve(`does not end within ${timeout / 1000} s`);
-      else
-        resolve(
-          `ends the process: ${
-            stderr
-              .trim()
-              .split('\n')
-              .find((line) => /error/i.test(line)) ?? error.message
-          }`,
-        );
+      else resolve(`ends the process: ${/^.*error.*$/im.exec(stderr)?.[0] ?? error.message}`);
     });
   });
 }

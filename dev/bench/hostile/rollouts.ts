@@ -1,9 +1,9 @@
 /** Rollouts, bindings and HealthChecks. */
-import { gate, type Input, kustomization, object, review, rollout, sync, text, times } from './input.ts';
+import { gate, type Input, kustomization, object, review, rollout, synced, text, times, written } from './input.ts';
 
-const SYNC = '/hooks/rollout/sync';
 const KUBERIK = 'kuberik.com/v1alpha1';
 const AT = '2026-03-01T00:00:00Z';
+const VALIDATION = ['/admission/validate/rollout'];
 
 const imagePolicy = (tag: string, spec: object = {}) =>
   object('image.toolkit.fluxcd.io/v1', 'ImagePolicy', {
@@ -17,7 +17,7 @@ const deployed = (tag: string, id = 1) => ({ id, version: { tag }, timestamp: AT
 function extracted(pattern: string, tags: string[]): Input {
   const policy = { policy: { alphabetical: { order: 'asc' } }, filterTags: { pattern, extract: '$0' } };
   const status = { revision: 1, history: [deployed(tags[0]!)], availableReleases: tags.map((tag) => ({ tag })) };
-  return { paths: [SYNC], body: sync('parent', rollout({ status }), [imagePolicy(tags[1]!, policy)]) };
+  return synced('rollout', rollout({ status }), [imagePolicy(tags[1]!, policy)]);
 }
 
 const versions = (count: number) => times(count, (i) => ({ tag: `1.${i}.0`, revision: 'abc' }));
@@ -38,6 +38,10 @@ const withHistory = (count: number, head = `1.${count - 1}.0`, more: object = {}
 const rolloutGate = (i: number, spec: object) =>
   object(KUBERIK, 'RolloutGate', { metadata: { name: `g${i}` }, spec: { rolloutRef: { name: 'web' }, ...spec } });
 
+const released = (count: number) => ({
+  status: { revision: 1, history: [deployed('1.0.0')], availableReleases: versions(count) },
+});
+
 export const ROLLOUTS: Record<string, () => Input> = {
   'a pattern with 40 alternations': () =>
     extracted(`^(?:${'(a|a)'.repeat(40)}b|a+[xy])$`, [`${'a'.repeat(40)}x`, `${'a'.repeat(40)}y`]),
@@ -49,163 +53,105 @@ export const ROLLOUTS: Record<string, () => Input> = {
       `^(?:${text(100, 'ab|')}z)-(?P<n>.*)$`,
       times(1000, (i) => `z-${i}`),
     ),
-  '10,000 releases, all candidates': () => {
-    const status = { revision: 1, history: [deployed('1.0.0')], availableReleases: versions(10_000) };
-    return { paths: [SYNC], body: sync('parent', rollout({ status }), [imagePolicy('1.9999.0')]) };
-  },
-  '5,000 deployments in the history': () => ({
-    paths: [SYNC],
-    body: sync('parent', withHistory(5000), [imagePolicy('1.4999.0')]),
-  }),
+  '10,000 releases, all candidates': () => synced('rollout', rollout(released(10_000)), [imagePolicy('1.9999.0')]),
+  '5,000 deployments in the history': () => synced('rollout', withHistory(5000), [imagePolicy('1.4999.0')]),
   '200 RolloutGates, each with 500 versions, 2,000 candidates': () => {
-    const status = { revision: 1, history: [deployed('1.0.0')], availableReleases: versions(2000) };
-    const gates = times(200, (i) =>
-      rolloutGate(i, {
-        allowedVersions: times(500, (j) => `1.${j}.1`),
-        rejectedVersions: times(500, (j) => `1.${j}.2`),
-      }),
-    );
-    return {
-      paths: [SYNC],
-      body: sync('parent', rollout({ status }), [imagePolicy('1.1999.0'), ...gates]),
-      world: gates,
+    const listed = {
+      allowedVersions: times(500, (j) => `1.${j}.1`),
+      rejectedVersions: times(500, (j) => `1.${j}.2`),
     };
+    const gates = times(200, (i) => rolloutGate(i, listed));
+    return synced('rollout', rollout(released(2000)), [imagePolicy('1.1999.0'), ...gates], gates);
   },
   '20 stages with 200 deployments each, 1,000 candidates': () => {
     const after = times(20, (i) => ({ name: `s${i}`, bakedFor: '1h', match: 'digest' }));
-    const status = { revision: 1, history: [deployed('1.0.0')], availableReleases: versions(1000) };
     const history = times(200, (i) => ({
       ...deployed(`1.${i}.0`),
       version: { tag: `1.${i}.0`, digest: `sha256:${i}` },
     }));
     const stages = times(20, (i) => object(KUBERIK, 'Rollout', { metadata: { name: `s${i}` }, status: { history } }));
-    const about = rollout({ spec: { after }, status });
-    return { paths: [SYNC], body: sync('parent', about, [imagePolicy('1.999.0'), ...stages]), world: stages };
+    return synced(
+      'rollout',
+      rollout({ spec: { after }, ...released(1000) }),
+      [imagePolicy('1.999.0'), ...stages],
+      stages,
+    );
   },
   'a Rollout after 200 others, each after 20 of them': () => {
-    const others = times(200, (i) => {
+    const world = times(200, (i) => {
       const after = times(20, (j) => ({ name: `s${Math.min(199, i + 1 + j)}` }));
       return object(KUBERIK, 'Rollout', { metadata: { name: `s${i}` }, spec: { after } });
     });
-    const about = rollout({ spec: { after: [{ name: 's0' }] } });
-    return { paths: ['/admission/validate/rollout'], body: review(about), world: others };
+    return { paths: VALIDATION, body: review(rollout({ spec: { after: [{ name: 's0' }] } })), world };
   },
   '2,000 HealthChecks': () => {
-    const checks = times(2000, (i) =>
-      object(KUBERIK, 'HealthCheck', {
-        metadata: { name: `h${i}` },
-        status: { status: 'Unhealthy', message: text(0.2) },
-      }),
-    );
+    const status = { status: 'Unhealthy', message: text(0.2) };
+    const checks = times(2000, (i) => object(KUBERIK, 'HealthCheck', { metadata: { name: `h${i}` }, status }));
     const about = withHistory(2, '1.0.0');
-    return {
-      paths: [SYNC],
-      body: sync(
-        'parent',
-        { ...about, spec: { ...about.spec, healthCheckSelector: { selector: {} }, bakeTime: '5m' } },
-        [imagePolicy('1.1.0'), ...checks],
-      ),
-    };
+    const spec = { ...about.spec, healthCheckSelector: { selector: {} }, bakeTime: '5m' };
+    return synced('rollout', { ...about, spec }, [imagePolicy('1.1.0'), ...checks]);
   },
-  'times too long for 64 bits of nanoseconds': () => ({
-    paths: [SYNC],
-    body: sync(
-      'parent',
-      rollout({
-        spec: { bakeTime: '9999999h', deployTimeout: '9999999h', releaseUpdateInterval: '9999999h' },
-        status: {
-          revision: 1,
-          history: [{ ...deployed('1.0.0'), bakeStatus: 'InProgress', bakeStartTime: AT }],
-          availableReleases: versions(2),
-        },
-      }),
-      [imagePolicy('1.1.0')],
-    ),
-  }),
+  'times too long for 64 bits of nanoseconds': () => {
+    const spec = { bakeTime: '9999999h', deployTimeout: '9999999h', releaseUpdateInterval: '9999999h' };
+    const history = [{ ...deployed('1.0.0'), bakeStatus: 'InProgress', bakeStartTime: AT }];
+    const status = { revision: 1, history, availableReleases: versions(2) };
+    return synced('rollout', rollout({ spec, status }), [imagePolicy('1.1.0')]);
+  },
   'a write of the status with 5,000 deployments': () => {
-    const written = withHistory(5000);
-    const { revision: _, ...status } = written.status;
-    return {
-      paths: ['/admission/mutate/rollout-status'],
-      body: review({ ...written, status: { ...status, title: 'changed' } }, written, { subResource: 'status' }),
-    };
+    const old = withHistory(5000);
+    const { revision: _, ...status } = old.status;
+    const body = review({ ...old, status: { ...status, title: 'changed' } }, old, 'status');
+    return { paths: ['/admission/mutate/rollout-status'], body };
   },
   'a write of the spec beside 10,000 releases': () => {
     const old = withHistory(10, '1.0.0', { availableReleases: versions(10_000), releaseCandidates: versions(10_000) });
     const annotations = { 'rollout.kuberik.com/force-deploy': '9.9.9', 'rollout.kuberik.com/bypass-gates': '9.9.9' };
     const next = { ...old, metadata: { ...old.metadata, annotations }, spec: { ...old.spec, wantedVersion: '9.9.9' } };
-    return { paths: ['/admission/mutate/rollout', '/admission/validate/rollout'], body: review(next, old) };
+    return written('rollout', next, old);
   },
   '256 kB of request ids': () => {
-    const annotations = {
-      'rollout.kuberik.com/request': times(9000, (i) => `k${i}=uid-uid-uid-${i}`).join(','),
-      'rollout.kuberik.com/retry': '',
-    };
-    return {
-      paths: ['/admission/mutate/rollout', '/admission/validate/rollout'],
-      body: review(rollout({ metadata: { annotations } }), rollout({ metadata: { annotations } })),
-    };
+    const request = times(9000, (i) => `k${i}=uid-uid-uid-${i}`).join(',');
+    const annotations = { 'rollout.kuberik.com/request': request, 'rollout.kuberik.com/retry': '' };
+    return written('rollout', rollout({ metadata: { annotations } }), rollout({ metadata: { annotations } }));
   },
-  'a HealthCheck selector with 5,000 values': () => ({
-    paths: ['/admission/validate/rollout'],
-    body: review(
-      rollout({
-        spec: {
-          healthCheckSelector: {
-            selector: {
-              matchExpressions: times(50, (i) => ({
-                key: `k${i}`,
-                operator: 'In',
-                values: times(100, (j) => `v${j}`),
-              })),
-            },
-          },
-        },
-      }),
-    ),
-  }),
+  'a HealthCheck selector with 5,000 values': () => {
+    const values = times(100, (j) => `v${j}`);
+    const selector = { matchExpressions: times(50, (i) => ({ key: `k${i}`, operator: 'In', values })) };
+    return { paths: VALIDATION, body: review(rollout({ spec: { healthCheckSelector: { selector } } })) };
+  },
   'a binding of 200 Gates and 60 Rollouts': () => {
-    const binding = object(KUBERIK, 'FluxBinding', {
-      metadata: { name: 'kustomization-web' },
-      spec: {
-        target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'uid-web' },
-        pins: times(60, (i) => ({ rollout: `r${i}`, variable: `V${i}` })),
-        gates: times(200, (i) => ({ namespace: 'shop', name: `g${i}` })),
-      },
-    });
-    const related = [
+    const target = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'uid-web' };
+    const pins = times(60, (i) => ({ rollout: `r${i}`, variable: `V${i}` }));
+    const gates = times(200, (i) => ({ namespace: 'shop', name: `g${i}` }));
+    const metadata = { name: 'kustomization-web' };
+    return synced('fluxbinding', object(KUBERIK, 'FluxBinding', { metadata, spec: { target, pins, gates } }), [
       ...times(200, (i) => gate({ metadata: { name: `g${i}` } })),
       ...times(60, (i) => ({ ...withHistory(5), metadata: { name: `r${i}`, namespace: 'shop', uid: `u${i}` } })),
-    ];
-    return { paths: ['/hooks/fluxbinding/sync'], body: sync('parent', binding, related) };
+    ]);
   },
   'an inventory of 5,000 objects': () => {
-    const about = object(KUBERIK, 'HealthCheck', {
-      metadata: { annotations: { 'healthcheck.kuberik.com/kustomization': 'web' } },
-      spec: { class: 'kustomization' },
-    });
+    const annotations = { 'healthcheck.kuberik.com/kustomization': 'web' };
+    const about = object(KUBERIK, 'HealthCheck', { metadata: { annotations }, spec: { class: 'kustomization' } });
     const entries = times(5000, (i) => ({ id: `shop_web${i}_apps_Deployment`, v: 'v1' }));
-    const conditions = [
-      { type: 'Ready', status: 'True', reason: 'ReconciliationSucceeded', message: '', lastTransitionTime: AT },
-    ];
+    const ready = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'ReconciliationSucceeded',
+      message: '',
+      lastTransitionTime: AT,
+    };
+    const current = { observedGeneration: 1, conditions: [ready] };
+    const status = { observedGeneration: 1, replicas: 1, readyReplicas: 0, updatedReplicas: 1 };
     const deployments = times(5000, (i) =>
-      object('apps/v1', 'Deployment', {
-        metadata: { name: `web${i}` },
-        spec: { replicas: 1 },
-        status: { observedGeneration: 1, replicas: 1, readyReplicas: 0, updatedReplicas: 1 },
-      }),
+      object('apps/v1', 'Deployment', { metadata: { name: `web${i}` }, spec: { replicas: 1 }, status }),
     );
     const source = object('source.toolkit.fluxcd.io/v1', 'GitRepository', {
-      status: { artifact: { revision: 'main@sha1:a' }, observedGeneration: 1, conditions },
+      status: { artifact: { revision: 'main@sha1:a' }, ...current },
     });
     const applied = kustomization({
-      status: { observedGeneration: 1, lastAppliedRevision: 'main@sha1:a', conditions, inventory: { entries } },
+      status: { ...current, lastAppliedRevision: 'main@sha1:a', inventory: { entries } },
     });
-    return {
-      paths: ['/hooks/healthcheck/sync'],
-      body: sync('object', about),
-      world: [applied, source, ...deployments],
-    };
+    return synced('healthcheck', about, [], [applied, source, ...deployments]);
   },
   'a HealthCheck among 2,000 Rollouts': () => {
     const about = object(KUBERIK, 'HealthCheck', {
@@ -213,17 +159,10 @@ export const ROLLOUTS: Record<string, () => Input> = {
       spec: { class: 'other' },
       status: { status: 'Healthy', lastChangeTime: AT },
     });
-    const rollouts = times(2000, (i) => ({
-      ...rollout({
-        metadata: { name: `r${i}`, uid: `u${i}` },
-        spec: {
-          healthCheckSelector: {
-            selector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: times(20, (j) => `v${j}`) }] },
-          },
-        },
-      }),
-      status: { history: [deployed('1.0.0')] },
-    }));
-    return { paths: ['/hooks/healthcheck/sync'], body: sync('object', about, rollouts) };
+    const matchExpressions = [{ key: 'app', operator: 'NotIn', values: times(20, (j) => `v${j}`) }];
+    const spec = { healthCheckSelector: { selector: { matchExpressions } } };
+    const status = { history: [deployed('1.0.0')] };
+    const rollouts = times(2000, (i) => rollout({ metadata: { name: `r${i}`, uid: `u${i}` }, spec, status }));
+    return synced('healthcheck', about, rollouts);
   },
 };

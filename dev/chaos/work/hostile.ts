@@ -12,23 +12,8 @@ const NAMES = ['a', 'b', 'c', 'd'];
 /** Each is large: more of them would test etcd. */
 const MOST_ROLLOUTS = 16;
 
-type Attack =
-  | 'edit'
-  | 'resume'
-  | 'twin'
-  | 'fillAnnotations'
-  | 'fillSpec'
-  | 'fillManagers'
-  | 'finalize'
-  | 'pretend'
-  | 'nameMany'
-  | 'label'
-  | 'inventory'
-  | 'follow'
-  | 'bypass'
-  | 'event';
-
-const ATTACKS: Record<Attack, number> = {
+/** What it does, and how often. */
+const ATTACKS = {
   edit: 6,
   resume: 6,
   twin: 6,
@@ -44,6 +29,7 @@ const ATTACKS: Record<Attack, number> = {
   bypass: 2,
   event: 2,
 };
+type Attack = keyof typeof ATTACKS;
 
 export interface HostileTenant {
   create(): Promise<void>;

@@ -27,22 +27,8 @@ export interface People {
 }
 
 type Ref = ReturnType<typeof refTo>;
-type Act =
-  | 'edit'
-  | 'managedFieldEdit'
-  | 'label'
-  | 'resume'
-  | 'remove'
-  | 'unmark'
-  | 'bypass'
-  | 'pin'
-  | 'force'
-  | 'retry'
-  | 'pass'
-  | 'approve'
-  | 'forge';
-
-const ACTS: Record<Act, number> = {
+/** What a person does, and how often. */
+const ACTS = {
   edit: 6,
   managedFieldEdit: 4,
   label: 2,
@@ -57,6 +43,7 @@ const ACTS: Record<Act, number> = {
   approve: 6,
   forge: 1,
 };
+type Act = keyof typeof ACTS;
 
 /** A bake takes a while: people who deploy by hand cancel it. */
 const ACTS_WHERE_BAKED = { ...ACTS, pin: 1, force: 1, retry: 3 };

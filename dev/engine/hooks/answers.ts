@@ -1,20 +1,9 @@
 /** What hooks may answer. As in Metacontroller's strict mode an unknown or duplicate field fails the sync, as a wrong type does. */
+import { z } from 'zod';
 import type { KubeObject, LabelSelector } from '../../../api/kubernetes.ts';
 import { findDuplicateKey } from '../json/duplicateKeys.ts';
 import type { JsonObject } from '../json/json.ts';
-import {
-  anything,
-  type Check,
-  fieldsOf,
-  flag,
-  kubeObject,
-  labelSelector,
-  listOf,
-  mapOf,
-  number,
-  ShapeError,
-  text,
-} from '../json/shape.ts';
+import { anyMap, kubeObject, labelSelector, labels, requireShape, ShapeError } from '../json/schemas.ts';
 
 export interface SyncAnswer {
   status: JsonObject | undefined;
@@ -37,27 +26,28 @@ export interface RelatedRule {
 }
 
 /** `finalized` has no effect without a finalize hook. */
-const everySync = { status: mapOf(anything), resyncAfterSeconds: number, finalized: flag };
-const compositeAnswer = fieldsOf({ ...everySync, children: listOf(kubeObject) });
-const decoratorAnswer = fieldsOf({
+const everySync = {
+  status: anyMap.nullish(),
+  resyncAfterSeconds: z.number().nullish(),
+  finalized: z.boolean().nullish(),
+};
+const objects = z.array(kubeObject).nullish();
+const compositeAnswer = z.strictObject({ ...everySync, children: objects });
+const decoratorAnswer = z.strictObject({
   ...everySync,
-  labels: mapOf(text),
-  annotations: mapOf(text),
-  attachments: listOf(kubeObject),
+  labels: labels.nullish(),
+  annotations: labels.nullish(),
+  attachments: objects,
 });
-
-const customizeAnswer = fieldsOf({
-  relatedResources: listOf(
-    fieldsOf({
-      apiVersion: text,
-      resource: text,
-      namespace: text,
-      names: listOf(text),
-      labelSelector,
-      namespaceSelector: labelSelector,
-    }),
-  ),
+const relatedRule = z.strictObject({
+  apiVersion: z.string().nullish(),
+  resource: z.string().nullish(),
+  namespace: z.string().nullish(),
+  names: z.array(z.string()).nullish(),
+  labelSelector: labelSelector.nullish(),
+  namespaceSelector: labelSelector.nullish(),
 });
+const customizeAnswer = z.strictObject({ relatedResources: z.array(relatedRule).nullish() });
 
 /** Throws ShapeError when the body is not such an answer. */
 export function parseCompositeAnswer(body: string): SyncAnswer {
@@ -76,7 +66,7 @@ export function parseCustomizeAnswer(body: string): RelatedRule[] {
   return (parse(body, customizeAnswer).relatedResources ?? []) as RelatedRule[];
 }
 
-function parse(body: string, check: Check): JsonObject {
+function parse(body: string, schema: z.ZodType): JsonObject {
   let answer: unknown;
   try {
     answer = JSON.parse(body);
@@ -84,7 +74,7 @@ function parse(body: string, check: Check): JsonObject {
     throw new ShapeError(`the answer is not JSON: ${(error as Error).message}`);
   }
   if (answer === null) return {};
-  check(answer, '');
+  requireShape(answer, schema);
   const duplicate = findDuplicateKey(body);
   if (duplicate !== undefined) throw new ShapeError(`duplicate field ${JSON.stringify(duplicate)}`);
   return answer as JsonObject;

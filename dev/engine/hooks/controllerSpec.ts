@@ -1,113 +1,70 @@
 /** The custom resources that describe controllers, as far as ours use them: what they ask for beyond that is refused, never ignored. */
-import type { KubeObject, LabelSelector } from '../../../api/kubernetes.ts';
-import { type Check, fieldsOf, flag, labelSelector, listOf, number, oneOf, text } from '../json/shape.ts';
+import { z } from 'zod';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import { labelSelector, requireShape } from '../json/schemas.ts';
 
-export interface ResourceRule {
-  apiVersion: string;
-  /** Plural, lower case. */
-  resource: string;
-}
-
-export interface ChildRule extends ResourceRule {
-  updateStrategy?: { method?: UpdateMethod };
-}
-
-/** OnDelete, the default, never updates a child. */
-export type UpdateMethod = 'OnDelete' | 'InPlace';
-
-export interface ParentRule extends ResourceRule {
+/** `resource`: plural, lower case. */
+const resource = { apiVersion: z.string(), resource: z.string() };
+const parentRule = z.strictObject({
+  ...resource,
   /** None of our controllers has one: the tests use it to tell their own controllers apart. */
-  labelSelector?: LabelSelector;
-  ignoreStatusChanges?: boolean;
-}
-
-export interface Webhook {
-  url: string;
-  /** Go duration. */
-  timeout?: string;
-}
-
-export interface Authorization {
-  type?: 'Bearer';
-  secretRef: { name: string; namespace: string; key: string };
-}
-
-/** Settings of all hooks at a host. */
-export interface EndpointConfig {
-  /** With or without the port. */
-  host: string;
-  authorization?: Authorization;
-}
-
-export interface HookSpec {
-  version: 'v2';
-  webhook: Webhook;
-}
-
-// Aliases, not interfaces: only these can be looked at as plain KubeObjects.
-type CommonSpec = {
-  hooks: { sync: HookSpec; customize?: HookSpec };
-  resyncPeriodSeconds?: number;
-  endpointConfigs?: EndpointConfig[];
+  labelSelector: labelSelector.optional(),
+  ignoreStatusChanges: z.boolean().optional(),
+});
+/** OnDelete, the default, never updates a child. */
+const updateMethod = z.enum(['OnDelete', 'InPlace']);
+const childRule = z.strictObject({
+  ...resource,
+  updateStrategy: z.strictObject({ method: updateMethod.optional() }).optional(),
+});
+/** `timeout`: a Go duration. Without a version it is v1, whose requests have another shape. */
+const hook = z.strictObject({
+  version: z.literal('v2'),
+  webhook: z.strictObject({ url: z.string(), timeout: z.string().optional() }),
+});
+const authorization = z.strictObject({
+  type: z.literal('Bearer').optional(),
+  secretRef: z.strictObject({ name: z.string(), namespace: z.string(), key: z.string() }),
+});
+/** Settings of all hooks at a host, with or without the port. */
+const endpointConfig = z.strictObject({ host: z.string(), authorization: authorization.optional() });
+const common = {
+  hooks: z.strictObject({ sync: hook, customize: hook.optional() }),
+  resyncPeriodSeconds: z.number().optional(),
+  endpointConfigs: z.array(endpointConfig).optional(),
 };
+const compositeSpec = z.strictObject({
+  ...common,
+  parentResource: parentRule,
+  childResources: z.array(childRule).optional(),
+  generateSelector: z.literal(true),
+});
+const decoratorSpec = z.strictObject({
+  ...common,
+  resources: z.array(parentRule),
+  attachments: z.array(childRule).optional(),
+});
 
-export type CompositeController = KubeObject & {
-  spec: CommonSpec & {
-    parentResource: ParentRule;
-    childResources?: ChildRule[];
-    generateSelector: true;
-  };
-};
-
-export type DecoratorController = KubeObject & {
-  spec: CommonSpec & {
-    resources: ParentRule[];
-    attachments?: ChildRule[];
-  };
-};
-
-const resourceFields = { apiVersion: text, resource: text };
-const parentRule = fieldsOf({ ...resourceFields, labelSelector, ignoreStatusChanges: flag }, 'apiVersion', 'resource');
-const updateStrategy = fieldsOf({ method: oneOf('OnDelete', 'InPlace') });
-const childRules = listOf(fieldsOf({ ...resourceFields, updateStrategy }, 'apiVersion', 'resource'));
-const webhook = fieldsOf({ url: text, timeout: text }, 'url');
-// Without a version it is v1, whose requests have another shape.
-const hook = fieldsOf({ version: oneOf('v2'), webhook }, 'version', 'webhook');
-const secretRef = fieldsOf({ name: text, namespace: text, key: text }, 'name', 'namespace', 'key');
-const authorization = fieldsOf({ type: oneOf('Bearer'), secretRef }, 'secretRef');
-const commonFields = {
-  hooks: fieldsOf({ sync: hook, customize: hook }, 'sync'),
-  resyncPeriodSeconds: number,
-  endpointConfigs: listOf(fieldsOf({ host: text, authorization }, 'host')),
-};
-const compositeSpec = fieldsOf(
-  { ...commonFields, parentResource: parentRule, childResources: childRules, generateSelector: oneOf(true) },
-  'hooks',
-  'parentResource',
-  'generateSelector',
-);
-const decoratorSpec = fieldsOf(
-  { ...commonFields, resources: listOf(parentRule), attachments: childRules },
-  'hooks',
-  'resources',
-);
+export type ParentRule = z.infer<typeof parentRule>;
+export type UpdateMethod = z.infer<typeof updateMethod>;
+export type ChildRule = z.infer<typeof childRule>;
+export type HookSpec = z.infer<typeof hook>;
+export type Authorization = z.infer<typeof authorization>;
+export type EndpointConfig = z.infer<typeof endpointConfig>;
+export type CompositeController = KubeObject & { spec: z.infer<typeof compositeSpec> };
+export type DecoratorController = KubeObject & { spec: z.infer<typeof decoratorSpec> };
 
 /** Throws for what only the real Metacontroller does. */
-export function compositeController(object: KubeObject): CompositeController {
-  requireSupported(compositeSpec, object);
-  return object as CompositeController;
-}
+export const compositeController = (object: KubeObject) => supported<CompositeController>(object, compositeSpec);
 
 /** Throws for what only the real Metacontroller does. */
-export function decoratorController(object: KubeObject): DecoratorController {
-  requireSupported(decoratorSpec, object);
-  return object as DecoratorController;
-}
+export const decoratorController = (object: KubeObject) => supported<DecoratorController>(object, decoratorSpec);
 
-function requireSupported(check: Check, { spec }: KubeObject): void {
+function supported<T extends KubeObject>(object: KubeObject, schema: z.ZodType): T {
   try {
-    check(spec, 'spec');
+    requireShape({ spec: object.spec }, z.object({ spec: schema }));
   } catch (error) {
     throw new Error(`the engine does not do this: ${(error as Error).message}`);
   }
+  return object as T;
 }

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { timestamp } from '../../actors/ask.ts';
 import { type Calendar, isActive, nextChange } from '../../reference/calendar.ts';
-import { ask } from '../world/call.ts';
-import { expectThat } from '../world/finding.ts';
+import { ask, expectThat } from '../world/call.ts';
 import { ROUTES, reviewOf, serve } from '../world/routes.ts';
 
 const time = fc

@@ -1,7 +1,6 @@
 /** Bodies in which anything may be of a wrong type, missing, or far too much: a clear refusal is an answer, a crash is not. */
 import fc from 'fast-check';
-import { ask } from '../world/call.ts';
-import { expectThat } from '../world/finding.ts';
+import { ask, expectThat } from '../world/call.ts';
 import { ROUTES, type reviewOf, serve } from '../world/routes.ts';
 import { sampleBodies } from './samples.ts';
 

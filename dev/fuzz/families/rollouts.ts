@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { beginning, objections, runs, type Stage } from '../../reference/rollout.ts';
-import { ask } from '../world/call.ts';
-import { expectThat } from '../world/finding.ts';
+import { ask, expectThat } from '../world/call.ts';
 import { type AnyObject, ROUTES, serve } from '../world/routes.ts';
 import {
   type FirstSeen,

@@ -36,7 +36,8 @@ export function runGo({ args, cwd, purpose, onLine }: GoRun): Promise<string> {
     // GOFLAGS and GOWORK of another project would change which modules are used.
     const env = { ...process.env, GOFLAGS: '', GOWORK: 'off' };
     const child = spawn('go', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const end = () => child.kill('SIGTERM');
+    // Of all signals this one has go remove what it has in the temporary directory.
+    const end = () => child.kill('SIGINT');
     process.once('exit', end);
     let stdout = '';
     let stderr = '';

@@ -1,4 +1,5 @@
 /** Tells a story on standard output: steps, what a person would type, what the cluster answered, and when. */
+import wrapAnsi from 'wrap-ansi';
 
 export interface Story {
   /** A heading. */
@@ -57,15 +58,4 @@ export function createStory(write: (text: string) => void, { colours, columns }:
   };
 }
 
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let current = '';
-  for (const word of text.split(/\s+/)) {
-    if (current && current.length + word.length + 1 > width) {
-      lines.push(current);
-      current = word;
-    } else current = current ? `${current} ${word}` : word;
-  }
-  if (current) lines.push(current);
-  return lines;
-}
+const wrap = (text: string, width: number): string[] => wrapAnsi(text.replaceAll(/\s+/g, ' '), width).split('\n');

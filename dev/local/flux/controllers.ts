@@ -1,6 +1,5 @@
 /** The real Flux controllers and Flux Operator (pinned in dev/tools/flux), each as the ServiceAccount that Flux installs it with. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { User } from '../../actors/user.ts';
@@ -12,6 +11,7 @@ import { installKinds } from '../install/kinds.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
 import type { Log } from '../process/log.ts';
 import { freePort } from '../process/ports.ts';
+import { temporaryDirectory } from '../process/temporaryDirectory.ts';
 
 const NAMESPACE = 'flux-system';
 
@@ -38,7 +38,8 @@ export async function startFlux(
   admin: User,
   { withHelm, withOperator, eventsAddress, log }: Options = {},
 ): Promise<FluxControllers> {
-  const dir = mkdtempSync(join(tmpdir(), 'flux-'));
+  const directory = temporaryDirectory('flux-');
+  const dir = directory.path;
   const started: RunningChild[] = [];
   const stop = () => Promise.all(started.map((child) => child.stop()));
   const start = async (name: string, command: string, args: string[], env: Record<string, string> = {}) => {
@@ -90,14 +91,15 @@ export async function startFlux(
     if (withOperator) await startOperator();
     if (eventsAddress) await startNotifications(eventsAddress);
   } catch (error) {
-    // The directory stays: the error names a log in it.
+    // The error names a log in it.
+    directory.keep();
     await stop();
     throw error;
   }
   return {
     async stop() {
       await stop();
-      rmSync(dir, { recursive: true, force: true });
+      directory.remove();
     },
   };
 }

@@ -1,10 +1,10 @@
 /** The real kustomize, on a kustomization as docs/install.md has its reader write one. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { PRODUCT } from '../../repository.ts';
 import { provideGoBinary } from '../binaries/goBinary.ts';
+import { inTemporaryDirectory } from '../process/temporaryDirectory.ts';
 
 export interface Kustomization {
   /** Folders of this repository, as `manifests/overlays/cert-manager`, or absolute ones. */
@@ -30,14 +30,11 @@ const isOnPath = (program: string) =>
 /** What `kustomize build` writes: YAML, with what others need first. */
 export async function kustomizeBuild({ resources, components = [], images = [] }: Kustomization): Promise<string> {
   const [program, verb] = await kustomizeCommand();
-  // kustomize resolves links before it compares paths.
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kustomization-')));
-  const fromThere = (path: string) => relative(folder, realpathSync(resolve(PRODUCT, path)));
-  try {
+  return inTemporaryDirectory('kustomization-', (folder) => {
+    // kustomize resolves links before it compares paths.
+    const fromThere = (path: string) => relative(folder, realpathSync(resolve(PRODUCT, path)));
     const kustomization = { resources: resources.map(fromThere), components: components.map(fromThere), images };
     writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
     return execFileSync(program, [verb, folder], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  });
 }

@@ -1,12 +1,12 @@
 /** A real kube-state-metrics (pinned in dev/tools/kube-state-metrics) with our configuration, as a ServiceAccount with the shipped role. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { User } from '../../actors/user.ts';
 import { provideGoBinary } from '../binaries/goBinary.ts';
 import { serviceAccountKubeconfig } from '../controlPlane/serviceAccount.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';
+import { temporaryDirectory } from '../process/temporaryDirectory.ts';
 import { EXPORTER_CONFIG, exporterRole } from './component.ts';
 
 export interface KubeStateMetrics {
@@ -23,7 +23,7 @@ export interface KubeStateMetrics {
 /** Its ServiceAccount is made in that namespace. */
 export async function startKubeStateMetrics(admin: User, namespace: string): Promise<KubeStateMetrics> {
   const command = await provideGoBinary('kube-state-metrics', 'k8s.io/kube-state-metrics/v2');
-  const dir = mkdtempSync(join(tmpdir(), 'kube-state-metrics-'));
+  const { path: dir, remove } = temporaryDirectory('kube-state-metrics-');
   const kubeconfig = join(dir, 'kubeconfig');
   writeFileSync(kubeconfig, await kubeconfigOf(admin, namespace), { mode: 0o600 });
   const [port, telemetryPort] = [await freePort(), await freePort()];
@@ -58,7 +58,7 @@ export async function startKubeStateMetrics(admin: User, namespace: string): Pro
         .filter((line) => /^E\d{4} /.test(line)),
     async stop() {
       await child.stop();
-      rmSync(dir, { recursive: true, force: true });
+      remove();
     },
   };
 }

@@ -1,11 +1,11 @@
 /** A real Prometheus with our alerts: it and promtool as dev/tools/prometheus pins them. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { User } from '../../actors/user.ts';
 import { cachedGoBinary, provideGoBinary } from '../binaries/goBinary.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';
+import { temporaryDirectory } from '../process/temporaryDirectory.ts';
 import { rules } from './component.ts';
 
 const MODULE = 'prometheus';
@@ -64,7 +64,7 @@ interface Answer {
 /** Scrapes, and evaluates the alerts, every so many seconds. */
 export async function startPrometheus(targets: readonly Target[], intervalSeconds = 1): Promise<Prometheus> {
   const command = await providePrometheus('prometheus');
-  const dir = mkdtempSync(join(tmpdir(), 'prometheus-'));
+  const { path: dir, remove } = temporaryDirectory('prometheus-');
   const host = `127.0.0.1:${await freePort()}`;
   const interval = `${intervalSeconds}s`;
   writeFileSync(join(dir, 'alerts.yaml'), JSON.stringify(rules()));
@@ -113,7 +113,7 @@ export async function startPrometheus(targets: readonly Target[], intervalSecond
     },
     async stop() {
       await child.stop();
-      rmSync(dir, { recursive: true, force: true });
+      remove();
     },
   };
 }

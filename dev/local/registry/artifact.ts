@@ -1,8 +1,8 @@
 /** What `flux push artifact` and `helm push` push: a folder of manifests, or a chart, as an OCI artifact. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { inTemporaryDirectory } from '../process/temporaryDirectory.ts';
 import { PASSWORD, type RealRegistry, USER } from './realRegistry.ts';
 
 const ARTIFACT = {
@@ -23,7 +23,7 @@ export async function pushArtifact(
   { config, content } = ARTIFACT,
 ): Promise<string> {
   const configBlob = await registry.pushBlob(repository, '{}');
-  const layer = await registry.pushBlob(repository, archive(files));
+  const layer = await registry.pushBlob(repository, await archive(files));
   return registry.push(repository, tag, {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.manifest.v1+json',
@@ -40,17 +40,15 @@ export function pushChart(registry: RealRegistry, name: string, version: string,
   return pushArtifact(registry, name, version, { [`${name}/Chart.yaml`]: chart, ...Object.fromEntries(named) }, CHART);
 }
 
-function archive(files: Record<string, string>): Uint8Array {
-  const folder = mkdtempSync(join(tmpdir(), 'artifact-'));
-  try {
+/** A gzipped tar of the files, by name. */
+export function archive(files: Record<string, string>): Promise<Uint8Array> {
+  return inTemporaryDirectory('artifact-', (folder) => {
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text);
     }
     return execFileSync('tar', ['-C', folder, '-cz', ...Object.keys(files)]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  });
 }
 
 /** The Secret by which source-controller reads the registry. */

@@ -1,13 +1,13 @@
 /** A real OCI registry (distribution v3, pinned in dev/tools/registry) on loopback, with a password. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACCEPT } from '../../../server/registry/releaseMetadata.ts';
 import { provideGoBinary } from '../binaries/goBinary.ts';
 import { startChild } from '../process/childProcess.ts';
 import type { Log } from '../process/log.ts';
 import { freePort } from '../process/ports.ts';
+import { temporaryDirectory } from '../process/temporaryDirectory.ts';
 
 const PACKAGE = 'github.com/distribution/distribution/v3/cmd/registry';
 
@@ -35,7 +35,7 @@ export interface RealRegistry {
 /** Builds it where the cache has none; `log` takes that. */
 export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
   const command = await provideGoBinary('registry', PACKAGE, { log });
-  const dir = mkdtempSync(join(tmpdir(), 'registry-'));
+  const { path: dir, remove } = temporaryDirectory('registry-');
   const host = `127.0.0.1:${await freePort()}`;
   writeFileSync(join(dir, 'htpasswd'), HTPASSWD);
   writeFileSync(
@@ -106,7 +106,7 @@ export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
     },
     async stop() {
       await child.stop();
-      rmSync(dir, { recursive: true, force: true });
+      remove();
     },
   };
   return registry;

@@ -7,7 +7,7 @@ import { patched } from '../../fakes/jsonPatch.ts';
 import { readManifests } from '../../local/install/manifests.ts';
 import { REPOSITORY } from '../../repository.ts';
 import { may } from './access.ts';
-import { compile, type Expression, type Scope } from './cel.ts';
+import { Authorizer, compile, type Expression, type Scope } from './cel.ts';
 
 export interface Write {
   operation: 'CREATE' | 'UPDATE' | 'DELETE';
@@ -205,17 +205,11 @@ function scopeOf(write: Write): Scope & { request: AdmissionRequest } {
 function newScope(write: Write): Scope & { request: AdmissionRequest } {
   const { object, oldObject, user, group } = write;
   const full = write.subresource ? `${write.resource}/${write.subresource}` : write.resource;
-  const checkAt = (of: { group: string; resource: string }) => ({
-    check: (verb: string) => ({ allowed: () => may(user, { ...of, verb }) }),
-  });
   return {
     object,
     oldObject,
     request: requestOf(write),
-    authorizer: {
-      requestResource: checkAt({ group, resource: full }),
-      group: (other: string) => ({ resource: (resource: string) => checkAt({ group: other, resource }) }),
-    },
+    authorizer: new Authorizer((named) => may(user, named), { group, resource: full, verb: '' }),
   };
 }
 

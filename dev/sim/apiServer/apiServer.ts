@@ -7,10 +7,11 @@ import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { jsonEqual } from '../../engine/json/json.ts';
 import { withOwners } from '../../fakes/managedFields.ts';
+import { matching } from '../../fakes/selectors.ts';
 import { may } from './access.ts';
 import { mutate, Refusal, validate, type Write } from './admission.ts';
 import { resourcesOf } from './kinds.ts';
-import { bodyOf, matches, type Target, targetOf, wanted } from './requests.ts';
+import { bodyOf, type Target, targetOf, wanted } from './requests.ts';
 import { keyOf, Storage, type StoredEvent } from './storage.ts';
 import { settled, sharing } from './values.ts';
 
@@ -115,8 +116,7 @@ export class ApiServer {
     const resource = `${kind.group}/${kind.resource}`;
     if (method === 'GET' && name) return this.#existing(target);
     if (method === 'GET') {
-      const isMeant = matches(target.query);
-      const items = this.storage.list(resource, namespace).filter(isMeant);
+      const items = this.storage.list(resource, namespace).filter(matching(Object.fromEntries(target.query)));
       const isMetadata = request.headers.accept?.includes('PartialObjectMetadata');
       return {
         kind: `${kind.kind}List`,

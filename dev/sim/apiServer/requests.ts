@@ -1,5 +1,4 @@
 /** What a request means: its path, its selectors, and the object that its body makes of the stored one. */
-import { compileSelector } from '../../../core/kube/selector.ts';
 import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { patched } from '../../fakes/jsonPatch.ts';
@@ -40,34 +39,6 @@ function parsed(path: string): Target | undefined {
   const kind = kindAt(group, resource);
   if (!kind) throw new Refusal(404, 'NotFound', `the server could not find the requested resource (${path})`);
   return { kind, namespace: isWithin ? rest[1]! : '', name, subresource, query: url.searchParams };
-}
-
-export function matches(query: URLSearchParams): (object: AnyObject) => boolean {
-  const labels = labelSelector(query.get('labelSelector') ?? '');
-  const fields = (query.get('fieldSelector') ?? '').split(',').filter(Boolean);
-  return (object) =>
-    labels(object.metadata.labels) &&
-    fields.every((text) => {
-      const [path = '', value] = text.split('=');
-      return String(path.split('.').reduce<any>((at, key) => at?.[key], object) ?? '') === value;
-    });
-}
-
-/** `a`, `!a`, `a=b`, `a!=b`, `a in (b,c)` and `a notin (b,c)`. */
-function labelSelector(text: string): ReturnType<typeof compileSelector> {
-  const matchExpressions = text
-    .split(/,(?![^(]*\))/)
-    .filter(Boolean)
-    .map((part) => {
-      const set = /^(\S+) (in|notin) \((.*)\)$/.exec(part);
-      if (set) return { key: set[1]!, operator: set[2] === 'in' ? 'In' : 'NotIn', values: set[3]!.split(',') };
-      const [, key = '', sign, value = ''] = /^([^=!]+)(!?=?=)(.*)$/.exec(part) ?? [];
-      if (sign) return { key, operator: sign.startsWith('!') ? 'NotIn' : 'In', values: [value] };
-      return part.startsWith('!')
-        ? { key: part.slice(1), operator: 'DoesNotExist' }
-        : { key: part, operator: 'Exists' };
-    });
-  return compileSelector({ matchExpressions } as never);
 }
 
 export function bodyOf({ body = {} }: ConnectionRequest): AnyObject {

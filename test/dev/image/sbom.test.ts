@@ -17,8 +17,8 @@ const lock: Record<string, { version: string; dev?: boolean }> = JSON.parse(
 ).packages;
 const installed = Object.entries(lock).filter(([path, { dev }]) => path !== '' && !dev);
 
-it('the SBOM names every package of the image, no other, and of each its version, purl, licence and checksum', () => {
-  const { spdxVersion, packages } = JSON.parse(imageSbom()) as { spdxVersion: string; packages: SpdxPackage[] };
+it('the SBOM names every package of the image, no other, and of each its version, purl, licence and checksum', async () => {
+  const { spdxVersion, packages } = JSON.parse(await imageSbom()) as { spdxVersion: string; packages: SpdxPackage[] };
   expect(spdxVersion).toMatch(/^SPDX-2\./);
   const [self, ...others] = packages;
   expect(self!.name).toBe('rollout-hooks');

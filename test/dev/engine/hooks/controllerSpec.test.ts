@@ -23,24 +23,44 @@ it('every controller that we ship is supported', { timeout: 300_000 }, async () 
 
 describe('what the engine does not do is refused, not ignored', () => {
   it.each<[string, object, string]>([
-    ['a selector of its own', { generateSelector: false }, 'spec.generateSelector: expected true, found false'],
-    ['no generated selector', { generateSelector: undefined }, 'spec.generateSelector: expected true, found nothing'],
-    ['a finalize hook', { hooks: { sync: hook, finalize: hook } }, 'unknown field "spec.hooks.finalize"'],
-    ['no sync hook', { hooks: {} }, 'spec.hooks.sync: expected an object, found nothing'],
-    ['hooks of version v1', { hooks: { sync: { ...hook, version: 'v1' } } }, 'spec.hooks.sync.version: expected v2'],
-    ['no version, which is v1', { hooks: { sync: { webhook: hook.webhook } } }, 'spec.hooks.sync.version: expected v2'],
-    ['a Service', { hooks: { sync: { ...hook, webhook: { path: '/sync' } } } }, '"spec.hooks.sync.webhook.path"'],
-    ['an ETag cache', { hooks: { sync: { ...hook, webhook: { ...hook.webhook, etag: {} } } } }, 'webhook.etag'],
+    ['a selector of its own', { generateSelector: false }, 'spec.generateSelector: Invalid input: expected true'],
+    ['no generated selector', { generateSelector: undefined }, 'spec.generateSelector: Invalid input: expected true'],
+    ['a finalize hook', { hooks: { sync: hook, finalize: hook } }, 'spec.hooks: Unrecognized key: "finalize"'],
+    ['no sync hook', { hooks: {} }, 'spec.hooks.sync: Invalid input: expected object, received undefined'],
+    [
+      'hooks of version v1',
+      { hooks: { sync: { ...hook, version: 'v1' } } },
+      'spec.hooks.sync.version: Invalid input: expected "v2"',
+    ],
+    [
+      'no version, which is v1',
+      { hooks: { sync: { webhook: hook.webhook } } },
+      'spec.hooks.sync.version: Invalid input: expected "v2"',
+    ],
+    [
+      'a Service',
+      { hooks: { sync: { ...hook, webhook: { path: '/sync' } } } },
+      'spec.hooks.sync.webhook: Unrecognized key: "path"',
+    ],
+    [
+      'an ETag cache',
+      { hooks: { sync: { ...hook, webhook: { ...hook.webhook, etag: {} } } } },
+      'webhook: Unrecognized key: "etag"',
+    ],
     [
       'another scheme than Bearer',
       { endpointConfigs: [{ host: 'a', authorization: { type: 'Basic' } }] },
-      'authorization.type: expected Bearer, found "Basic"',
+      'authorization.type: Invalid input: expected "Bearer"',
     ],
-    ['passwords', { endpointConfigs: [{ host: 'a', basicAuth: {} }] }, '"spec.endpointConfigs[0].basicAuth"'],
+    [
+      'passwords',
+      { endpointConfigs: [{ host: 'a', basicAuth: {} }] },
+      'spec.endpointConfigs.0: Unrecognized key: "basicAuth"',
+    ],
     [
       'another update strategy',
       { childResources: [{ ...parent, updateStrategy: { method: 'Recreate' } }] },
-      'spec.childResources[0].updateStrategy.method: expected OnDelete or InPlace, found "Recreate"',
+      'spec.childResources.0.updateStrategy.method: Invalid option: expected one of "OnDelete"|"InPlace"',
     ],
   ])('composite: %s', (_what, change, message) => {
     expect(() => compositeController(object(composite))).not.toThrow();
@@ -49,7 +69,7 @@ describe('what the engine does not do is refused, not ignored', () => {
 
   it.each<[string, object, string]>([
     ['annotations that select', { resources: [{ ...parent, annotationSelector: {} }] }, 'annotationSelector'],
-    ['no resources', { resources: null }, 'spec.resources: expected a list, found nothing'],
+    ['no resources', { resources: null }, 'spec.resources: Invalid input: expected array, received null'],
   ])('decorator: %s', (_what, change, message) => {
     expect(() => decoratorController(object(decorator))).not.toThrow();
     expect(() => decoratorController(object({ ...decorator, ...change }))).toThrow(message);
