@@ -7,7 +7,7 @@ import { byRefKey, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { withCommands } from '../text/commands.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
-import type { Observed } from './evaluation/observedRollout.ts';
+import type { Observed } from './evaluation/inputs.ts';
 import { approvalsText, type RequiredApprovals } from './evaluation/versionApprovals.ts';
 import type { LeftOut } from './statusSize.ts';
 

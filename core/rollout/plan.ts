@@ -39,11 +39,10 @@ import {
   type RolloutState,
   storedState,
 } from './evaluation/evaluation.ts';
+import { type Observed, type RolloutConfig, readRolloutConfig } from './evaluation/inputs.ts';
 import { namedGateRecords } from './evaluation/namedGates.ts';
 import { isForward } from './evaluation/nextVersion.ts';
-import type { Observed } from './evaluation/observedRollout.ts';
 import { MAX_GATES } from './evaluation/requiredGates.ts';
-import { type RolloutConfig, readRolloutConfig } from './evaluation/rolloutConfig.ts';
 import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
 import { authorsWanted } from './evaluation/versionApprovals.ts';
 import { gateSummaries } from './gateSummaries.ts';

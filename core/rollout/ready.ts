@@ -8,7 +8,7 @@ import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from 
 import { isUnwatched } from './deployment/unwatched.ts';
 import { READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
-import type { Observed } from './evaluation/observedRollout.ts';
+import type { Observed } from './evaluation/inputs.ts';
 import type { Requests } from './evaluation/rolloutRequests.ts';
 
 /**

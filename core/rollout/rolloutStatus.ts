@@ -7,7 +7,7 @@ import { LIMITS } from '../limits.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { boundTo, unapplied } from './deployment/progress.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
-import type { Observed } from './evaluation/observedRollout.ts';
+import type { Observed } from './evaluation/inputs.ts';
 import { handledRequests, type RequestKey, type Requests } from './evaluation/rolloutRequests.ts';
 import { boundedReleases } from './release/retention.ts';
 import type { LeftOut } from './statusSize.ts';

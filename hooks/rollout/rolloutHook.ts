@@ -7,7 +7,7 @@ import { eventRecord } from '../../core/kube/events.ts';
 import { without } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
-import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import type { Observed } from '../../core/rollout/evaluation/inputs.ts';
 import { type GateSelectors, rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {

@@ -25,7 +25,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { notedPin } from '../../core/record/pinRecord.ts';
-import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
+import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/inputs.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,

@@ -12,8 +12,8 @@ import {
 } from '../../../api/conditions.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
-import { approvalCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
+import type { Blocker, HistoryEntry, RolloutGate } from '../../../api/types.ts';
+import { approvalCommands, closedText } from '../../gate/evaluateGates.ts';
 import { few } from '../../kube/firstFew.ts';
 import { identityOf } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
@@ -22,35 +22,37 @@ import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import { isBaking } from '../deployment/bake.ts';
-import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
+import { holdsAfterFailure } from '../deployment/rollback.ts';
 import { isUnwatched } from '../deployment/unwatched.ts';
-import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
-import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
-import type { Observed } from './observedRollout.ts';
-import type { RolloutConfig } from './rolloutConfig.ts';
-import { allows, allowsNothing, type RolloutGatesResult } from './rolloutGates.ts';
+import type { Evaluation } from './evaluation.ts';
+import type { Observed, RolloutConfig } from './inputs.ts';
+import { isForward, RELEASE_TOO_YOUNG } from './nextVersion.ts';
+import { allows, allowsNothing } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
-import { approvalCommand, approvalsNeeded, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
+import { approvalCommand, approvalsNeeded, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
 /** The inputs of the sources of blockers. */
-interface BlockerInputs {
+interface BlockerInputs
+  extends Pick<
+    Evaluation,
+    | 'candidates'
+    | 'rolloutGatesResult'
+    | 'upstream'
+    | 'selection'
+    | 'pending'
+    | 'rollback'
+    | 'unhealthy'
+    | 'closed'
+    | 'requiredApprovals'
+    | 'young'
+  > {
   observed: Observed;
   config: RolloutConfig;
   requests: Requests;
   head: HistoryEntry | undefined;
-  candidates: readonly VersionInfo[];
   /** The RolloutGates of this Rollout. */
   gates: readonly RolloutGate[];
-  rolloutGatesResult: RolloutGatesResult;
-  upstream: readonly UpstreamVerdict[];
-  selection: Selection;
-  pending: string | undefined;
-  rollback: Rollback | undefined;
-  unhealthy: readonly HealthCheck[];
-  closed: readonly GateResult[];
-  requiredApprovals: readonly RequiredApprovals[];
-  young: readonly YoungRelease[];
 }
 
 /** The inputs of a sentence. */

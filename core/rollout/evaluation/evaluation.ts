@@ -22,6 +22,7 @@ import { holdsAfterFailure, type Rollback, rollbackOf } from '../deployment/roll
 import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { blockersInOrder, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
+import type { Observed, RolloutConfig } from './inputs.ts';
 import {
   choices,
   releasesAfter,
@@ -31,9 +32,7 @@ import {
   type YoungRelease,
   youngUntil,
 } from './nextVersion.ts';
-import type { Observed } from './observedRollout.ts';
 import { evaluateRequiredGates, type StoredApproval, storedApproval } from './requiredGates.ts';
-import type { RolloutConfig } from './rolloutConfig.ts';
 import {
   evaluateRolloutGates,
   type Rejection,
@@ -172,20 +171,21 @@ export function evaluate(
   const needsNoApprovals = selection.rollback || (selection.initial && !config.gateFirstDeployment);
   const requiredApprovals = pending === undefined || needsNoApprovals ? [] : verdictsOn(approvals, pending);
   const inputs = {
-    ...{
-      observed,
-      config,
-      requests,
-      head,
-      candidates,
-      gates,
-      rolloutGatesResult,
-      upstream,
-      selection,
-      pending,
-      rollback,
-    },
-    ...{ unhealthy, closed: required.closed, requiredApprovals, young },
+    observed,
+    config,
+    requests,
+    head,
+    candidates,
+    gates,
+    rolloutGatesResult,
+    upstream,
+    selection,
+    ...(pending !== undefined && { pending }),
+    ...(rollback && { rollback }),
+    unhealthy,
+    closed: required.closed,
+    requiredApprovals,
+    young,
   };
   const first = [...problemBlockers(inputs), ...blockersInOrder(inputs)];
   const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);

@@ -8,7 +8,7 @@ import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { gateRefsOf } from '../../gate/gateRefs.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
-import type { Observed } from './observedRollout.ts';
+import type { Observed } from './inputs.ts';
 
 type NamedGate = NonNullable<RolloutStatus['namedGates']>[number];
 

@@ -16,7 +16,7 @@ import { MAX_REASON } from '../../record/record.ts';
 import { bypassedClosings } from '../../suspension/bypassGrant.ts';
 import { closingKey } from '../../suspension/stateAnnotation.ts';
 import { boundTo } from '../deployment/progress.ts';
-import type { Observed } from './observedRollout.ts';
+import type { Observed } from './inputs.ts';
 import { backgroundOf, type ReleaseAuthors } from './versionApprovals.ts';
 
 /** Gates that may select the Rollouts of one namespace, as read for it. */
