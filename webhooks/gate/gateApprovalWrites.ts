@@ -7,7 +7,7 @@ import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalTarget, namedIn, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { isServiceAccount } from '../../core/approval/persons.ts';
-import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
+import type { AcceptedRequests } from '../../core/gate/gateRequests.ts';
 import { approveForCommand, closeRequestOf, standingApprovals, takesOpening } from '../../core/gate/gateApprovals.ts';
 import { reachesBeyond, requirersOf } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
