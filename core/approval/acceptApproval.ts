@@ -14,8 +14,7 @@ import { LIMITS } from '../limits.ts';
 import { MAX_REASON, MAX_USER } from '../record/record.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import { type Approval, type ApprovalRecord, parseApprovals } from './approvalRecord.ts';
-import { isExpired } from './approvalVerdict.ts';
-import { notAPerson } from './persons.ts';
+import { isExpired, notAPerson } from './approvalVerdict.ts';
 
 /** The length of a quoted value in a message. */
 const MAX_VALUE = 128;

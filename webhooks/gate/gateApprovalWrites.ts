@@ -6,7 +6,7 @@ import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalTarget, namedIn, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
-import { isServiceAccount } from '../../core/approval/persons.ts';
+import { isServiceAccount } from '../../core/approval/approvalVerdict.ts';
 import type { AcceptedRequests } from '../../core/gate/gateRequests.ts';
 import { approveForCommand, closeRequestOf, standingApprovals, takesOpening } from '../../core/gate/gateApprovals.ts';
 import { reachesBeyond, requirersOf } from '../../core/gate/gateSelection.ts';
