@@ -5,7 +5,7 @@ import type { ClusterReader, HookCall, RequiringObjects } from '../api/ports.ts'
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { unheldOf, unresumedOf } from '../core/admission/unheld.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
-import { standingApprovals, withoutDeletedRollouts } from '../core/gate/gateApprovals.ts';
+import { standingApprovals, withoutDeletedRollouts } from '../core/gate/evaluateGates.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirersOf } from '../core/gate/gateSelection.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/gateState.ts';
 import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } from '../core/gate/gateStatus.ts';

@@ -11,7 +11,14 @@
  * The RFC's annotations count alone only when they are newer than both: then they were written while the webhook was
  * down.
  */
-import { ACCEPTED_REQUEST, OPEN_FOR, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
+import {
+  ACCEPTED_REQUEST,
+  CLOSE_REASON,
+  CLOSE_REQUESTED_AT,
+  OPEN_FOR,
+  OPEN_REASON,
+  OPEN_REQUESTED_AT,
+} from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { namedIn } from '../approval/acceptApproval.ts';
@@ -218,6 +225,19 @@ function parseRequest(value: Stored): GateRequest | undefined {
 
 function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+/** The request that closed the Gate last, if it is the newest one; it may be over. */
+export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefined {
+  const { current } = gateRequestsOf(gate, now);
+  return current?.action === 'close' ? current : undefined;
+}
+
+/** Whether a request to open has an effect: with approvals it only ends a closing, or calls off a planned one. */
+export function takesOpening(gate: Gate, now: EpochMs): boolean {
+  return (
+    !gate.spec.approvals || closeRequestOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined
+  );
 }
 
 // What a write of a Gate requests, and the record of it.
