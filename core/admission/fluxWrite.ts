@@ -1,14 +1,15 @@
 /**
  * One admission decision about a Flux object; docs/reference/writes.md, W1 to W31, says how each write is handled.
- * These are the rules, in the order in which they apply, and what each webhook does about them:
+ * The rules, in the order in which they apply:
  *
- * rule             the mutating one, below                           the validating one, validate.ts ---------------
- * ------------------------------------------------  --------------------------------------------------- nesting
- * refuses a spec that is too deep to be compared    - hold             behind a closed gate: holds, refuses or allows
- * nothing that gates govern has changed since managed fields   gates open: sets what the Rollouts deploy
- * managed fields still have what the Rollouts deploy selected-by      written
- * - suspension       suspends and resumes                              what is marked closed is still suspended bypass
- * record    written                                           -
+ * | rule | the mutating webhook, here | the validating webhook, validate.ts |
+ * |---|---|---|
+ * | nesting | denies a spec that is too deep to compare | |
+ * | hold | a Gate is closed: holds, denies or allows the write | nothing that Gates govern has changed since |
+ * | managed fields | all Gates are open: sets what the Rollouts deploy | the fields still have these values |
+ * | selected-by | writes the annotation | |
+ * | suspension | suspends and resumes | an object marked closed is still suspended |
+ * | bypass record | writes the annotation | |
  *
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have
  * changed since. If it checks nothing, the other webhooks of the cluster are trusted.
@@ -141,7 +142,7 @@ function gatesOfResult(content: FluxObject, { object, oldObject, context }: Flux
 /** Behind a closed gate no field changes, except managed fields whose deployment bypasses the gate. */
 function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
   const { object, oldObject, context, bypass } = write;
-  const evaluated = decideHeld({
+  const outcome = decideHeld({
     object,
     oldObject,
     fieldManager: write.fieldManager,
@@ -149,8 +150,8 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
     bySystemDeleter: isSystemDeleter(write.user),
     leavesSelection: leavesSelection(object, oldObject, context),
   });
-  if (evaluated.is === 'refused') {
-    const text = `${subjectOf(oldObject)} cannot be changed (${evaluated.paths.text}): `;
+  if (outcome.is === 'refused') {
+    const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths.text}): `;
     const field = managedFieldsOf(oldObject).fields.find(
       (each) => readManagedField(object, each) !== readManagedField(oldObject, each),
     );
@@ -161,10 +162,10 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
   }
   const kept = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
     (result, key) => annotate(result, key, oldObject.metadata.annotations?.[key]),
-    evaluated.object,
+    outcome.object,
   );
   const stored = withBypassingFields(kept, write);
-  if (evaluated.is !== 'held') return { object: stored, warnings: [] };
+  if (outcome.is !== 'held') return { object: stored, warnings: [] };
   return { object: stored, warnings: [heldWarning(closed)], held: 'gate_closed' };
 }
 
