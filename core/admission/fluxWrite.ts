@@ -31,10 +31,17 @@ import { setManagedFields } from '../managedField/setManagedFields.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
-import { gatesInAnnotation, selectedByText } from './gateAnnotations.ts';
 import { bypassText, heldWarning, managedFieldHint, type Refusal, subjectOf } from './gateTexts.ts';
 import { decideHeld } from './heldWrite.ts';
-import { type GateContext, leavesSelection, type ObjectGates, objectGates, type RequiredGates } from './objectGates.ts';
+import {
+  type GateContext,
+  gatesInAnnotation,
+  leavesSelection,
+  type ObjectGates,
+  objectGates,
+  type RequiredGates,
+  selectedByText,
+} from './objectGates.ts';
 
 /** What is read of the cluster for one write, once and before anything is decided. */
 export interface WriteContext extends GateContext {

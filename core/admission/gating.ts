@@ -14,9 +14,8 @@ import { LIMITS } from '../limits.ts';
 import { currentAwaits, resumedAloneAt } from '../suspension/applier.ts';
 import { isSeenBypassing } from '../suspension/bypassGrant.ts';
 import { formatState, isBypassed, parseState } from '../suspension/stateAnnotation.ts';
-import type { RefRules } from './gateAnnotations.ts';
 import { isMarkedAsHeld } from './hold.ts';
-import { type ObjectGates, recordedGates } from './objectGates.ts';
+import { type ObjectGates, type RefRules, recordedGates } from './objectGates.ts';
 
 export interface Gating extends ObjectGates {
   /** For the spec of the FluxBinding. */

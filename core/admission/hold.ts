@@ -10,8 +10,7 @@ import { TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { awaitedApply } from '../suspension/applier.ts';
 import { formatState, parseState, runsBehind } from '../suspension/stateAnnotation.ts';
-import { selectedByText } from './gateAnnotations.ts';
-import { type GateContext, type ObjectGates, objectGates } from './objectGates.ts';
+import { type GateContext, type ObjectGates, objectGates, selectedByText } from './objectGates.ts';
 
 export interface Hold {
   /** To be written. Each only triggers the webhook, which works out from live Gates what is stored. */

@@ -16,9 +16,9 @@ import {
   type WriteContext,
   willConflict,
 } from '../../core/admission/fluxWrite.ts';
-import { gatesToRead, refuseForeign, refuseTooManyReferences } from '../../core/admission/gateAnnotations.ts';
 import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/admission/gateTexts.ts';
-import { type GateContext, withShrinkingEdits } from '../../core/admission/objectGates.ts';
+import { type GateContext, gatesToRead, withShrinkingEdits } from '../../core/admission/objectGates.ts';
+import { refuseForeign, refuseTooManyReferences } from '../../core/admission/refuseReferences.ts';
 import { refuseDeletion, verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';

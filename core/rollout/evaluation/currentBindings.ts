@@ -5,8 +5,7 @@
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
-import { type RefRules, recordedRefs } from '../../admission/gateAnnotations.ts';
-import { requiredGates } from '../../admission/objectGates.ts';
+import { type RefRules, recordedRefs, requiredGates } from '../../admission/objectGates.ts';
 import { gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { byRefKey, identityOf, refKey } from '../../kube/names.ts';
 import { isBoundTo } from '../deployment/adoptDeployment.ts';
