@@ -12,7 +12,7 @@ import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '.
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { withGateCondition } from '../../core/admission/gateConditions.ts';
-import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/gating.ts';
+import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/gateMarks.ts';
 import { recordedRefs } from '../../core/admission/objectGates.ts';
 import { inputsOf } from '../../core/binding/bindingReport.ts';
 import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';

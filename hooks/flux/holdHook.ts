@@ -9,7 +9,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall, Settings } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { holdMarks, UNSEEN } from '../../core/admission/hold.ts';
+import { holdMarks, UNSEEN } from '../../core/admission/gateMarks.ts';
 import { type GateContext, gatesInAnnotation, type RefRules } from '../../core/admission/objectGates.ts';
 import { TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
