@@ -5,7 +5,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
-import { type GateResult, type Readable, requestText, reveal, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { type GateResult, type ReadableGates, redactFor, requestText, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
@@ -127,9 +127,9 @@ export interface Refusal {
 export function refusalText(
   { text, closed, hint, commands = [] }: Refusal,
   namespace: string,
-  readable?: Readable,
+  readable?: ReadableGates,
 ): TextWithCommands {
-  const gates = closed ? closedGatesText(reveal([...closed], namespace, readable)) : undefined;
+  const gates = closed ? closedGatesText(redactFor([...closed], namespace, readable)) : undefined;
   return {
     text: `${text}${gates?.text ?? ''}${hint?.text ?? ''}`,
     commands: [...commands, ...(gates?.commands ?? []), ...(hint?.commands ?? [])],

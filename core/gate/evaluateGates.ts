@@ -99,7 +99,7 @@ function evaluate(
   const evaluation = evaluateGate(gate, now);
   const { opened, openFor, message, until, cause } = evaluation;
   const open = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));
-  const evaluated: GateResult = {
+  const result: GateResult = {
     ref,
     open,
     message,
@@ -110,14 +110,14 @@ function evaluate(
     opensAt: !opened && openFor === undefined ? until : undefined,
     takesApprovals: gate.spec.approvals !== undefined,
   };
-  return opened || !next ? evaluated : withApprovals(evaluated, gate, next, now);
+  return opened || !next ? result : withApprovals(result, gate, next, now);
 }
 
-function withApprovals(evaluated: GateResult, gate: Gate, next: NextDeployment, now: EpochMs): GateResult {
+function withApprovals(result: GateResult, gate: Gate, next: NextDeployment, now: EpochMs): GateResult {
   const verdict = approvalsOn(gate, next, now);
-  if (!verdict) return evaluated;
+  if (!verdict) return result;
   const { counted, required, until, enough } = verdict;
-  const timed = { ...evaluated, ...(until !== undefined && { approvalsUntil: until }) };
+  const timed = { ...result, ...(until !== undefined && { approvalsUntil: until }) };
   if (enough) return { ...timed, open: true, approvedBy: counted };
   const of = (text: string) => `${next.version} has ${text}`;
   const how = approveForCommand(gate, next.version, next.rollout);
@@ -151,15 +151,15 @@ export function fullMessage({ message, closedBy, lacks }: GateResult): string {
 }
 
 /** Keys of the Gates that the reader of a sentence may read. */
-export type Readable = ReadonlySet<string>;
+export type ReadableGates = ReadonlySet<string>;
 
 /**
  * The gates as a reader in `namespace` may see them: the users who closed a Gate of another namespace, or approved on
  * it, and why, only if the reader may read it.
  */
-export function reveal(gates: GateResult[], namespace: string, readable: Readable = new Set()): GateResult[] {
+export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
   return gates.map((gate) => {
-    if (!isSecret(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
+    if (!hasHiddenDetails(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
     const { closedBy: _, lacks, ...rest } = gate;
     if (!lacks) return rest;
     const { names: __, ...counts } = lacks;
@@ -168,14 +168,14 @@ export function reveal(gates: GateResult[], namespace: string, readable: Readabl
 }
 
 /**
- * The Gates of other namespaces of which `reveal` may hide something: whether the reader may read them has to be
+ * The Gates of other namespaces of which `redactFor` may hide something: whether the reader may read them has to be
  * reviewed.
  */
-export function secrets(gates: readonly GateResult[], namespace: string): NamespacedName[] {
-  return gates.filter((gate) => isSecret(gate, namespace)).map(({ ref }) => ref);
+export function hiddenGates(gates: readonly GateResult[], namespace: string): NamespacedName[] {
+  return gates.filter((gate) => hasHiddenDetails(gate, namespace)).map(({ ref }) => ref);
 }
 
-function isSecret({ ref, closedBy, lacks }: GateResult, namespace: string): boolean {
+function hasHiddenDetails({ ref, closedBy, lacks }: GateResult, namespace: string): boolean {
   return (closedBy !== undefined || lacks?.names !== undefined) && ref.namespace !== namespace;
 }
 

@@ -5,7 +5,7 @@
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HistoryEntry, Rollout } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
-import { evaluateGates, type GateResult, reveal } from '../../gate/evaluateGates.ts';
+import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
 import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
@@ -107,7 +107,7 @@ export function evaluateRequiredGates(
     return evaluateGates([ref], (each) => byKey.get(refKey(each)), now, deployment);
   });
   const bypassedBy = bypassedClosings(rollout, head, version);
-  const all = reveal(
+  const all = redactFor(
     evaluated.flatMap((each) => each.closed),
     rollout.metadata.namespace ?? '',
   );
