@@ -2,6 +2,8 @@
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { ClusterReader } from '../api/ports.ts';
 
+export const JOB = { group: 'batch', kind: 'Job' };
+
 /** Those that the Job has made: whoever may make Pods may give them its label. */
 export async function podsOfJob({ metadata }: AnyObject, atMost: number, cluster: ClusterReader): Promise<AnyObject[]> {
   const { namespace = '', name, uid } = metadata;

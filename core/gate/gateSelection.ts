@@ -14,7 +14,7 @@ import { gateRefsOf, gatesOf } from './gateRefs.ts';
 const SELECTS_OWN_NAMESPACE = 'own-namespace';
 const SELECTS_BEYOND = '';
 
-type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
+export type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
 
 /**
  * The rules for Gates that may select an object of the namespace, for a customize hook: the same for all objects there.

@@ -9,7 +9,7 @@ import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../..
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
-import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { objectAt, objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
@@ -24,7 +24,7 @@ import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
 import { listAtMost } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
-import { podsOfJob } from '../jobPods.ts';
+import { JOB, podsOfJob } from '../jobPods.ts';
 import { childProblem, liveImagePolicy, upstreamOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
@@ -117,9 +117,8 @@ async function copyingOf(
   const rollout = request.parent as unknown as Rollout;
   if (!rollout.spec?.targetRepository || rollout.metadata.deletionTimestamp) return undefined;
   const image = settings.copyImage ?? '';
-  const jobs = objectsOf<CopyJob>(request.children, { group: 'batch', kind: 'Job' });
-  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
-  if (request.children?.['Job.batch/v1'] === undefined || image === '') {
+  const jobs = objectsOf<CopyJob>(request.children, JOB);
+  if (!sendsKind(request.children, JOB) || image === '') {
     const problem = 'this installation lacks the component release-copies, see docs/install.md';
     return { problem, image, jobs: [], pods: {} };
   }
