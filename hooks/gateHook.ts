@@ -71,7 +71,7 @@ async function listRequiring(cluster: ClusterReader): Promise<RequiringObjects> 
   return { bindings, rollouts, namespaces: new Map(labels), objects };
 }
 
-/** Reported, but still held: a setting must not lift a freeze. */
+/** Reported, but still held: NO_CROSS_NAMESPACE_REFS must not end a freeze. */
 function withForbidden(gate: Gate, evaluation: GateEvaluation, { settings }: HookCall): GateEvaluation {
   if (!settings.noCrossNamespaceRefs || !reachesBeyond(gate.spec.selects)) return evaluation;
   const stalled = [evaluation.stalled, BEYOND_FORBIDDEN].filter(Boolean).join('; ');

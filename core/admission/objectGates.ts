@@ -154,8 +154,8 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
 }
 
 /**
- * Which Gates an object that names too many would require is not known: its author could have named fewer before any of
- * them closed.
+ * Whether the write drops a Gate that is closed. An object that names too many has an unknown list: its author could
+ * have named fewer before any Gate closed.
  */
 function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
   const left = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);

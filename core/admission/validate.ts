@@ -1,6 +1,6 @@
 /**
  * The validating half of the rules in fluxWrite.ts: nothing has changed what our mutating webhook had settled.
- * And when an object may be deleted.
+ * Also decides whether an object may be deleted.
  */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

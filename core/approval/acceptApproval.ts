@@ -58,7 +58,7 @@ export function approvalRequestOf(
 const NAMED = 3;
 
 /**
- * What a write says in the record itself, or leaves where a request was, and what is dropped of it: sentences.
+ * Warnings about text that the write puts into the record, or about an old request annotation: sentences.
  * A record that is taken off, as a Git sync does it, comes back without a word.
  */
 export function droppedText(

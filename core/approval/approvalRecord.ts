@@ -43,7 +43,7 @@ export interface FieldChange {
 
 /** One change of who has to approve. */
 export interface RuleChange {
-  /** From 1, and one more than that of the change before. */
+  /** Counts changes, from 1. */
   number: number;
   /** The authenticated user. */
   by: string;

@@ -81,8 +81,7 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
   // The webhook did not see these arrive: the timestamps alone decide, so that the answer is the same each time.
-  // Of two that were both far ahead at first, the later is the planned one and the other has to wait for its own
-  // second.
+  // Of two future requests the later is planned; the earlier takes effect at its own time.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
   const ahead = ({ at }: GateRequest) => at > now + tolerance;
   const current = inOrder([known.current, ...fresh.filter((request) => !ahead(request))]).at(-1);

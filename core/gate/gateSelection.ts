@@ -21,7 +21,7 @@ export type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
  */
 export function selectingGateRules(namespace: string, label: SelectsLabel): RelatedResourceRule[] {
   return [
-    // In one rule for all, the Gates of one namespace would be a burden to every other.
+    // In one rule for all, Gates of one namespace would trigger the objects of every other.
     { ...GATES, labelSelector: { matchLabels: { [label]: SELECTS_BEYOND } } },
     { ...GATES, namespace, labelSelector: { matchLabels: { [label]: SELECTS_OWN_NAMESPACE } } },
   ];

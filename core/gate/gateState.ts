@@ -162,7 +162,7 @@ function messageOf(state: GateState, cause: GateRequest | undefined, until?: Epo
 }
 
 /**
- * Tells one closing of a Gate from any other: which request made it, and when it ends by itself.
+ * Identifies a closing of a Gate: which request made it, and when it ends by itself.
  * Empty for a Gate that is closed by default. A planned request does not count before its time.
  */
 export function closingOf({ request, planned, until }: GateEvaluation): string {
@@ -175,8 +175,8 @@ export function closingOf({ request, planned, until }: GateEvaluation): string {
 // the opposite request; a request towards the default ends that at once.
 // An opening for one version is always away from the default: everything else sees the gate closed.
 // On a gate with a schedule every request holds for the window and beats the calendar.
-// Without a window a closing holds until somebody opens, and an opening until the calendar's next change: one hotfix
-// must not end the freeze of every Friday to come.
+// Without a window a closing lasts until a user opens the Gate, and an opening until the calendar's next change: one
+// hotfix must not end the freeze of every Friday to come.
 
 /** `for` and closed: open for that version only. */
 interface GateState {

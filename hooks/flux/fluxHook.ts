@@ -1,8 +1,8 @@
 /**
  * Decorator of every governed Flux kind: publishes what the object requires as its FluxBinding, has the webhook set
- * what its Rollouts deploy, and reports on the object what its Gates do.
- * The decorator in holdHook.ts suspends and resumes it: Gates don't wake this one, which has nothing to do in a freeze
- * before the object is written.
+ * what its Rollouts deploy, and reports the state of its Gates in the object's conditions.
+ * The decorator in holdHook.ts suspends and resumes it. Gate changes don't trigger this decorator: it acts only after
+ * the object is written.
  */
 import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -108,10 +108,7 @@ export const fluxHook: DecoratorHook = {
  */
 const FREEZE_MS = 5000;
 
-/**
- * How often the report on a held object is computed again: its Gates wake the decorator that holds it, and not this
- * one.
- */
+/** How often the report on a held object is computed again: Gate changes trigger only the decorator `hold`. */
 const HELD_MS = 60_000;
 
 /**
@@ -137,8 +134,8 @@ async function readGating(object: FluxObject, call: HookCall): Promise<{ gating:
 }
 
 /**
- * Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor from a Kustomization that
- * does not apply it, even if its labels name that one.
+ * Whether the object may request an apply: false if MAX_REQUESTING objects request already, or if the Kustomization
+ * does not apply the object.
  */
 async function mayRequest(
   applier: NamespacedName,

@@ -19,9 +19,7 @@ import { secondsUntil } from '../../core/kube/time.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
 import { type DecoratorHook, resyncAfter } from '../hook.ts';
 
-/**
- * One object must not burden each event with as many rules as it can name namespaces: the Gates of the others are read.
- */
+/** Each namespace is one rule, matched against each event: Gates of further namespaces are read live. */
 const MAX_GATE_NAMESPACES = 3;
 
 /** Metacontroller drops a decorator's write that meets a conflict, silently. */
@@ -36,7 +34,7 @@ const UNRELATED_SECONDS = 2;
  * Metacontroller drops an event if it can't ask which Gates concern the object, as while this server restarts.
  */
 const LONGEST_SECONDS = 60;
-/** After a Gate's edge its own status is an event for all it holds; this is for when that does not come. */
+/** Normally the Gate's status change triggers a sync; this resync is the fallback. */
 const AFTER_EDGE_MS = 1000;
 
 /** Bytes of a request that is read: the object takes at most 1.5 MiB, as etcd does, and a Gate a few KiB. */

@@ -40,9 +40,9 @@ const POLICY_REQUEUE_S = 30;
 const FOREIGN_REQUEUE_S = 30;
 /** Nothing triggers a sync when the Namespace of an upstream Rollout begins to consent, or a cycle ends elsewhere. */
 const UPSTREAM_REQUEUE_S = 60;
-/** If live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
+/** If live reads disagree with the cache: most objects read live trigger a sync when they change, but not all. */
 const LIVE_REQUEUE_S = 15;
-/** Nothing triggers a sync when the budget that holds a version is younger than the Rollout's rules. */
+/** Nothing triggers a sync when the budget was created after the Rollout's customize answer. */
 const UNWATCHED_REQUEUE_S = 5;
 /** A cache that is behind triggers a sync itself when it has caught up. */
 const STALE_REQUEUE_S = 1;
@@ -112,7 +112,7 @@ async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { clus
 /**
  * The only function that may add a head to the history, or start the copy of a release: all possible blockers are read
  * live.
- * The bound objects come last: for a Rollout that is held anyway, each of its syncs would list those of its namespace.
+ * The bound objects come last: if something else holds the Rollout, listing them would be wasted in each sync.
  */
 async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const { rollout } = observed;

@@ -72,10 +72,7 @@ interface BlockerKind {
   find?(inputs: BlockerInputs): Blocker[];
   /** The sentence in DeploymentBlocked. Absent if the wait has its own condition. */
   sentence?(inputs: SentenceInputs): string | TextWithCommands;
-  /**
-   * The reason of Ready before the first deployment: that of DeploymentBlocked, or the type of the wait's own
-   * condition.
-   */
+  /** The reason of Ready before the first deployment: that of DeploymentBlocked, or the wait's own condition type. */
   readyReason?: string;
   /** DeploymentBlocked is reported as an Event: a user has to act, or the end is known. */
   hasEvent?: true;
@@ -245,7 +242,7 @@ function rolloutGates(inputs: BlockerInputs): Blocker[] {
 
 /**
  * Whether RolloutGates hold the version that ran before, as every first version.
- * A manual request comes after it, and nothing holds it then.
+ * A manual request is handled after it and is not held.
  */
 function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: BlockerInputs): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;
@@ -316,7 +313,7 @@ function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): Tex
   };
 }
 
-/** They are asked for while the version waits for something else too: people take longer than bakes. */
+/** Missing approvals are reported even while a bake runs, because approving takes longer. */
 function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
   const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
   const all = few(missing.map(approvalsNeeded), MAX_NAMED);

@@ -57,9 +57,9 @@ export interface RolloutState {
   available: readonly VersionInfo[];
   /** Releases that were rolled back and not deployed since. */
   rolledBack: readonly string[];
-  /** Releases that say that they cannot be undone. */
+  /** Releases that must not be rolled back. */
   barriers: readonly string[];
-  /** Whom releases name as their authors, as far as that is needed. */
+  /** The authors of releases whose approvals exclude authors. */
   authors: readonly ReleaseAuthors[];
   conditions: readonly Condition[];
 }
@@ -286,7 +286,7 @@ function givenOn({ gate, verdict }: RequiredApprovals): StoredApproval[] {
   }));
 }
 
-/** Who put the version onto the list of a RolloutGate. */
+/** The user who put the version onto the list of a RolloutGate. */
 function listedFor({ metadata, spec }: RolloutGate, version: string): StoredApproval[] {
   if (!spec?.allowedVersions?.includes(version)) return [];
   const listed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'allowedVersions', version);

@@ -39,7 +39,8 @@ const ROLLED_BACK = 'it failed and was rolled back: to try it again, deploy it m
 
 /**
  * `available` is in the order of discovery, which decides between two tags that the policy does not rank. Without a
- * deployed tag all releases that the policy can select are candidates; with one that cannot be placed, none is.
+ * deployed tag all releases that the policy can select are candidates; if the deployed tag has no place in the order,
+ * there are no candidates.
  */
 export function releasesAfter(
   available: readonly VersionInfo[],

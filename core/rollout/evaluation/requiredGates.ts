@@ -41,7 +41,8 @@ export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): 
 }
 
 /**
- * All of them, each once. More than the limit are not evaluated one by one: they count as one closed Gate that says so.
+ * All Gates that a Rollout requires, each once. More than the limit are not evaluated one by one: they count as one
+ * closed Gate with a message about the limit.
  */
 export function rolloutRequiredGates(
   rollout: Rollout,
@@ -71,7 +72,7 @@ function sameLabels(rollout: Rollout, before: Rollout): boolean {
   return sameJson(rollout.metadata.labels ?? {}, before.metadata.labels ?? {});
 }
 
-// The Gates that a version of a Rollout has to pass: which hold it, and who let it through the others.
+// The Gates that a version of a Rollout has to pass: which of them block it, and who opened the others.
 
 export type StoredApproval = NonNullable<HistoryEntry['approvals']>[number];
 
@@ -127,7 +128,7 @@ export function evaluateRequiredGates(
 /** For how many Gates the history keeps who opened them, and how much of each reason. */
 export const MAX_GATES = 10;
 
-/** Who opened a Gate of another namespace, and why, is for those who may read that Gate. */
+/** The user who opened a Gate of another namespace, and the reason, are only for readers of that Gate. */
 function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: string | undefined): StoredApproval[] {
   const given = openedBy ? [openedBy] : approvedBy;
   const latest = given.at(-1);

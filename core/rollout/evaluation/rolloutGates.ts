@@ -1,6 +1,6 @@
 /**
  * What the RolloutGates of a Rollout let through, and what they reject.
- * Its stages, `spec.after`, are gates with a list to their clients.
+ * Clients see each upstream Rollout of `spec.after` as a gate with `allowedVersions`.
  */
 
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../../api/annotations.ts';
@@ -46,7 +46,7 @@ export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[]):
 
 /**
  * `bypass`: the version for which the gates do not count; it must be a candidate, or the one deployed with a bypass.
- * Approvals it needs all the same: it is one person who bypasses.
+ * It still needs its approvals: a bypass is the decision of one person.
  */
 export function evaluateRolloutGates(
   gates: readonly RolloutGate[],
@@ -116,7 +116,7 @@ function ofSchedule({ metadata: { labels } }: RolloutGate): string {
   return kind && name ? ` of ${kind} '${name}'` : '';
 }
 
-/** Anybody may write the annotation: only a time is shown. */
+/** Any user may write the annotation: only a time is shown. */
 function untilText({ metadata: { annotations } }: RolloutGate): string {
   const until = parseTime(annotations?.[GATE_UNTIL]);
   return until === undefined ? '' : ` until ${formatTime(until)}`;
