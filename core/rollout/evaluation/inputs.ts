@@ -114,7 +114,7 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
 }
 
 /**
- * No stage, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs
+ * No upstream Rollout, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs
  * already: that can only be set when the Rollout is created. Set later, it would bypass them.
  */
 export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {

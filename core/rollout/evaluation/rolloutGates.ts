@@ -69,7 +69,7 @@ export function evaluateRolloutGates(
   return {
     summaries: [
       ...gates.map((gate) => summary(gate, candidates, approvalsOf.get(gate))),
-      ...upstream.map((stage) => upstreamSummary(stage, candidates)),
+      ...upstream.map((each) => upstreamSummary(each, candidates)),
     ],
     gated,
     promoted,
@@ -209,12 +209,12 @@ function approvalSummary(
 
 function upstreamSummary({ name, allowed, waits }: UpstreamVerdict, candidates: readonly VersionInfo[]): GateSummary {
   const [newest] = candidates;
-  if (!newest) return { ...STAGE, name, passing: true, message: waits ?? 'Gate is passing' };
+  if (!newest) return { ...UPSTREAM, name, passing: true, message: waits ?? 'Gate is passing' };
   const message = waits === undefined ? 'Gate is passing' : `${newest.tag} waits for ${waits}`;
-  return { ...STAGE, name, passing: true, allowedVersions: allowed.slice(0, LISTED), message };
+  return { ...UPSTREAM, name, passing: true, allowedVersions: allowed.slice(0, LISTED), message };
 }
 
-const STAGE = { kind: KINDS.Rollout.kind };
+const UPSTREAM = { kind: KINDS.Rollout.kind };
 
 function bypassed(
   gates: readonly RolloutGate[],
@@ -230,7 +230,7 @@ function bypassed(
     ...shown,
   }));
   const ofUpstream = upstream.map(({ name, allowed }) => ({
-    ...STAGE,
+    ...UPSTREAM,
     name,
     passing: true,
     ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LISTED) }),
