@@ -52,8 +52,8 @@ export function evaluateRolloutGates(
   gates: readonly RolloutGate[],
   candidates: readonly VersionInfo[],
   bypass: string | undefined,
-  upstream: readonly UpstreamVerdict[] = [],
-  approvals: readonly RolloutGateApprovals[] = [],
+  upstream: readonly UpstreamVerdict[],
+  approvals: readonly RolloutGateApprovals[],
 ): RolloutGatesResult {
   const isBypassed = bypass !== undefined && isApproved(approvals, bypass);
   if (isBypassed) return bypassed(gates, candidates, bypass, upstream);
