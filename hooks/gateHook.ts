@@ -3,7 +3,7 @@ import { FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS } from '../api/kind
 import type { NamespacedName, Secret } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall, RequiringObjects } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { unheldOf, unresumedOf } from '../core/admission/unheld.ts';
+import { unheldOf, unresumedOf } from '../core/admission/unreachedObjects.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
 import { standingApprovals, withoutDeletedRollouts } from '../core/gate/evaluateGates.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirersOf } from '../core/gate/gateSelection.ts';

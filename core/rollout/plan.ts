@@ -30,7 +30,7 @@ import { addDeployment, type Beginning, bakeFailureDisabled } from './deployment
 import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
 import { boundTo } from './deployment/progress.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
-import { isUnwatched } from './deployment/unwatched.ts';
+import { hasNoBake } from './deployment/withoutBake.ts';
 import {
   type Evaluation,
   evaluate,
@@ -317,7 +317,7 @@ function deployNext(
   const length = Math.max(config.historyLimit, rollbackDepth(history, config));
   const kept = history.slice(0, Math.min(length, LIMITS.history));
   // Nothing has gone wrong with it: it gave way before Flux had applied it.
-  const replaces = previous !== undefined && isBaking(previous) && isUnwatched(previous, rollout);
+  const replaces = previous !== undefined && isBaking(previous) && hasNoBake(previous, rollout);
   const conditions = [
     bakeFailureDisabled({
       previous: replaces ? undefined : previous,

@@ -21,7 +21,7 @@ import {
 } from './deploymentMessages.ts';
 import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
 import { targetName, unapplied, withProgress } from './progress.ts';
-import { isUnwatched } from './unwatched.ts';
+import { hasNoBake } from './withoutBake.ts';
 
 /** Milliseconds. */
 export interface BakeTimes {
@@ -69,7 +69,7 @@ export function advanceHead(head: HistoryEntry, context: BakeContext, bakes: boo
   if (!isBaking(proven) || !bakes) return { head: proven, endsApply: isNowApplied, events: [] };
   const step = bakeStep(proven, context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
-  const ends = step.head.bakeStatus === 'Succeeded' && isUnwatched(proven, rollout);
+  const ends = step.head.bakeStatus === 'Succeeded' && hasNoBake(proven, rollout);
   return { ...step, endsApply: isNowApplied || (proven.appliedTime === undefined && (starts || ends)) };
 }
 
@@ -82,7 +82,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   const home = context.rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
   const missing = unapplied(head, context.bound, context.rollout);
-  if (!context.likeKuberik && isUnwatched(head, context.rollout)) {
+  if (!context.likeKuberik && hasNoBake(head, context.rollout)) {
     return missing.length > 0 ? { head, events: [] } : applied(head, context.bound, now);
   }
 

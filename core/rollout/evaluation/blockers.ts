@@ -23,7 +23,7 @@ import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import { isBaking } from '../deployment/bake.ts';
 import { holdsAfterFailure } from '../deployment/rollback.ts';
-import { isUnwatched } from '../deployment/unwatched.ts';
+import { hasNoBake } from '../deployment/withoutBake.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import type { Evaluation } from './evaluation.ts';
 import type { Observed, RolloutConfig } from './inputs.ts';
@@ -165,7 +165,7 @@ function gates({ pending, closed }: BlockerInputs): Blocker[] {
 /** A deployment that doesn't bake may be replaced by the next version before Flux has applied it. */
 function bake({ observed, selection, pending, head, config }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
-  if (!isBaking(head) || isUnwatched(head, observed.rollout)) return [];
+  if (!isBaking(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
   const until = started === undefined || config.bakeTime === undefined ? undefined : started + config.bakeTime;
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);

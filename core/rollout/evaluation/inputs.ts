@@ -14,7 +14,7 @@ import { LIMITS } from '../../limits.ts';
 import type { Copying } from '../../releaseCopy/job.ts';
 import type { CarriedDeployment } from '../deployment/adoptDeployment.ts';
 import type { OnFailure } from '../deployment/rollback.ts';
-import { bakes } from '../deployment/unwatched.ts';
+import { bakes } from '../deployment/withoutBake.ts';
 import { afterProblems } from '../upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../upstream/upstreamVerdict.ts';
 
