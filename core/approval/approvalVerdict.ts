@@ -1,10 +1,11 @@
 /** Whether a version has the approvals that a Gate or RolloutGate requires. */
-import { Memo } from '../memo.ts';
+
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { few } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
+import { Memo } from '../memo.ts';
 import type { Approval } from './approvalRecord.ts';
 
 /** The users behind one version of one Rollout. */

@@ -12,8 +12,8 @@ import {
 } from '../../../api/conditions.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { Blocker, HistoryEntry, RolloutGate } from '../../../api/types.ts';
-import { approvalCommands, closedText } from '../../gate/evaluateGates.ts';
+import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
+import { approvalCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
 import { few } from '../../kube/firstFew.ts';
 import { identityOf } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
@@ -22,31 +22,42 @@ import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import { isBaking } from '../deployment/bake.ts';
-import { holdsAfterFailure } from '../deployment/rollback.ts';
+import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import { hasNoBake } from '../deployment/withoutBake.ts';
+import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
-import type { Evaluation } from './evaluation.ts';
 import type { Observed, RolloutConfig } from './inputs.ts';
-import { isForward, RELEASE_TOO_YOUNG } from './nextVersion.ts';
-import { allows, allowsNothing } from './rolloutGates.ts';
+import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
+import { allows, allowsNothing, type RolloutGatesResult } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
-import { approvalCommand, approvalsNeeded, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
+import { approvalCommand, approvalsNeeded, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
-/** The inputs of the sources of blockers. */
-interface BlockerInputs
-  extends Pick<
-    Evaluation,
-    | 'candidates'
-    | 'rolloutGatesResult'
-    | 'upstream'
-    | 'selection'
-    | 'pending'
-    | 'rollback'
-    | 'unhealthy'
-    | 'closed'
-    | 'requiredApprovals'
-    | 'young'
-  > {
+/** The part of an evaluation from which blockers are found. */
+export interface BlockerSources {
+  candidates: VersionInfo[];
+  rolloutGatesResult: RolloutGatesResult;
+  /** The verdicts of its upstream Rollouts, `spec.after`. */
+  upstream: UpstreamVerdict[];
+  selection: Selection;
+  /** The version that waits, for a decision or because something blocks it. */
+  pending?: string;
+  /** Whether a failed version is rolled back, and why or why not. */
+  rollback?: Rollback;
+  /** The HealthChecks that automatic deployments wait for. */
+  unhealthy: HealthCheck[];
+  /** The Gates that block `pending`. */
+  closed: GateResult[];
+  /**
+   * The RolloutGates whose approvals `pending` needs.
+   * A rollback needs none, nor does what ran before without gateFirstDeployment.
+   */
+  requiredApprovals: readonly RequiredApprovals[];
+  /** Releases that are not old enough to be deployed yet. */
+  young: YoungRelease[];
+}
+
+/** The inputs of the functions that find blockers. */
+interface BlockerInputs extends BlockerSources {
   observed: Observed;
   config: RolloutConfig;
   requests: Requests;

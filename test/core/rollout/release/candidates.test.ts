@@ -58,7 +58,12 @@ describe('releasesAfter', () => {
       const spec = { policy: { semver: { range: '>=1.0.0', prereleases: { enabled: true } } } } as Spec;
       const latestRef = { tag: '2.0.0-rc.1' };
       const policy = { metadata: { generation: 2 }, spec, status: { latestRef, ...status } };
-      const found = releasesAfter([{ tag: '2.0.0-rc.1' }], '1.0.0', objectOf('ImagePolicy', policy) as ImagePolicy, NOTHING_EXCLUDED);
+      const found = releasesAfter(
+        [{ tag: '2.0.0-rc.1' }],
+        '1.0.0',
+        objectOf('ImagePolicy', policy) as ImagePolicy,
+        NOTHING_EXCLUDED,
+      );
       expect(found.candidates.map(({ tag }) => tag)).toEqual(expected);
     });
   });
