@@ -1,6 +1,6 @@
 /**
- * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its gates (see hooks/gateLabelsHook.ts), and
- * writes their status: whether they pass, and which approvals were given.
+ * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its gates (see
+ * hooks/gateLabelsHook.ts), and writes their status: whether they pass, and which approvals were given.
  */
 import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';

@@ -48,8 +48,7 @@ export interface WriteContext extends GateContext {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
   /**
-   * The source of a Kustomization with managed fields, if it may have one too: see
-   * core/managedField/atomicUpdate.ts.
+   * The source of a Kustomization with managed fields, if it may have one too: see core/managedField/atomicUpdate.ts.
    */
   source?: FluxObject | 'settled' | undefined;
   /**
@@ -70,8 +69,8 @@ export interface FluxWrite {
   /** From the request's options. */
   fieldManager?: string | undefined;
   /**
-   * The field manager is one of a controller that applies from Git: what it writes to a held object is held, not
-   * refused.
+   * The field manager is one of a controller that applies from
+   * Git: what it writes to a held object is held, not refused.
    */
   isSync?: boolean | undefined;
   /** Absent if the writer does not ask to bypass a closed gate. */

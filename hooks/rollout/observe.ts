@@ -102,8 +102,8 @@ export function metadataOf(
   return { metadata: found, awaited };
 }
 
-// The inputs of copies to spec.targetRepository: the releases, this Rollout's Jobs, and their Pods' termination
-// messages.
+// The inputs of copies to spec.targetRepository: the releases,
+// this Rollout's Jobs, and their Pods' termination messages.
 
 /** More than a Job starts: a user who may create Pods may label any number of them. */
 const MAX_PODS = 20;

@@ -65,8 +65,8 @@ export function refuseOpening(
 }
 
 /**
- * If a write opens the Gate for a bare tag: of every Rollout that requires it, and a tag of one is another version of
- * the next.
+ * If a write opens the Gate for a bare tag: of every Rollout that
+ * requires it, and a tag of one is another version of the next.
  */
 export async function openForWarnings(gate: Gate, old: Gate | undefined, call: WebhookCall): Promise<string[]> {
   const { now, cluster } = call;

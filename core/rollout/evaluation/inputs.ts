@@ -114,8 +114,8 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
 }
 
 /**
- * No upstream Rollout, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs
- * already: that can only be set when the Rollout is created. Set later, it would bypass them.
+ * No upstream Rollout, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment,
+ * because it runs already: that can only be set when the Rollout is created. Set later, it would bypass them.
  */
 export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {
   const { initialVersion } = rollout.spec ?? {};

@@ -87,8 +87,8 @@ interface RequiredGatesResult {
 }
 
 /**
- * An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not
- * take it.
+ * An opening for one version is the Rollout's alone: an object that
+ * requires the same Gate sees it closed and could not take it.
  */
 export function evaluateRequiredGates(
   { rollout, bindings, gateRefs, gates }: Observed,
