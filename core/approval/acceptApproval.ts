@@ -136,7 +136,7 @@ function approved(
   const earlier = record.given.find((each) => isSame(each, approval) && each.uid === uid);
   const others = record.given.filter((each) => !isSame(each, approval));
   const given = [...others, approval].slice(-LIMITS.approvals);
-  const [forgotten] = others.length < LIMITS.approvals ? [] : others;
+  const [dropped] = others.length < LIMITS.approvals ? [] : others;
   return {
     record: { ...record, given },
     warnings: [
@@ -144,8 +144,8 @@ function approved(
       ...(requesters.includes(by) && rule.notBy?.includes('requester')
         ? [`you requested ${version}, so your approval does not count (spec.approvals.notBy)`]
         : []),
-      ...(forgotten
-        ? [`more than ${LIMITS.approvals} approvals: that of ${forgotten.version} by ${forgotten.by} is forgotten`]
+      ...(dropped
+        ? [`more than ${LIMITS.approvals} approvals: the oldest, ${dropped.version} by ${dropped.by}, is dropped`]
         : []),
     ],
   };
