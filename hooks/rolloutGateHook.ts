@@ -20,7 +20,7 @@ import { repairedLabels } from './gateLabelsHook.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from './hook.ts';
 
 export const rolloutGateHook: DecoratorHook = {
-  /** Who has asked for what, and what waits. Nothing for a gate that asks for no approvals. */
+  /** Relates the Rollout of a gate with `spec.approvals`: its requests, and the waiting version. */
   async customize({ parent }) {
     const { metadata, spec } = parent as unknown as RolloutGate;
     const name = spec?.rolloutRef?.name;

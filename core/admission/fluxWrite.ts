@@ -43,7 +43,7 @@ import {
   selectedByText,
 } from './objectGates.ts';
 
-/** What is read of the cluster for one write, once and before anything is decided. */
+/** The cluster's state for one write, read once and before anything is decided. */
 export interface WriteContext extends GateContext {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
@@ -60,9 +60,9 @@ export interface WriteContext extends GateContext {
 }
 
 export interface FluxWrite {
-  /** As the writer wants it. */
+  /** The object as the writer wants it. */
   object: FluxObject;
-  /** As stored; absent on CREATE. */
+  /** The stored object; absent on CREATE. */
   oldObject?: FluxObject | undefined;
   context: WriteContext;
   user: string;

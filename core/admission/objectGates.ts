@@ -51,7 +51,7 @@ export interface RequiredGates {
 
 /** The Gates of one object, evaluated. */
 export interface ObjectGates extends RequiredGates, GateResults {
-  /** What keeps the object from running: the closed Gates as `namespace/name`, and INVALID_REFERENCE. */
+  /** The causes of the suspension: the closed Gates as `namespace/name`, and INVALID_REFERENCE. */
   names: string[];
   /** `names`, each with its closing: see `closingKey`. */
   closings: string[];
@@ -218,7 +218,7 @@ export function recordedRefs(
   return { refs, isComplete: !tooMany && selecting !== undefined };
 }
 
-/** What one write makes the webhook read of Gates. */
+/** The reads of Gates that the webhook makes for one write. */
 interface GateReads {
   /** To be read by name. */
   refs: NamespacedName[];

@@ -79,7 +79,7 @@ export function formatApprovals({ given, changes }: ApprovalRecord): string | un
   });
 }
 
-/** What is recorded on a Gate or RolloutGate. */
+/** The record of approvals on a Gate or RolloutGate. */
 export function recordedOn(object: Pick<KubeObject, 'metadata'> | undefined, keys: ApprovalKeys): ApprovalRecord {
   return parseApprovals(object?.metadata.annotations?.[keys.record]);
 }

@@ -14,7 +14,7 @@ export interface Background {
   requesters: readonly string[];
   /** The users for whom they claim to have requested it: free text. */
   onBehalfOf?: string | undefined;
-  /** Whom its manifest names; undefined if that is not known. */
+  /** The authors that the release's manifest names; undefined if unknown. */
   authors: string | undefined;
 }
 
@@ -25,9 +25,9 @@ export interface EvaluatedApproval extends Approval {
 
 export interface ApprovalVerdict {
   required: number;
-  /** Those that have not expired, the oldest first. */
+  /** The approvals that have not expired, the oldest first. */
   given: EvaluatedApproval[];
-  /** Those of them that count. */
+  /** The given approvals that count. */
   counted: Approval[];
   enough: boolean;
   /** Why none counts. */

@@ -192,12 +192,12 @@ export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs)
 
 // Approvals on a Gate.
 
-/** What a Rollout is about to deploy. */
+/** The next deployment of a Rollout, which Gates are evaluated for. */
 export interface NextDeployment {
   version: string;
   /** `namespace/name`. */
   rollout: string;
-  /** That Rollout's. */
+  /** Uid of that Rollout. */
   uid: string | undefined;
   background: Background;
 }

@@ -51,7 +51,7 @@ export interface GateRequests {
    * webhook; a planned request called off may still be there.
    */
   seen?: RequestTimes;
-  /** Who wrote the reason in each annotation: it does not count for any other user. */
+  /** The user who wrote the reason in each annotation: it does not count for any other user. */
   reasonBy?: Partial<Record<GateAction, string>>;
 }
 
@@ -297,7 +297,7 @@ function changed(key: string, gate: Gate, old: Gate | undefined): boolean {
   return gate.metadata.annotations?.[key] !== old?.metadata.annotations?.[key];
 }
 
-/** As stored, with the timestamps that the annotations had, those from before there was a webhook included. */
+/** The stored requests, with the timestamps that the annotations had, also from before there was a webhook. */
 function before(old: Gate, now: EpochMs): GateRequests {
   const requests = gateRequestsOf(old, now);
   const handled = { ...requests.handled };

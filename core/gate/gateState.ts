@@ -85,7 +85,7 @@ export interface GateEvaluation {
   cause?: GateRequest | undefined;
   /** A request whose time has not come. */
   planned?: GateRequest | undefined;
-  /** What was ignored because it does not parse. */
+  /** Fields and requests that are ignored because they do not parse. */
   stalled?: string | undefined;
   /** Open for a Rollout about to deploy this tag; everything else sees the gate closed (`opened` is false). */
   openFor?: string | undefined;

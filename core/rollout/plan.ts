@@ -55,7 +55,7 @@ import { blockerList, nextStatus } from './rolloutStatus.ts';
 import { fitted, withBoundedHead } from './statusSize.ts';
 
 interface Planned {
-  /** As it is to be stored, `revision` included. */
+  /** The status to store, `revision` included. */
   status: RolloutStatus;
   /** The plan would deploy, but no budget has granted a slot. */
   waitsForBudget: boolean;
@@ -190,7 +190,7 @@ function resyncAfter(
 interface Decision {
   /** The state after it. */
   state: RolloutState;
-  /** What could come next in that state, and what blocks it. */
+  /** The evaluation of that state: the next version, and its blockers. */
   evaluation: Evaluation;
   /** Whether there is a new deployment. */
   commits: boolean;

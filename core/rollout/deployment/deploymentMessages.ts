@@ -41,7 +41,7 @@ export interface DeploymentKind {
   unblocked: boolean;
   /** The failed version in whose place an older one is deployed again. */
   rollbackFrom?: string | undefined;
-  /** It is what ran before there was a Rollout: `spec.initialVersion`. */
+  /** The version ran before there was a Rollout: `spec.initialVersion`. */
   initial?: boolean;
 }
 

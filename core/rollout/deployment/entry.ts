@@ -40,7 +40,7 @@ const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatu
 interface Deployment extends DeploymentKind {
   /** The requests that opened the Gates it passed. */
   approvals: NonNullable<HistoryEntry['approvals']>;
-  /** Who bypassed closed Gates for it; undefined if none blocked it. */
+  /** The user who bypassed closed Gates for the deployment; undefined if none blocked it. */
   bypass: HistoryEntry['bypass'];
   version: VersionInfo;
   begins: Beginning;

@@ -13,9 +13,9 @@ import { unseenBinding } from '../deployment/progress.ts';
 import type { GateSelectors } from './requiredGates.ts';
 
 interface BoundObject {
-  /** Its metadata is enough. */
+  /** The Flux object; metadata is enough. */
   object: FluxObject;
-  /** Its FluxBinding; undefined for that of an earlier object of this name. */
+  /** The object's FluxBinding; undefined for that of an earlier object of this name. */
   binding: FluxBinding | undefined;
   /** The binding has exactly the Gates that the object's annotations name. */
   isVouched: boolean;

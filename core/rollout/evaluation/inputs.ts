@@ -30,7 +30,7 @@ export interface Observed {
   healthChecks: readonly HealthCheck[];
   /** How many more it matches: a bake that watches fewer checks than one would think must say so. */
   healthLeftOut?: number;
-  /** What else is wrong with the spec in this cluster, a sentence each. */
+  /** Further problems of the spec in this cluster, a sentence each. */
   problems?: readonly string[];
   /** The RolloutBudgets that select it, as read live before a deployment; absent if they were not read. */
   budgets?: Budgets;

@@ -94,7 +94,7 @@ interface Outcome {
   why?: string;
   /** When it passes by the clock alone. */
   at?: EpochMs;
-  /** Its deployment there continues by itself. */
+  /** The deployment there continues by itself. */
   isUnderWay?: true;
   since?: EpochMs | undefined;
 }
