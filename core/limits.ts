@@ -96,7 +96,7 @@ export const LIMITS = {
   /** Rollouts in `spec.after`. Each costs a live read before a deployment. */
   after: 20,
   /** Rollouts read to find a cycle in `spec.after`. */
-  stages: 200,
+  upstreamRollouts: 200,
   /** RolloutBudgets listed for one Rollout, of its namespace and of the cluster. */
   listedBudgets: 100,
   /** RolloutBudgets that select one Rollout. */

@@ -4,7 +4,7 @@ import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
-import { reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts';
+import { reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
 import { namespaceLabels } from '../live/objectReads.ts';
 
@@ -14,7 +14,7 @@ import { namespaceLabels } from '../live/objectReads.ts';
  */
 export async function homeRules(
   namespace: string,
-  label: Parameters<typeof selectingGateLists>[1],
+  label: SelectsLabel,
   cluster: ClusterReader,
 ): Promise<RelatedResourceRule[]> {
   const beyond = selectingGateLists(namespace, label).filter((list) => list.namespace === undefined);

@@ -3,9 +3,9 @@ import { FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS } from '../api/kind
 import type { NamespacedName, Secret } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall, RequiringObjects } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { unheldOf, unresumedOf } from '../core/admission/unheld.ts';
+import { unheldOf, unresumedOf } from '../core/admission/unreachedObjects.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
-import { standingApprovals, withoutDeletedRollouts } from '../core/gate/gateApprovals.ts';
+import { standingApprovals, withoutDeletedRollouts } from '../core/gate/evaluateGates.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirersOf } from '../core/gate/gateSelection.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/gateState.ts';
 import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } from '../core/gate/gateStatus.ts';
@@ -71,7 +71,7 @@ async function listRequiring(cluster: ClusterReader): Promise<RequiringObjects> 
   return { bindings, rollouts, namespaces: new Map(labels), objects };
 }
 
-/** Reported, but still held: a setting must not lift a freeze. */
+/** Reported, but still held: NO_CROSS_NAMESPACE_REFS must not end a freeze. */
 function withForbidden(gate: Gate, evaluation: GateEvaluation, { settings }: HookCall): GateEvaluation {
   if (!settings.noCrossNamespaceRefs || !reachesBeyond(gate.spec.selects)) return evaluation;
   const stalled = [evaluation.stalled, BEYOND_FORBIDDEN].filter(Boolean).join('; ');

@@ -2,7 +2,9 @@
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { ClusterReader } from '../api/ports.ts';
 
-/** Those that the Job has made: whoever may make Pods may give them its label. */
+export const JOB = { group: 'batch', kind: 'Job' };
+
+/** The Pods that the Job has made: any user who may create Pods may give them its label. */
 export async function podsOfJob({ metadata }: AnyObject, atMost: number, cluster: ClusterReader): Promise<AnyObject[]> {
   const { namespace = '', name, uid } = metadata;
   const labelSelector = `batch.kubernetes.io/job-name=${name}`;

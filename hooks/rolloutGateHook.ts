@@ -1,6 +1,6 @@
 /**
- * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its gates (see hooks/gateLabelsHook.ts), and
- * writes their status: whether they pass, and which approvals were given.
+ * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its gates (see
+ * hooks/gateLabelsHook.ts), and writes their status: whether they pass, and which approvals were given.
  */
 import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';
@@ -20,7 +20,7 @@ import { repairedLabels } from './gateLabelsHook.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from './hook.ts';
 
 export const rolloutGateHook: DecoratorHook = {
-  /** Who has asked for what, and what waits. Nothing for a gate that asks for no approvals. */
+  /** Relates the Rollout of a gate with `spec.approvals`: its requests, and the waiting version. */
   async customize({ parent }) {
     const { metadata, spec } = parent as unknown as RolloutGate;
     const name = spec?.rolloutRef?.name;

@@ -7,13 +7,11 @@ import type { FluxObject } from '../api/flux.ts';
 import { BOUND_KINDS, FLUX_BINDINGS } from '../api/kinds.ts';
 import type { ClusterReader } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts';
+import { isTruncated, reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { boundLabel, identityOf } from '../core/kube/names.ts';
 import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
 import type { GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
 import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
-
-export type SelectsLabel = Parameters<typeof selectingGateLists>[1];
 
 /** The Gates that may select Rollouts or Flux objects of the namespace, as the label says; see isTruncated. */
 export function listSelecting(namespace: string, label: SelectsLabel, cluster: ClusterReader): Promise<Gate[][]> {

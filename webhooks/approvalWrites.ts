@@ -19,8 +19,7 @@ import {
   formatApprovals,
   recordedOn,
 } from '../core/approval/approvalRecord.ts';
-import { ruleProblem } from '../core/approval/approvalVerdict.ts';
-import { isServiceAccount } from '../core/approval/persons.ts';
+import { isServiceAccount, ruleProblem } from '../core/approval/approvalVerdict.ts';
 import { deletionEvent, type Ruled, ruleChangeEvents, withChange } from '../core/approval/ruleChange.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';

@@ -9,7 +9,7 @@ import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, GateStatus, Rollout } from '../api/types.ts';
 import { type Refusal, refusalText } from '../core/admission/gateTexts.ts';
 import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
-import { evaluateGates, type GateResult, secrets } from '../core/gate/evaluateGates.ts';
+import { evaluateGates, type GateResult, hiddenGates } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { refKey, uniqueRefs } from '../core/kube/names.ts';
@@ -75,8 +75,8 @@ async function readRequired(
   rollouts: readonly Rollout[],
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
-  // Read before anything is awaited: a throw between two reads leaves the first one's rejection unhandled, which ends
-  // the process.
+  // Read before anything is awaited: a throw between two reads leaves
+  // the first one's rejection unhandled, which ends the process.
   const namespace = rollouts[0]?.metadata.namespace ?? '';
   const [objects, selectors, ...stored] = await Promise.all([
     listBindable(namespace, call.cluster),
@@ -146,8 +146,8 @@ export async function bypassOrDeny(
 }
 
 /**
- * Reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if there is something
- * to reveal.
+ * Reveals no more of Gates of other namespaces than the writer may
+ * read; access is reviewed only if there is something to reveal.
  */
 export async function deny(
   refusal: Refusal,
@@ -157,7 +157,7 @@ export async function deny(
 ): Promise<AdmissionDecision> {
   const namespace = namespaceOf(request);
   // A denial names no more Gates than are reviewed.
-  const reviewed = uniqueRefs(secrets(refusal.closed ?? [], namespace)).slice(0, MAX_LISTED);
+  const reviewed = uniqueRefs(hiddenGates(refusal.closed ?? [], namespace)).slice(0, MAX_LISTED);
   const { group, resource } = KINDS.Gate;
   const may = await Promise.all(
     reviewed.map((ref) => access.may(request.userInfo, { verb: 'get', group, resource, ...ref })),

@@ -1,6 +1,6 @@
 /**
- * RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them; and the record of
- * their approvals.
+ * RolloutGates carry their Rollout's name as a label, so that the
+ * Rollout's hook can relate them; and the record of their approvals.
  */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { LISTED, REASON, ROLLOUT_NAME_LABEL } from '../api/annotations.ts';

@@ -1,7 +1,7 @@
 /** Gates and schedules over the coming weeks, as the page draws them: when each is open and closed by what is known now. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
-import { takesOpening } from '../../core/gate/gateApprovals.ts';
+import { takesOpening } from '../../core/gate/gateRequests.ts';
 import { evaluateAfresh } from '../../core/gate/gateState.ts';
 import { defined } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';

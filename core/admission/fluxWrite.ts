@@ -1,14 +1,15 @@
 /**
  * One admission decision about a Flux object; docs/reference/writes.md, W1 to W31, says how each write is handled.
- * These are the rules, in the order in which they apply, and what each webhook does about them:
+ * The rules, in the order in which they apply:
  *
- * rule             the mutating one, below                           the validating one, validate.ts ---------------
- * ------------------------------------------------  --------------------------------------------------- nesting
- * refuses a spec that is too deep to be compared    - hold             behind a closed gate: holds, refuses or allows
- * nothing that gates govern has changed since managed fields   gates open: sets what the Rollouts deploy
- * managed fields still have what the Rollouts deploy selected-by      written
- * - suspension       suspends and resumes                              what is marked closed is still suspended bypass
- * record    written                                           -
+ * | rule | the mutating webhook, here | the validating webhook, validate.ts |
+ * |---|---|---|
+ * | nesting | denies a spec that is too deep to compare | |
+ * | hold | a Gate is closed: holds, denies or allows the write | nothing that Gates govern has changed since |
+ * | managed fields | all Gates are open: sets what the Rollouts deploy | the fields still have these values |
+ * | selected-by | writes the annotation | |
+ * | suspension | suspends and resumes | an object marked closed is still suspended |
+ * | bypass record | writes the annotation | |
  *
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have
  * changed since. If it checks nothing, the other webhooks of the cluster are trusted.
@@ -30,18 +31,24 @@ import { setManagedFields } from '../managedField/setManagedFields.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
-import { gatesInAnnotation, selectedByText } from './gateAnnotations.ts';
 import { bypassText, heldWarning, managedFieldHint, type Refusal, subjectOf } from './gateTexts.ts';
 import { decideHeld } from './heldWrite.ts';
-import { type GateContext, leavesSelection, type ObjectGates, objectGates, type RequiredGates } from './objectGates.ts';
+import {
+  type GateContext,
+  gatesInAnnotation,
+  leavesSelection,
+  type ObjectGates,
+  objectGates,
+  type RequiredGates,
+  selectedByText,
+} from './objectGates.ts';
 
-/** What is read of the cluster for one write, once and before anything is decided. */
+/** The cluster's state for one write, read once and before anything is decided. */
 export interface WriteContext extends GateContext {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
   /**
-   * The source of a Kustomization with managed fields, if it may have one too: see
-   * core/managedField/atomicUpdate.ts.
+   * The source of a Kustomization with managed fields, if it may have one too: see core/managedField/atomicUpdate.ts.
    */
   source?: FluxObject | 'settled' | undefined;
   /**
@@ -53,17 +60,17 @@ export interface WriteContext extends GateContext {
 }
 
 export interface FluxWrite {
-  /** As the writer wants it. */
+  /** The object as the writer wants it. */
   object: FluxObject;
-  /** As stored; absent on CREATE. */
+  /** The stored object; absent on CREATE. */
   oldObject?: FluxObject | undefined;
   context: WriteContext;
   user: string;
   /** From the request's options. */
   fieldManager?: string | undefined;
   /**
-   * The field manager is one of a controller that applies from Git: what it writes to a held object is held, not
-   * refused.
+   * The field manager is one of a controller that applies from
+   * Git: what it writes to a held object is held, not refused.
    */
   isSync?: boolean | undefined;
   /** Absent if the writer does not ask to bypass a closed gate. */
@@ -141,7 +148,7 @@ function gatesOfResult(content: FluxObject, { object, oldObject, context }: Flux
 /** Behind a closed gate no field changes, except managed fields whose deployment bypasses the gate. */
 function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
   const { object, oldObject, context, bypass } = write;
-  const evaluated = decideHeld({
+  const outcome = decideHeld({
     object,
     oldObject,
     fieldManager: write.fieldManager,
@@ -149,8 +156,8 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
     bySystemDeleter: isSystemDeleter(write.user),
     leavesSelection: leavesSelection(object, oldObject, context),
   });
-  if (evaluated.is === 'refused') {
-    const text = `${subjectOf(oldObject)} cannot be changed (${evaluated.paths.text}): `;
+  if (outcome.is === 'refused') {
+    const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths.text}): `;
     const field = managedFieldsOf(oldObject).fields.find(
       (each) => readManagedField(object, each) !== readManagedField(oldObject, each),
     );
@@ -161,10 +168,10 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
   }
   const kept = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
     (result, key) => annotate(result, key, oldObject.metadata.annotations?.[key]),
-    evaluated.object,
+    outcome.object,
   );
   const stored = withBypassingFields(kept, write);
-  if (evaluated.is !== 'held') return { object: stored, warnings: [] };
+  if (outcome.is !== 'held') return { object: stored, warnings: [] };
   return { object: stored, warnings: [heldWarning(closed)], held: 'gate_closed' };
 }
 

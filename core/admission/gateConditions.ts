@@ -13,9 +13,6 @@ import { parseState, runsBehind } from '../suspension/stateAnnotation.ts';
 import { approvalText, bypassedText } from './gateTexts.ts';
 import type { ObjectGates } from './objectGates.ts';
 
-/** Flux's CRDs refuse more than 32768 characters. */
-const MAX_MESSAGE = 32_000;
-
 /** Any other ends in a moment and is not worth two writes of each object. */
 const UNUSUAL = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
 
@@ -69,10 +66,7 @@ function withCondition(
     status: holds === isSource ? ('True' as const) : ('False' as const),
     reason: holds ? GATE_CLOSED : GATES_OPEN,
     message: holds
-      ? closed
-          .map(({ ref }) => text(ref))
-          .join(' ')
-          .slice(0, MAX_MESSAGE)
+      ? closed.map(({ ref }) => text(ref)).join(' ')
       : `All gates are open.${awaits && UNUSUAL.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
   };
   const conditions = setCondition(status.conditions, condition, now);

@@ -5,7 +5,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
-import { type GateResult, type Readable, requestText, reveal, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { type GateResult, type ReadableGates, redactFor, requestText, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
@@ -39,8 +39,8 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
 }
 
 /**
- * The condition's text about a closed gate; `limit` is the sentence if it is not a Gate, but the limit on how many are
- * evaluated.
+ * The condition's text about a closed gate; `limit` is the sentence
+ * if it is not a Gate, but the limit on how many are evaluated.
  */
 export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
   if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
@@ -92,8 +92,8 @@ export const HOTFIX_HINT: TextWithCommands = {
 };
 
 /**
- * How to change a managed field behind a closed gate: neither an open gate nor a bypass of the object lets the edit
- * through.
+ * How to change a managed field behind a closed gate: neither an
+ * open gate nor a bypass of the object lets the edit through.
  */
 export function managedFieldHint(
   { metadata: { namespace } }: FluxObject,
@@ -127,9 +127,9 @@ export interface Refusal {
 export function refusalText(
   { text, closed, hint, commands = [] }: Refusal,
   namespace: string,
-  readable?: Readable,
+  readable?: ReadableGates,
 ): TextWithCommands {
-  const gates = closed ? closedGatesText(reveal([...closed], namespace, readable)) : undefined;
+  const gates = closed ? closedGatesText(redactFor([...closed], namespace, readable)) : undefined;
   return {
     text: `${text}${gates?.text ?? ''}${hint?.text ?? ''}`,
     commands: [...commands, ...(gates?.commands ?? []), ...(hint?.commands ?? [])],

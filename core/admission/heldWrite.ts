@@ -46,8 +46,8 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
   const { object, oldObject, fieldManager, isSync, bySystemDeleter } = write;
   const writers = writersOf(object, oldObject);
   const removes = isSync && (isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject));
-  // Nobody owns a field that is removed, so a removal is the sync's if that applies.
-  // What kubectl repeats, no user asks for.
+  // A removed field has no owner; the removal counts as the sync's if the sync is an apply.
+  // A value that `kubectl apply` repeats is not a user's change.
   const isOfSync = ({ value, writers }: HeldChange) => {
     if (value === undefined) return removes;
     return isSync ? writers.applied(value) : writers.repeated(value);

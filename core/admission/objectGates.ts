@@ -1,6 +1,6 @@
 /**
  * The Gates that a Flux object requires, by name and by selection, and whether they are closed: the one answer of hooks
- * and webhooks.
+ * and webhooks. The object is held if one of its Gates is closed or missing.
  */
 import {
   ARTIFACT,
@@ -8,20 +8,21 @@ import {
   DEPLOYED,
   REQUIRED_GATES,
   ROLLOUT_PREFIX,
+  SELECTED_BY,
   SELECTS_LABEL,
 } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGates, type GateResults } from '../gate/evaluateGates.ts';
-import { TOO_MANY } from '../gate/gateRefs.ts';
+import { isTooMany, parseGateRefs, TOO_MANY } from '../gate/gateRefs.ts';
 import { gateSelects } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { closingKey, INVALID_REFERENCE } from '../suspension/stateAnnotation.ts';
-import { gatesInAnnotation, gatesInSelectedBy, isTooManyGates, type RefRules } from './gateAnnotations.ts';
+import { closingKey, INVALID_REFERENCE, MAX_LIST } from '../suspension/stateAnnotation.ts';
 
 /** The Gates there are, as read for one object. */
 interface KnownGates extends RefRules {
@@ -50,13 +51,13 @@ export interface RequiredGates {
 
 /** The Gates of one object, evaluated. */
 export interface ObjectGates extends RequiredGates, GateResults {
-  /** What keeps the object from running: the closed Gates as `namespace/name`, and INVALID_REFERENCE. */
+  /** The causes of the suspension: the closed Gates as `namespace/name`, and INVALID_REFERENCE. */
   names: string[];
   /** `names`, each with its closing: see `closingKey`. */
   closings: string[];
 }
 
-/** The candidates that exist and select the object: the text of SELECTED_BY counts for no more. */
+/** SELECTED_BY only suggests candidates: each must exist and select the object. */
 function selectingGates(
   object: FluxObject,
   candidates: readonly NamespacedName[],
@@ -100,7 +101,7 @@ function withSelecting(
 
 /** Which Gates the object requires, and which of them are closed. `versions`: see `requiredGates`. */
 export function objectGates(object: FluxObject, context: GateContext, versions?: readonly FluxObject[]): ObjectGates {
-  return evaluated(requiredGates(object, context, versions), context.gates, context.now);
+  return evaluateRequired(requiredGates(object, context, versions), context.gates, context.now);
 }
 
 /**
@@ -116,11 +117,11 @@ export function recordedGates(
 ): ObjectGates {
   const recorded = gatesInSelectedBy(object);
   const selecting = (recorded ?? []).filter((ref) => gates.has(refKey(ref)));
-  return evaluated(withSelecting(object, selecting, recorded === undefined, rules), gates, now);
+  return evaluateRequired(withSelecting(object, selecting, recorded === undefined, rules), gates, now);
 }
 
 /** Beyond a limit, that is all that is reported. */
-function evaluated(required: RequiredGates, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
+function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
   const { named, selecting, problems, tooMany } = required;
   const refs = tooMany ? [TOO_MANY] : uniqueRefs([...named, ...selecting]);
   const results = evaluateGates(refs, (ref) => gates.get(refKey(ref)), now);
@@ -140,8 +141,8 @@ export function leavesSelection(object: FluxObject, oldObject: FluxObject, conte
 
 /**
  * The stored object that a write is compared with.
- * Beyond a limit nothing may change but what brings the object under it again: the names of Gates, if all that it no
- * longer names are open, and of Rollouts. These count as stored.
+ * An object beyond a limit may only change its references to fewer: those to Gates, if all that it no longer names are
+ * open, and those to Rollouts. These changes count as stored.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
   if (!requiredGates(oldObject, context).tooMany) return oldObject;
@@ -153,8 +154,8 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
 }
 
 /**
- * Which Gates an object that names too many would require is not known: its author could have named fewer before any of
- * them closed.
+ * Whether the write drops a Gate that is closed. An object that names too many has an unknown list: its author could
+ * have named fewer before any Gate closed.
  */
 function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
   const left = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);
@@ -167,4 +168,104 @@ function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject 
   const theirs = Object.entries(before.metadata.annotations ?? {}).filter((entry) => !bindsToRollout(entry));
   const mine = Object.entries(metadata.annotations ?? {}).filter(bindsToRollout);
   return { ...before, metadata: { ...before.metadata, annotations: Object.fromEntries([...theirs, ...mine]) } };
+}
+
+// The Gates that the annotations of an object name.
+
+/**
+ * The setting NO_CROSS_NAMESPACE_REFS: a Gate of another namespace is not followed, which counts as a name of no Gate.
+ */
+export interface RefRules {
+  ownNamespaceOnly?: boolean;
+}
+
+const MAX_PROBLEMS = 20;
+const MAX_PROBLEM = 400;
+
+/** The Gates that the annotation names. None if it names too many: they need not be read. */
+export function gatesInAnnotation(
+  object: FluxObject,
+  { ownNamespaceOnly = false }: RefRules = {},
+): { refs: NamespacedName[]; problems: string[]; tooMany: boolean } {
+  const { namespace = '', annotations } = object.metadata;
+  const parsed = parseGateRefs(annotations?.[REQUIRED_GATES], namespace);
+  const refs = ownNamespaceOnly ? parsed.refs.filter((ref) => ref.namespace === namespace) : parsed.refs;
+  const all = [...parsed.problems, ...(ownNamespaceOnly ? foreignGates(object).map(foreignText) : [])];
+  const problems = all.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM));
+  const tooMany = parsed.tooMany || refs.length > LIMITS.requiredGates;
+  return { refs: tooMany ? [] : refs, problems, tooMany };
+}
+
+/**
+ * The Gates that the annotation SELECTED_BY names, which proves nothing: see `selectingGates`.
+ * Undefined if it does not name them all.
+ */
+export function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
+  const selectedBy = object.metadata.annotations?.[SELECTED_BY];
+  if (selectedBy?.includes(TOO_MANY.name)) return undefined;
+  const { refs, tooMany } = parseGateRefs(selectedBy, object.metadata.namespace ?? '');
+  return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
+}
+
+/** The Gates that both annotations name. Not complete if they name too many. */
+export function recordedRefs(
+  object: FluxObject,
+  rules: RefRules = {},
+): { refs: NamespacedName[]; isComplete: boolean } {
+  const { refs: named, tooMany } = gatesInAnnotation(object, rules);
+  const selecting = gatesInSelectedBy(object);
+  const refs = uniqueRefs([...named, ...(selecting ?? [])].filter((ref) => !isTooMany(ref)));
+  return { refs, isComplete: !tooMany && selecting !== undefined };
+}
+
+/** The reads of Gates that the webhook makes for one write. */
+interface GateReads {
+  /** To be read by name. */
+  refs: NamespacedName[];
+  /** Whether to list Gates, since SELECTED_BY may not name all that select the object. */
+  list: boolean;
+  /** Whether Gates are evaluated that may select by the Namespace's labels. */
+  namespace: boolean;
+}
+
+/**
+ * The reads for these objects: the one as stored and the one as it would become.
+ * `mustList`: SELECTED_BY may not name them all yet.
+ */
+export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mustList = false): GateReads {
+  const named = objects.flatMap((object) => gatesInAnnotation(object, rules).refs);
+  const selectedBy = objects.map(gatesInSelectedBy);
+  const selecting = selectedBy.flatMap((refs) => refs ?? []);
+  const all = uniqueRefs([...named, ...selecting]);
+  const list = mustList || selectedBy.includes(undefined) || all.length > LIMITS.requiredGates;
+  return { refs: list ? uniqueRefs(named) : all, list, namespace: list || selecting.length > 0 };
+}
+
+/**
+ * The text of SELECTED_BY; undefined for none.
+ * If it can't name them all, it says so, and the webhook lists the Gates itself.
+ */
+export function selectedByText(
+  { named, selecting }: { named: NamespacedName[]; selecting: NamespacedName[] },
+  truncated = false,
+): string | undefined {
+  if (truncated || isTooManyGates(named, selecting)) return TOO_MANY.name;
+  const text = selecting.map(refKey).sort().join(',');
+  return text.length > MAX_LIST ? TOO_MANY.name : text || undefined;
+}
+
+export function isTooManyGates(...lists: NamespacedName[][]): boolean {
+  return uniqueRefs(lists.flat()).length > LIMITS.requiredGates;
+}
+
+/** The Gates of other namespaces that the object names. */
+export function foreignGates({ metadata: { namespace = '', annotations } }: FluxObject): NamespacedName[] {
+  return parseGateRefs(annotations?.[REQUIRED_GATES], namespace).refs.filter((ref) => ref.namespace !== namespace);
+}
+
+export function foreignText(ref: NamespacedName): string {
+  return (
+    `${REQUIRED_GATES} references Gate '${refKey(ref)}' of another namespace, and NO_CROSS_NAMESPACE_REFS forbids references ` +
+    'to other namespaces.'
+  );
 }

@@ -1,6 +1,6 @@
 /**
  * The validating half of the rules in fluxWrite.ts: nothing has changed what our mutating webhook had settled.
- * And when an object may be deleted.
+ * Also decides whether an object may be deleted.
  */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -79,8 +79,8 @@ function changedAfterwards(object: FluxObject, paths: string): string {
 // Managed fields: nothing changed one after our mutating webhook had set it (docs/reference/writes.md, W8).
 
 /**
- * The mutating and the validating webhook answer one request within this time. A version that was deployed since may
- * be unknown to the first of them: the field may still have the value of the deployment before, or of the stored object.
+ * The mutating and the validating webhook answer one request within this time. A version that was deployed since may be
+ * unknown to the first of them: the field may still have the value of the deployment before, or of the stored object.
  */
 const BETWEEN_CALLS_MS = 10_000;
 
@@ -92,8 +92,8 @@ function verifyManagedFields(
   now: EpochMs,
 ): string[] {
   const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  // The variables of an atomic update are those of what the source has, which may be any deployment before, or none
-  // yet.
+  // The variables of an atomic update are those of what the
+  // source has, which may be any deployment before, or none yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
   return managedFieldsOf(object).fields.flatMap((field) => {
     const rollout = rollouts.get(field.rollout);

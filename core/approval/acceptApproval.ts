@@ -1,9 +1,9 @@
 /**
  * What the webhook makes of a write to a Gate or RolloutGate: the approval that it gives or takes back, and the record.
  *
- * The annotations that ask for it are taken off in the same write, so that the next person writes the same one. Whose
- * approval it is comes from admission alone. What a writer says in the record is ignored, and what a Git sync takes off
- * comes back.
+ * The annotations that ask for it are taken off in the same write, so that the next
+ * person writes the same one. Whose approval it is comes from admission alone. What
+ * a writer says in the record is ignored, and what a Git sync takes off comes back.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
@@ -14,8 +14,7 @@ import { LIMITS } from '../limits.ts';
 import { MAX_REASON, MAX_USER } from '../record/record.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import { type Approval, type ApprovalRecord, parseApprovals } from './approvalRecord.ts';
-import { isExpired } from './approvalVerdict.ts';
-import { notAPerson } from './persons.ts';
+import { isExpired, notAPerson } from './approvalVerdict.ts';
 
 /** The length of a quoted value in a message. */
 const MAX_VALUE = 128;
@@ -59,7 +58,7 @@ export function approvalRequestOf(
 const NAMED = 3;
 
 /**
- * What a write says in the record itself, or leaves where a request was, and what is dropped of it: sentences.
+ * Warnings about text that the write puts into the record, or about an old request annotation: sentences.
  * A record that is taken off, as a Git sync does it, comes back without a word.
  */
 export function droppedText(
@@ -137,7 +136,7 @@ function approved(
   const earlier = record.given.find((each) => isSame(each, approval) && each.uid === uid);
   const others = record.given.filter((each) => !isSame(each, approval));
   const given = [...others, approval].slice(-LIMITS.approvals);
-  const [forgotten] = others.length < LIMITS.approvals ? [] : others;
+  const [dropped] = others.length < LIMITS.approvals ? [] : others;
   return {
     record: { ...record, given },
     warnings: [
@@ -145,8 +144,8 @@ function approved(
       ...(requesters.includes(by) && rule.notBy?.includes('requester')
         ? [`you requested ${version}, so your approval does not count (spec.approvals.notBy)`]
         : []),
-      ...(forgotten
-        ? [`more than ${LIMITS.approvals} approvals: that of ${forgotten.version} by ${forgotten.by} is forgotten`]
+      ...(dropped
+        ? [`more than ${LIMITS.approvals} approvals: the oldest, ${dropped.version} by ${dropped.by}, is dropped`]
         : []),
     ],
   };

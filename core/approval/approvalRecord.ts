@@ -1,6 +1,6 @@
 /**
- * The approvals given on a Gate or RolloutGate, as the webhook keeps them: the JSON text of an annotation that only it
- * writes.
+ * The approvals given on a Gate or RolloutGate, as the webhook
+ * keeps them: the JSON text of an annotation that only it writes.
  */
 import {
   APPROVALS,
@@ -43,7 +43,7 @@ export interface FieldChange {
 
 /** One change of who has to approve. */
 export interface RuleChange {
-  /** From 1, and one more than that of the change before. */
+  /** Counts changes, from 1. */
   number: number;
   /** The authenticated user. */
   by: string;
@@ -79,7 +79,7 @@ export function formatApprovals({ given, changes }: ApprovalRecord): string | un
   });
 }
 
-/** What is recorded on a Gate or RolloutGate. */
+/** The record of approvals on a Gate or RolloutGate. */
 export function recordedOn(object: Pick<KubeObject, 'metadata'> | undefined, keys: ApprovalKeys): ApprovalRecord {
   return parseApprovals(object?.metadata.annotations?.[keys.record]);
 }

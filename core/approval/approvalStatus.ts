@@ -61,7 +61,7 @@ function givenStatus(approval: EvaluatedApproval, rule: ApprovalRule): GivenStat
   };
 }
 
-/** What has changed since the status before. */
+/** Events about changes since the status before. */
 export function approvalEvents(
   before: ApprovalsStatus | undefined,
   after: ApprovalsStatus | undefined,

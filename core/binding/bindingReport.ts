@@ -7,7 +7,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
+import { evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { gatesOf } from '../gate/gateRefs.ts';
 import { byRefKey, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
@@ -49,7 +49,7 @@ export function reportOf(
   now: EpochMs,
 ): { report: Report; until?: EpochMs } {
   const evaluated = evaluateGates(gatesOf(spec), (ref) => gates.get(refKey(ref)), now).all;
-  const entries = reveal(evaluated, metadata.namespace ?? '').map(gateEntry);
+  const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
   const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
   const edges = [...evaluated.flatMap((gate) => gate.until ?? []), ...ends];
   const report = reportWith(spec, rollouts, entries, now);

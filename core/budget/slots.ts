@@ -7,7 +7,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { isBaking } from '../rollout/deployment/bake.ts';
-import { isUnwatched } from '../rollout/deployment/unwatched.ts';
+import { hasNoBake } from '../rollout/deployment/withoutBake.ts';
 import type { Member } from './fleet.ts';
 
 /** How long a grant may stay unused: a Rollout that does not take it is one whose hook fails. */
@@ -73,7 +73,7 @@ export function uninvited({ rollout, uid, head, image }: Member, now: EpochMs): 
  * against the limit.
  */
 function isUnderWay(rollout: Rollout, head: HistoryEntry): boolean {
-  return isBaking(head) && !(rollout.status?.slotRequest && isUnwatched(head, rollout));
+  return isBaking(head) && !(rollout.status?.slotRequest && hasNoBake(head, rollout));
 }
 
 export function revisionOf({ status }: Rollout): number {

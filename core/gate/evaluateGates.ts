@@ -1,17 +1,29 @@
-/** Whether all the Gates that an object requires let it through. */
+/**
+ * Whether all the Gates that an object requires let it through, and the approvals on a Gate with `spec.approvals`: they
+ * let one version of one Rollout through while the Gate is closed.
+ * A request to close revokes the approvals that were given before it; one to open only ends a closing.
+ */
+import { APPROVE_FOR } from '../../api/annotations.ts';
 import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { Gate } from '../../api/types.ts';
-import type { Approval } from '../approval/approvalRecord.ts';
-import { countText, verdictText } from '../approval/approvalVerdict.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
+import { APPROVAL_KEYS, type Approval, type ApprovalRecord, recordedOn } from '../approval/approvalRecord.ts';
+import {
+  type ApprovalVerdict,
+  type Background,
+  countText,
+  evaluateApprovals,
+  verdictText,
+} from '../approval/approvalVerdict.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { refKey } from '../kube/names.ts';
+import { identityOf, refKey } from '../kube/names.ts';
+import { tagWord } from '../kube/tag.ts';
 import { parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { CommandLine } from '../text/commands.ts';
-import { approvalsOn, approveForCommand, type NextDeployment } from './gateApprovals.ts';
+import { shell } from '../text/shell.ts';
 import { isTooMany } from './gateRefs.ts';
-import { type GateRequest, opensFor } from './gateRequests.ts';
+import { closeRequestOf, type GateRequest, opensFor } from './gateRequests.ts';
 import { closingOf, evaluateGate } from './gateState.ts';
 
 /** Any user can write a reason, and one message may name many gates. */
@@ -87,7 +99,7 @@ function evaluate(
   const evaluation = evaluateGate(gate, now);
   const { opened, openFor, message, until, cause } = evaluation;
   const open = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));
-  const evaluated: GateResult = {
+  const result: GateResult = {
     ref,
     open,
     message,
@@ -98,14 +110,14 @@ function evaluate(
     opensAt: !opened && openFor === undefined ? until : undefined,
     takesApprovals: gate.spec.approvals !== undefined,
   };
-  return opened || !next ? evaluated : withApprovals(evaluated, gate, next, now);
+  return opened || !next ? result : withApprovals(result, gate, next, now);
 }
 
-function withApprovals(evaluated: GateResult, gate: Gate, next: NextDeployment, now: EpochMs): GateResult {
+function withApprovals(result: GateResult, gate: Gate, next: NextDeployment, now: EpochMs): GateResult {
   const verdict = approvalsOn(gate, next, now);
-  if (!verdict) return evaluated;
+  if (!verdict) return result;
   const { counted, required, until, enough } = verdict;
-  const timed = { ...evaluated, ...(until !== undefined && { approvalsUntil: until }) };
+  const timed = { ...result, ...(until !== undefined && { approvalsUntil: until }) };
   if (enough) return { ...timed, open: true, approvedBy: counted };
   const of = (text: string) => `${next.version} has ${text}`;
   const how = approveForCommand(gate, next.version, next.rollout);
@@ -139,15 +151,15 @@ export function fullMessage({ message, closedBy, lacks }: GateResult): string {
 }
 
 /** Keys of the Gates that the reader of a sentence may read. */
-export type Readable = ReadonlySet<string>;
+export type ReadableGates = ReadonlySet<string>;
 
 /**
  * The gates as a reader in `namespace` may see them: the users who closed a Gate of another namespace, or approved on
  * it, and why, only if the reader may read it.
  */
-export function reveal(gates: GateResult[], namespace: string, readable: Readable = new Set()): GateResult[] {
+export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
   return gates.map((gate) => {
-    if (!isSecret(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
+    if (!hasHiddenDetails(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
     const { closedBy: _, lacks, ...rest } = gate;
     if (!lacks) return rest;
     const { names: __, ...counts } = lacks;
@@ -156,14 +168,14 @@ export function reveal(gates: GateResult[], namespace: string, readable: Readabl
 }
 
 /**
- * The Gates of other namespaces of which `reveal` may hide something: whether the reader may read them has to be
- * reviewed.
+ * The Gates of other namespaces of which `redactFor` may hide
+ * something: whether the reader may read them has to be reviewed.
  */
-export function secrets(gates: readonly GateResult[], namespace: string): NamespacedName[] {
-  return gates.filter((gate) => isSecret(gate, namespace)).map(({ ref }) => ref);
+export function hiddenGates(gates: readonly GateResult[], namespace: string): NamespacedName[] {
+  return gates.filter((gate) => hasHiddenDetails(gate, namespace)).map(({ ref }) => ref);
 }
 
-function isSecret({ ref, closedBy, lacks }: GateResult, namespace: string): boolean {
+function hasHiddenDetails({ ref, closedBy, lacks }: GateResult, namespace: string): boolean {
   return (closedBy !== undefined || lacks?.names !== undefined) && ref.namespace !== namespace;
 }
 
@@ -176,4 +188,61 @@ export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs)
   const shown = findCondition(gate?.status?.conditions, OPENED);
   if (!shown) return 0;
   return shown.status === (opened ? 'True' : 'False') ? (parseTime(shown.lastTransitionTime) ?? 0) : now;
+}
+
+// Approvals on a Gate.
+
+/** The next deployment of a Rollout, which Gates are evaluated for. */
+export interface NextDeployment {
+  version: string;
+  /** `namespace/name`. */
+  rollout: string;
+  /** Uid of that Rollout. */
+  uid: string | undefined;
+  background: Background;
+}
+
+/** The verdict on the version's approvals; undefined for a Gate without `spec.approvals`. */
+export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): ApprovalVerdict | undefined {
+  const rule = gate.spec.approvals;
+  if (!rule) return undefined;
+  const { given } = standingApprovals(gate, now);
+  const meant = given.filter(
+    ({ version, rollout, uid }) => version === next.version && rollout === next.rollout && uid === next.uid,
+  );
+  return evaluateApprovals(rule, meant, next.background, now);
+}
+
+/** The record of approvals, without those that a closing has revoked. */
+export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
+  const record = recordedOn(gate, APPROVAL_KEYS.Gate);
+  const closing = closeRequestOf(gate, now);
+  return closing ? { ...record, given: record.given.filter(({ at }) => at > closing.at) } : record;
+}
+
+/** The record, without approvals for a Rollout that was deleted, or deleted and created again. */
+export function withoutDeletedRollouts(record: ApprovalRecord, rollouts: readonly Rollout[]): ApprovalRecord {
+  const uids = new Map(rollouts.map((rollout) => [refKey(identityOf(rollout)), rollout.metadata.uid]));
+  return {
+    ...record,
+    given: record.given.filter(({ rollout = '', uid }) => uids.has(rollout) && uids.get(rollout) === uid),
+  };
+}
+
+/**
+ * The command in a refusal or condition that approves a version.
+ * Without `rollout`, for whichever Rollout has the version.
+ */
+export function approveForCommand(
+  { metadata }: Pick<Gate, 'metadata'>,
+  version?: string,
+  rollout?: string,
+): CommandLine {
+  const { namespace, name } = identityOf({ metadata });
+  const wanted = `${rollout === undefined ? '' : `${rollout}:`}${tagWord(version)}`;
+  const line = shell`kubectl -n ${namespace} annotate gate/${name} ${APPROVE_FOR}=${wanted}`;
+  return [
+    `To approve ${version === undefined ? 'a version' : 'it'} at Gate ${namespace}/${name}, as another person`,
+    line,
+  ];
 }

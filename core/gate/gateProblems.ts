@@ -10,15 +10,15 @@ import { formatDuration } from '../kube/duration.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';
 import { formatTime } from '../kube/time.ts';
-import { acceptRequests } from './acceptRequests.ts';
-import { takesOpening } from './gateApprovals.ts';
 import {
+  acceptRequests,
   CLOCK_TOLERANCE_MS,
   isOpenFor,
   parseRequestTime,
   parseWindow,
   REASON_KEYS,
   REQUESTED_AT_KEYS,
+  takesOpening,
 } from './gateRequests.ts';
 import { selectsFlux } from './gateSelection.ts';
 

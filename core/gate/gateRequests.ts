@@ -1,11 +1,15 @@
 /**
- * Requests to open or close a Gate: which of them count now.
+ * Requests to open or close a Gate: how a write becomes requests, and which of them count now.
+ *
+ * Only an annotation that a write changes is a request; the one that arrived last counts, whatever the timestamps are.
+ * Not requests: Git's value that Flux restores over a user's (its timestamp is older than one that was handled), and a
+ * user's own text in the record.
  *
  * Requests are in three places.
  * The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and the users who made them,
  * so it comes first. The status is next: it survives if there is no webhook.
- * The RFC's annotations count alone only when they are newer than both: then they were written while the webhook was
- * down.
+ * The RFC's annotations count alone only when they are newer
+ * than both: then they were written while the webhook was down.
  */
 import {
   ACCEPTED_REQUEST,
@@ -23,7 +27,7 @@ import { isLegalTag } from '../kube/tag.ts';
 import { dayNumber, formatTime, LAST_INSTANT, parseTime, wholeSeconds } from '../kube/time.ts';
 
 export type GateAction = 'open' | 'close';
-export const GATE_ACTIONS = ['open', 'close'] as const;
+const GATE_ACTIONS = ['open', 'close'] as const;
 
 export interface GateRequest {
   action: GateAction;
@@ -43,11 +47,11 @@ export interface GateRequests {
   /** The timestamp of each action's last request that took effect: what a Git sync puts back is not a new request. */
   handled: RequestTimes;
   /**
-   * What the annotations had at the last write that passed the webhook; a planned request called off may still be
-   * there.
+   * What the annotations had at the last write that passed the
+   * webhook; a planned request called off may still be there.
    */
   seen?: RequestTimes;
-  /** Who wrote the reason in each annotation: it does not count for any other user. */
+  /** The user who wrote the reason in each annotation: it does not count for any other user. */
   reasonBy?: Partial<Record<GateAction, string>>;
 }
 
@@ -77,8 +81,7 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
   // The webhook did not see these arrive: the timestamps alone decide, so that the answer is the same each time.
-  // Of two that were both far ahead at first, the later is the planned one and the other has to wait for its own
-  // second.
+  // Of two future requests the later is planned; the earlier takes effect at its own time.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
   const ahead = ({ at }: GateRequest) => at > now + tolerance;
   const current = inOrder([known.current, ...fresh.filter((request) => !ahead(request))]).at(-1);
@@ -94,7 +97,7 @@ export function requestTimes(gate: Gate): EpochMs[] {
 }
 
 /** Both annotations' requests if they parse, in the order in which they count: the later last, and close after open. */
-export function annotatedRequests(gate: Gate): GateRequest[] {
+function annotatedRequests(gate: Gate): GateRequest[] {
   return inOrder(GATE_ACTIONS.map((action) => annotated(gate, action)));
 }
 
@@ -111,7 +114,7 @@ export function annotated(gate: Gate, action: GateAction): GateRequest | undefin
 }
 
 /** The requests at `now`: a planned request whose time has come is the current one. */
-export function due(requests: GateRequests, now: EpochMs): GateRequests {
+function due(requests: GateRequests, now: EpochMs): GateRequests {
   const { planned, handled, seen } = requests;
   if (!planned || planned.at > now) return requests;
   return { current: planned, handled: { ...handled, [planned.action]: planned.at }, seen };
@@ -221,4 +224,113 @@ function parseRequest(value: Stored): GateRequest | undefined {
 
 function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+/** The request that closed the Gate last, if it is the newest one; it may be over. */
+export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefined {
+  const { current } = gateRequestsOf(gate, now);
+  return current?.action === 'close' ? current : undefined;
+}
+
+/** Whether a request to open has an effect: with approvals it only ends a closing, or calls off a planned one. */
+export function takesOpening(gate: Gate, now: EpochMs): boolean {
+  return (
+    !gate.spec.approvals || closeRequestOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined
+  );
+}
+
+// What a write of a Gate requests, and the record of it.
+
+export interface AcceptedRequests {
+  /** The text of ACCEPTED_REQUEST; undefined before the first request. */
+  record: string | undefined;
+  accepted: GateRequest[];
+  /** Changed annotations that request nothing new. */
+  ignored: GateRequest[];
+  /** Actions whose annotated reason another user gave for an earlier request: it is not this one's. */
+  foreignReasons: GateAction[];
+}
+
+export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, now: EpochMs): AcceptedRequests {
+  let requests: GateRequests = old ? before(old, now) : { handled: {} };
+  const accepted: GateRequest[] = [];
+  const ignored: GateRequest[] = [];
+  const reasonBy = reasonsOf(gate, old, by, requests);
+  const isForeign = ({ action, reason }: GateRequest) => reason !== undefined && reasonBy[action] !== by;
+  const annotations = annotatedRequests(gate);
+  for (const request of annotations.filter(({ action }) => changed(REQUESTED_AT_KEYS[action], gate, old))) {
+    if (isHandled(request, requests)) {
+      ignored.push(request);
+    } else {
+      const { reason, ...bare } = request;
+      requests = addRequest(requests, { ...(isForeign(request) ? bare : request), by }, now);
+      accepted.push(request);
+    }
+  }
+  if (accepted.length === 0 && changed(OPEN_FOR, gate, old)) requests = narrow(requests, gate, by);
+  const seen = Object.fromEntries(annotations.map(({ action, at }) => [action, at]));
+  const isRecorded = requests.current !== undefined || requests.planned !== undefined;
+  return {
+    record: isRecorded ? formatAcceptedRequests({ ...requests, seen, reasonBy }) : undefined,
+    accepted,
+    ignored,
+    foreignReasons: accepted.filter(isForeign).map(({ action }) => action),
+  };
+}
+
+/** The users who gave the reasons in the annotations, this write included. */
+function reasonsOf(gate: Gate, old: Gate | undefined, by: string, { current, planned }: GateRequests) {
+  const known = parseAcceptedRequests(old?.metadata.annotations?.[ACCEPTED_REQUEST])?.reasonBy;
+  const reasonBy: Partial<Record<GateAction, string>> = {};
+  for (const action of GATE_ACTIONS) {
+    const reason = gate.metadata.annotations?.[REASON_KEYS[action]];
+    if (reason === undefined) continue;
+    // Records from before such names were kept: the request with that reason has its user.
+    const request = [current, planned].find((each) => each?.action === action && each.reason === reason);
+    const author = changed(REASON_KEYS[action], gate, old) ? by : (known?.[action] ?? request?.by);
+    if (author !== undefined) reasonBy[action] = author;
+  }
+  return reasonBy;
+}
+
+function changed(key: string, gate: Gate, old: Gate | undefined): boolean {
+  return gate.metadata.annotations?.[key] !== old?.metadata.annotations?.[key];
+}
+
+/** The stored requests, with the timestamps that the annotations had, also from before there was a webhook. */
+function before(old: Gate, now: EpochMs): GateRequests {
+  const requests = gateRequestsOf(old, now);
+  const handled = { ...requests.handled };
+  for (const { action, at } of annotatedRequests(old)) {
+    if (at <= now + CLOCK_TOLERANCE_MS) handled[action] ??= at;
+  }
+  return { ...requests, handled };
+}
+
+function isHandled({ action, at }: GateRequest, { planned, handled }: GateRequests): boolean {
+  if (planned?.action === action && planned.at === at) return true;
+  const last = handled[action];
+  // Two users' clocks may differ; a sync puts back the exact time, or one from long ago.
+  return last !== undefined && (at === last || at <= last - CLOCK_TOLERANCE_MS);
+}
+
+/** Adds a request, which then takes effect. */
+function addRequest(requests: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
+  const { current, handled, seen } = due(requests, now);
+  if (request.at > now + CLOCK_TOLERANCE_MS) return { current, planned: request, handled, seen };
+  return { current: request, handled: { ...handled, [request.action]: request.at }, seen };
+}
+
+/** A version named after the opening narrows it. One that is taken away does not widen it: Flux strips annotations. */
+function narrow(requests: GateRequests, gate: Gate, by: string): GateRequests {
+  const version = gate.metadata.annotations?.[OPEN_FOR];
+  const open = annotated(gate, 'open');
+  const limit = (request: GateRequest | undefined, annotatedAt: EpochMs | undefined): GateRequest | undefined =>
+    request?.action === 'open' && open?.at === annotatedAt ? { ...request, by, for: version! } : request;
+  if (!version) return requests;
+  return {
+    ...requests,
+    current: limit(requests.current, requests.handled.open),
+    planned: limit(requests.planned, requests.planned?.at),
+  };
 }

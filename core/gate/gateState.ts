@@ -85,7 +85,7 @@ export interface GateEvaluation {
   cause?: GateRequest | undefined;
   /** A request whose time has not come. */
   planned?: GateRequest | undefined;
-  /** What was ignored because it does not parse. */
+  /** Fields and requests that are ignored because they do not parse. */
   stalled?: string | undefined;
   /** Open for a Rollout about to deploy this tag; everything else sees the gate closed (`opened` is false). */
   openFor?: string | undefined;
@@ -162,7 +162,7 @@ function messageOf(state: GateState, cause: GateRequest | undefined, until?: Epo
 }
 
 /**
- * Tells one closing of a Gate from any other: which request made it, and when it ends by itself.
+ * Identifies a closing of a Gate: which request made it, and when it ends by itself.
  * Empty for a Gate that is closed by default. A planned request does not count before its time.
  */
 export function closingOf({ request, planned, until }: GateEvaluation): string {
@@ -175,8 +175,8 @@ export function closingOf({ request, planned, until }: GateEvaluation): string {
 // the opposite request; a request towards the default ends that at once.
 // An opening for one version is always away from the default: everything else sees the gate closed.
 // On a gate with a schedule every request holds for the window and beats the calendar.
-// Without a window a closing holds until somebody opens, and an opening until the calendar's next change: one hotfix
-// must not end the freeze of every Friday to come.
+// Without a window a closing lasts until a user opens the Gate, and an opening until the calendar's next change: one
+// hotfix must not end the freeze of every Friday to come.
 
 /** `for` and closed: open for that version only. */
 interface GateState {
@@ -201,8 +201,8 @@ interface Timeline {
 }
 
 /**
- * The planned request, the end of an override, and the calendar's next change after each: no gate has more steps in a
- * row.
+ * The planned request, the end of an override, and the calendar's
+ * next change after each: no gate has more steps in a row.
  */
 const MAX_STEPS = 8;
 

@@ -25,8 +25,8 @@ const REACHES_MS = 10_000;
 /** For Gates without `spec.interval`: the count of what requires them is at most this old. */
 const DEFAULT_MS = 60_000;
 /**
- * Objects that a Gate selects report it some seconds after the Gate has changed: until then they are counted more
- * often.
+ * Objects that a Gate selects report it some seconds after the
+ * Gate has changed: until then they are counted more often.
  */
 const SETTLES_MS = 60_000;
 const SETTLING_MS = 5000;
@@ -37,7 +37,7 @@ const LONGEST_MS = LIMITS.resyncAfterSeconds * 1000;
  */
 const SPREAD = 0.1;
 
-/** What the hook has read of the cluster. */
+/** The objects that the hook has read for a Gate. */
 export interface GateFacts {
   /** undefined: not known now, the last count stays. */
   requirers?: readonly Requirer[] | undefined;
@@ -45,7 +45,7 @@ export interface GateFacts {
   unheld?: GateStatus['notHeldObjects'] | undefined;
   /** The Flux objects that are still suspended although the Gate is open. */
   unresumed?: GateStatus['notResumedObjects'] | undefined;
-  /** What was approved; undefined if nothing asks for approvals. */
+  /** Approvals; undefined for a Gate without `spec.approvals`. */
   approvals?: ApprovalsStatus | undefined;
   /** undefined when the Gate takes no calls. */
   receiver?: { path: string } | { problem: string; reason: string } | undefined;

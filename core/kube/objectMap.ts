@@ -28,8 +28,8 @@ export function objectAt<T extends AnyObject = KubeObject>(
   return undefined;
 }
 
-/** Whether a rule asks for the kind: Metacontroller sends a map for each, even if empty. */
-export function isRelated(map: ObjectMap, of: GroupKind): boolean {
+/** Whether Metacontroller sends objects of the kind: a map, even if empty, for each kind that a rule or child names. */
+export function sendsKind(map: ObjectMap, of: GroupKind): boolean {
   return Object.keys(map ?? {}).some((key) => isKind(key, of));
 }
 

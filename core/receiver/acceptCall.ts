@@ -2,9 +2,15 @@
 import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { takesOpening } from '../gate/gateApprovals.ts';
-import type { GateAction } from '../gate/gateRequests.ts';
-import { annotated, CLOCK_TOLERANCE_MS, isOpenFor, REASON_KEYS, REQUESTED_AT_KEYS } from '../gate/gateRequests.ts';
+import {
+  annotated,
+  CLOCK_TOLERANCE_MS,
+  type GateAction,
+  isOpenFor,
+  REASON_KEYS,
+  REQUESTED_AT_KEYS,
+  takesOpening,
+} from '../gate/gateRequests.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 

@@ -2,12 +2,12 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary } from '../../api/types.ts';
-import { approvalCommands, evaluateGates, fullMessage, type GateResult, reveal } from '../gate/evaluateGates.ts';
+import { approvalCommands, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { byRefKey, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { withCommands } from '../text/commands.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
-import type { Observed } from './evaluation/observedRollout.ts';
+import type { Observed } from './evaluation/inputs.ts';
 import { approvalsText, type RequiredApprovals } from './evaluation/versionApprovals.ts';
 import type { LeftOut } from './statusSize.ts';
 
@@ -64,7 +64,7 @@ function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }
   if (pending !== undefined) return closed;
   const byKey = byRefKey(gates);
   const evaluated = evaluateGates(gateRefs, (ref) => byKey.get(refKey(ref)), now).closed;
-  return reveal(evaluated, rollout.metadata.namespace ?? '');
+  return redactFor(evaluated, rollout.metadata.namespace ?? '');
 }
 
 /** Without a list: clients take an entry that has one for a gate that lets some versions through. */

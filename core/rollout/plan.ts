@@ -1,10 +1,10 @@
 /**
  * What to do about a Rollout: observed state and a time in, the status to store out.
  * Each step takes values and answers with values.
- * Planning again on the result changes nothing, except that a new deployment then takes its course.
+ * Planning again on the result changes nothing but the progress of a new deployment.
  */
 
-import { READY } from '../../api/conditions.ts';
+import { BAKE_FAILURE_DISABLED, READY } from '../../api/conditions.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
 import { type Waiting, waitForSlots } from '../budget/turn.ts';
@@ -12,7 +12,7 @@ import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { knownHealth } from '../health/known.ts';
-import { trueCondition } from '../kube/conditions.ts';
+import { findCondition, trueCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
@@ -23,14 +23,14 @@ import { revised } from '../status/revision.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { releaseConfigMap } from './child.ts';
 import { adopted } from './deployment/adoptDeployment.ts';
-import { isBaking } from './deployment/bake.ts';
+import { advanceHead, isBaking, retryHead } from './deployment/bake.ts';
 import { deploymentEvent } from './deployment/deploymentEvents.ts';
 import { readyMessage } from './deployment/deploymentMessages.ts';
 import { addDeployment, type Beginning, bakeFailureDisabled } from './deployment/entry.ts';
 import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
 import { boundTo } from './deployment/progress.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
-import { isUnwatched } from './deployment/unwatched.ts';
+import { hasNoBake } from './deployment/withoutBake.ts';
 import {
   type Evaluation,
   evaluate,
@@ -39,25 +39,25 @@ import {
   type RolloutState,
   storedState,
 } from './evaluation/evaluation.ts';
+import { type Observed, type RolloutConfig, readRolloutConfig } from './evaluation/inputs.ts';
 import { namedGateRecords } from './evaluation/namedGates.ts';
 import { isForward } from './evaluation/nextVersion.ts';
-import type { Observed } from './evaluation/observedRollout.ts';
 import { MAX_GATES } from './evaluation/requiredGates.ts';
-import { type RolloutConfig, readRolloutConfig } from './evaluation/rolloutConfig.ts';
 import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
+import { authorsWanted } from './evaluation/versionApprovals.ts';
 import { gateSummaries } from './gateSummaries.ts';
+import { discoverReleases } from './release/discovery.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retained } from './release/retention.ts';
 import { nextConditions, setConditions } from './rolloutConditions.ts';
 import { changeEvents, dated } from './rolloutEvents.ts';
 import { blockerList, nextStatus } from './rolloutStatus.ts';
 import { fitted, withBoundedHead } from './statusSize.ts';
-import { advanceHead, applyRetry, discoverReleases } from './steps.ts';
 
 interface Planned {
-  /** As it is to be stored, `revision` included. */
+  /** The status to store, `revision` included. */
   status: RolloutStatus;
-  /** It would commit, and has to wait for a slot. */
+  /** The plan would deploy, but no budget has granted a slot. */
   waitsForBudget: boolean;
   /** The head counts as applied from now on: the hook makes sure that no bound object was overlooked. */
   endsApply: boolean;
@@ -70,7 +70,7 @@ interface Planned {
   children: AnyObject[];
 }
 
-/** A plan that may be carried out as it was made from a cache: the next one puts right what the cache did not know. */
+/** A plan that is safe to apply from cached data: the next sync corrects it. */
 export interface ReversiblePlan extends Planned {
   commits: false;
   startsCopy: false;
@@ -100,14 +100,28 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const stored = storedState(rollout.status);
   const requested = requestsOf(rollout);
 
-  const retry = applyRetry(stored.history, requested, observed.healthChecks, now);
-  const releases = discoverReleases(observed, config, retry.history, stored, now);
-  // Before a deployment is decided: the status in which a bake ends or starts is not stored yet.
-  const progress = advanceHead(observed, config, releases.history, stored.conditions, now);
+  const { bindings, healthChecks, likeKuberik = false } = observed;
+  const checks = sortedChecks(healthChecks);
+  const retry = requested.retry ? retryHead(stored.history[0], checks, now) : undefined;
+  const retried = retry ? retry.head : stored.history[0];
+  const authorsOf = authorsWanted(observed.rolloutGates, observed.gates, rollout);
+  const barriersOf = config.onFailure === 'Rollback' && isBaking(retried) ? [retried!.version.tag] : [];
+  const hasMinimumAge = config.minimumReleaseAge !== undefined;
+  const releases = discoverReleases({ ...observed, authorsOf, barriersOf, hasMinimumAge }, now);
   const { available, barriers, authors } = releases;
-  const { history } = progress;
-  const conditions = setConditions(stored.conditions, [...releases.conditions, ...progress.conditions], now);
-  const idle = [...retry.used, ...idleRequests(requested, history[0])];
+  const head = retried && {
+    ...retried,
+    version: withMetadata(retried.version, observed.metadata[retried.version.tag]),
+  };
+  const recovery = findCondition(stored.conditions, BAKE_FAILURE_DISABLED)?.status === 'True';
+  const bound = boundTo(rollout, bindings);
+  const context = { rollout, times: config, healthChecks: checks, bound, recovery, likeKuberik };
+  // Before a deployment is decided: the status in which a bake ends or starts is not stored yet.
+  const progress = head && advanceHead(head, context, config.problems.length === 0, now);
+  const history = progress ? [progress.head, ...stored.history.slice(1)] : [];
+  const ready = progress?.ready ? [progress.ready] : [];
+  const conditions = setConditions(stored.conditions, [...releases.conditions, ...ready], now);
+  const idle: RequestKey[] = [...(retry ? (['retry'] as const) : []), ...idleRequests(requested, history[0])];
   const before = { ...stored, history, available, barriers, authors, conditions };
   const decision = decideDeployment(observed, config, before, idle, now);
 
@@ -131,9 +145,9 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     gates: [...gates, ...(decision.waiting?.gates ?? [])],
   };
   const status = revised(rollout, fitted(next, [...leftOut, ...listed.leftOut], now));
-  const events = [...retry.events, ...progress.events, ...decision.events];
+  const events = [...(retry ? [retry.event] : []), ...(progress?.events ?? []), ...decision.events];
   const changes = changeEvents(decision.evaluation, state.conditions, rollout.status);
-  const requeues = [releases, progress, decision, decision.evaluation].flatMap(({ requeueAt }) => requeueAt);
+  const requeues = [releases, progress, decision, decision.evaluation].flatMap((step) => step?.requeueAt ?? []);
   const configMap = observed.configMapProblem === undefined ? releaseConfigMap(rollout) : undefined;
   const policy = observed.writeBackProblem === undefined ? derivedPolicy(observed) : undefined;
   const { copy } = decision.evaluation;
@@ -142,14 +156,14 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     commits: decision.commits,
     startsCopy: Boolean(copy?.isAwaited && copy.begins),
     waitsForBudget: decision.waiting !== undefined,
-    endsApply: progress.endsApply,
+    endsApply: progress?.endsApply ?? false,
     ...resyncAfter(requeues, observed, status, now),
     events: status === rollout.status ? [] : dated([...events, ...changes], status),
     children: [configMap, copy?.job, policy].filter((child) => child !== undefined),
   };
 }
 
-/** Neither a label that changes on a Namespace triggers a sync, nor a HealthCheck of another namespace. */
+/** Changes of a Namespace's labels, and of HealthChecks in other namespaces, trigger no sync. */
 const UNSEEN_REQUEUE_S = 60;
 /** The interval while a HealthCheck of another namespace decides what happens next. */
 const WATCHED_REQUEUE_S = 10;
@@ -176,7 +190,7 @@ function resyncAfter(
 interface Decision {
   /** The state after it. */
   state: RolloutState;
-  /** What could come next in that state, and what blocks it. */
+  /** The evaluation of that state: the next version, and its blockers. */
   evaluation: Evaluation;
   /** Whether there is a new deployment. */
   commits: boolean;
@@ -303,7 +317,7 @@ function deployNext(
   const length = Math.max(config.historyLimit, rollbackDepth(history, config));
   const kept = history.slice(0, Math.min(length, LIMITS.history));
   // Nothing has gone wrong with it: it gave way before Flux had applied it.
-  const replaces = previous !== undefined && isBaking(previous) && isUnwatched(previous, rollout);
+  const replaces = previous !== undefined && isBaking(previous) && hasNoBake(previous, rollout);
   const conditions = [
     bakeFailureDisabled({
       previous: replaces ? undefined : previous,
@@ -342,6 +356,6 @@ function usedInVain({ selection }: Evaluation, requests: Requests): RequestKey[]
   const isAwaited =
     requests.forceDeploy !== undefined ||
     (selection.manual && (selection.next !== undefined || selection.problem !== undefined));
-  // The message of a manual deployment that does not come.
+  // The message belongs to a manual deployment that was withdrawn.
   return requests.pending.filter((key) => !isAwaited && (key === 'deploy-message' || key === 'deploy-user'));
 }

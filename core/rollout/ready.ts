@@ -5,10 +5,10 @@ import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { falseCondition, findCondition, type NewCondition, trueCondition } from '../kube/conditions.ts';
 import { isBaking } from './deployment/bake.ts';
 import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
-import { isUnwatched } from './deployment/unwatched.ts';
+import { hasNoBake } from './deployment/withoutBake.ts';
 import { READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
-import type { Observed } from './evaluation/observedRollout.ts';
+import type { Observed } from './evaluation/inputs.ts';
 import type { Requests } from './evaluation/rolloutRequests.ts';
 
 /**
@@ -82,7 +82,7 @@ function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readon
 /** Ready after a deployment: how the deployment came about, then its progress and its bake. */
 function deployedNow(head: HistoryEntry, rollout: Rollout, before: Condition): NewCondition | undefined {
   const origin = new Set(head.origin);
-  const isApplied = head.bakeStatus === 'Succeeded' && isUnwatched(head, rollout);
+  const isApplied = head.bakeStatus === 'Succeeded' && hasNoBake(head, rollout);
   if (origin.has('Adopted') || !(isBaking(head) || isApplied) || before.reason !== 'RolloutSucceeded') return undefined;
   const ways = { bypassed: origin.has('GateBypass'), unblocked: origin.has('FailedBakeUnblock') };
   return trueCondition(READY, 'RolloutSucceeded', readyMessage(ways, head, rollout));

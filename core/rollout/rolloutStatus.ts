@@ -1,13 +1,13 @@
 /**
- * The status of a Rollout as it is stored: what a decision leads to, bounded, without anything that the CRD would
- * refuse.
+ * The status of a Rollout as it is stored: what a decision leads
+ * to, bounded, without anything that the CRD would refuse.
  */
 import type { Blocker, HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { boundTo, unapplied } from './deployment/progress.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
-import type { Observed } from './evaluation/observedRollout.ts';
+import type { Observed } from './evaluation/inputs.ts';
 import { handledRequests, type RequestKey, type Requests } from './evaluation/rolloutRequests.ts';
 import { boundedReleases } from './release/retention.ts';
 import type { LeftOut } from './statusSize.ts';

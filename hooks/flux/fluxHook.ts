@@ -1,19 +1,19 @@
 /**
  * Decorator of every governed Flux kind: publishes what the object requires as its FluxBinding, has the webhook set
- * what its Rollouts deploy, and reports on the object what its Gates do.
- * The decorator in holdHook.ts suspends and resumes it: Gates don't wake this one, which has nothing to do in a freeze
- * before the object is written.
+ * what its Rollouts deploy, and reports the state of its Gates in the object's conditions.
+ * The decorator in holdHook.ts suspends and resumes it. Gate changes don't trigger this decorator: it acts only after
+ * the object is written.
  */
 import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { recordedRefs } from '../../core/admission/gateAnnotations.ts';
 import { withGateCondition } from '../../core/admission/gateConditions.ts';
-import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/gating.ts';
+import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/gateMarks.ts';
+import { recordedRefs } from '../../core/admission/objectGates.ts';
 import { inputsOf } from '../../core/binding/bindingReport.ts';
 import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';
 import { targetOfBinding, withReport } from '../../core/binding/bindingStatus.ts';
@@ -57,44 +57,35 @@ export const fluxHook: DecoratorHook = {
   },
 
   async sync(request, call) {
-    const { now, cluster } = call;
+    const { now } = call;
     const { object, attachments, related } = request as DecoratorRequest<FluxObject>;
     const { namespace } = object.metadata;
     const observed = objectAt<FluxBinding>(attachments, KINDS.FluxBinding, namespace, bindingName(object));
     const { gating, gates } = await readGating(object, call);
 
+    const applier = awaitedApply(object);
+    const mayRequest = applier !== undefined && (await mayRequestFrom(applier, object, observed, call.cluster));
+    const binding = bindingOf(object, gating.binding, observed, mayRequest);
     const inputs = inputsOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
-    const awaited = awaitedApply(object);
-    const asks = awaited !== undefined && (await mayRequest(awaited, object, observed, cluster));
-    const wanted = bindingOf(object, gating.binding, observed, asks);
-    const reporting = wanted && withReport(wanted, observed, inputs, now);
-    const answer: DecoratorResponse = { attachments: reporting ? [reporting.binding] : [] };
+    const reported = binding && withReport(binding, observed, inputs, now);
+    const answer: DecoratorResponse = { attachments: reported ? [reported.binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
 
-    const seen = reporting ? reporting.status : observed?.status;
-    const annotations: Record<string, string | null> = {};
-    const state = stateByRollouts(object, gating, seen, now);
-    if (state !== undefined) annotations[GATE_STATE] = state;
-    const deployed = deploymentTrigger(object, seen);
-    if (deployed !== undefined) annotations[DEPLOYED] = deployed;
-    Object.assign(annotations, artifactTrigger(object, seen));
-    const bindings = objectsOf<FluxBinding>(related, KINDS.FluxBinding);
-    const waiting = bindings.filter((binding) => mayRequestApply(object, targetOfBinding(binding)));
-    const requested = reconcileRequest(object, waiting, now);
-    if (requested !== undefined) annotations[RECONCILE_REQUESTED_AT] = requested;
-
+    const bindingStatus = reported ? reported.status : observed?.status;
+    const state = stateByRollouts(object, gating, bindingStatus, now);
+    const annotations = annotationsFor(object, state, bindingStatus, objectsOf(related, KINDS.FluxBinding), now);
     const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
-    const awaits = currentAwaits(object, seen);
+    const applierProgress = currentAwaits(object, bindingStatus);
     const isSettled = state === undefined && gating.isMarked;
-    const status = isSettled ? withGateCondition(object, gating, now, awaits) : undefined;
+    const status = isSettled ? withGateCondition(object, gating, now, applierProgress) : undefined;
     const reportAt = gating.changedAt + FREEZE_MS;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status && reportAt <= now) answer.status = status;
     const requeues = [
-      reporting?.requeueAt,
+      reported?.requeueAt,
       status && reportAt > now ? reportAt : undefined,
-      resumedAloneAt(awaits),
-      (awaited && !asks) || !gating.isMarked ? now + LATER_MS : undefined,
+      resumedAloneAt(applierProgress),
+      (applier && !mayRequest) || !gating.isMarked ? now + LATER_MS : undefined,
       isSuspendedByUs ? now + HELD_MS : undefined,
     ].map((at) => (at === undefined ? undefined : secondsUntil(at, now)));
     const isWritten = answer.annotations !== undefined || answer.status !== undefined;
@@ -102,16 +93,32 @@ export const fluxHook: DecoratorHook = {
   },
 };
 
+/** The annotations to write: `state`, the triggers of the webhook, and a request to the object as an applier. */
+function annotationsFor(
+  object: FluxObject,
+  state: string | undefined,
+  bindingStatus: FluxBinding['status'],
+  bindings: readonly FluxBinding[],
+  now: EpochMs,
+): Record<string, string | null> {
+  const deployed = deploymentTrigger(object, bindingStatus);
+  const waitingBindings = bindings.filter((binding) => mayRequestApply(object, targetOfBinding(binding)));
+  const requestedAt = reconcileRequest(object, waitingBindings, now);
+  return {
+    ...(state !== undefined && { [GATE_STATE]: state }),
+    ...(deployed !== undefined && { [DEPLOYED]: deployed }),
+    ...artifactTrigger(object, bindingStatus),
+    ...(requestedAt !== undefined && { [RECONCILE_REQUESTED_AT]: requestedAt }),
+  };
+}
+
 /**
- * A freeze suspends before it reports: each status that is written costs two writes of Metacontroller, which delay the
- * next suspension.
+ * A freeze suspends before it reports: each status that is written
+ * costs two writes of Metacontroller, which delay the next suspension.
  */
 const FREEZE_MS = 5000;
 
-/**
- * How often the report on a held object is computed again: its Gates wake the decorator that holds it, and not this
- * one.
- */
+/** How often the report on a held object is computed again: Gate changes trigger only the decorator `hold`. */
 const HELD_MS = 60_000;
 
 /**
@@ -137,10 +144,10 @@ async function readGating(object: FluxObject, call: HookCall): Promise<{ gating:
 }
 
 /**
- * Whether the object may request an apply: not with MAX_REQUESTING objects before it, nor from a Kustomization that
- * does not apply it, even if its labels name that one.
+ * Whether the object may request an apply: false if MAX_REQUESTING objects request already, or if the Kustomization
+ * does not apply the object.
  */
-async function mayRequest(
+async function mayRequestFrom(
   applier: NamespacedName,
   object: FluxObject,
   observed: FluxBinding | undefined,
@@ -148,9 +155,9 @@ async function mayRequest(
 ): Promise<boolean> {
   const label = resumeLabel(applier);
   if (observed?.metadata.labels?.[RESUME_LABEL] === label) return true;
-  const [found, asking] = await Promise.all([
+  const [found, requesting] = await Promise.all([
     cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier }),
     cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_REQUESTING }),
   ]);
-  return asking.length < MAX_REQUESTING && mayRequestApply(found, objectKeyOf(object));
+  return requesting.length < MAX_REQUESTING && mayRequestApply(found, objectKeyOf(object));
 }

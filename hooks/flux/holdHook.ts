@@ -9,9 +9,8 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall, Settings } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { gatesInAnnotation, type RefRules } from '../../core/admission/gateAnnotations.ts';
-import { holdMarks, UNSEEN } from '../../core/admission/hold.ts';
-import type { GateContext } from '../../core/admission/objectGates.ts';
+import { holdMarks, UNSEEN } from '../../core/admission/gateMarks.ts';
+import { type GateContext, gatesInAnnotation, type RefRules } from '../../core/admission/objectGates.ts';
 import { TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { byRefKey, identityOf, refKey, without } from '../../core/kube/names.ts';
@@ -20,16 +19,14 @@ import { secondsUntil } from '../../core/kube/time.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
 import { type DecoratorHook, resyncAfter } from '../hook.ts';
 
-/**
- * One object must not burden each event with as many rules as it can name namespaces: the Gates of the others are read.
- */
+/** Each namespace is one rule, matched against each event: Gates of further namespaces are read live. */
 const MAX_GATE_NAMESPACES = 3;
 
 /** Metacontroller drops a decorator's write that meets a conflict, silently. */
 const RETRY_SECONDS = 2;
 /**
- * How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation
- * (docs/facts.md, M6).
+ * How soon a Gate is read again whose events do not come: the rules
+ * for them are as old as the object's generation (docs/facts.md, M6).
  */
 const UNRELATED_SECONDS = 2;
 /**
@@ -37,7 +34,7 @@ const UNRELATED_SECONDS = 2;
  * Metacontroller drops an event if it can't ask which Gates concern the object, as while this server restarts.
  */
 const LONGEST_SECONDS = 60;
-/** After a Gate's edge its own status is an event for all it holds; this is for when that does not come. */
+/** Normally the Gate's status change triggers a sync; this resync is the fallback. */
 const AFTER_EDGE_MS = 1000;
 
 /** Bytes of a request that is read: the object takes at most 1.5 MiB, as etcd does, and a Gate a few KiB. */

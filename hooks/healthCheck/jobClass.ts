@@ -11,9 +11,9 @@ import { deployCutoff } from '../../core/health/known.ts';
 import { requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { causeOf, PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
 import { boundLabel } from '../../core/kube/names.ts';
-import { objectsOf } from '../../core/kube/objectMap.ts';
+import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
-import { podsOfJob } from '../jobPods.ts';
+import { JOB, podsOfJob } from '../jobPods.ts';
 
 /** A Flux object that was created together with its Rollout has its FluxBinding by then. */
 const BINDS_WITHIN_MS = 10_000;
@@ -33,9 +33,7 @@ export async function runJob(
   { attachments }: DecoratorRequest,
   call: HookCall,
 ): Promise<JobRun> {
-  // Metacontroller sends a map, even if empty, for each kind of attachment that the controller has.
-  const isInstalled = attachments?.['Job.batch/v1'] !== undefined;
-  const jobs = isInstalled ? objectsOf<CheckJob>(attachments, { group: 'batch', kind: 'Job' }) : undefined;
+  const jobs = sendsKind(attachments, JOB) ? objectsOf<CheckJob>(attachments, JOB) : undefined;
   const context = { check, template, watching, jobs };
   const target = jobTargetOf(context);
   const progress = { isBaking: false, isApplied: false, cause: undefined as string | undefined };

@@ -5,7 +5,7 @@ import type { ObjectMap, RelatedResourceRule } from '../../api/metacontroller.ts
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import type { Budget, Rollout } from '../../api/types.ts';
 import { type Budgets, budgetsOf, namespacesOf, slotRules } from '../../core/budget/selectingBudgets.ts';
-import { isRelated } from '../../core/kube/objectMap.ts';
+import { sendsKind } from '../../core/kube/objectMap.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 
@@ -24,7 +24,7 @@ export async function budgetRules(rollout: NamespacedName, cluster: ClusterReade
 
 /** False while the Rollout's rules are from before there was a budget (fact M6). */
 export function wakesOnGrant(related: ObjectMap): boolean {
-  return isRelated(related, KINDS.RolloutBudget) || isRelated(related, KINDS.ClusterRolloutBudget);
+  return sendsKind(related, KINDS.RolloutBudget) || sendsKind(related, KINDS.ClusterRolloutBudget);
 }
 
 export async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Promise<Budgets> {

@@ -9,23 +9,22 @@ import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../..
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
-import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { objectAt, objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
 import { configMapChild, policyChild } from '../../core/rollout/child.ts';
-import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import { foreignRefs, type Observed, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/inputs.ts';
 import { rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
-import { foreignRefs, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/rolloutConfig.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
 import { listAtMost } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
-import { podsOfJob } from '../jobPods.ts';
+import { JOB, podsOfJob } from '../jobPods.ts';
 import { childProblem, liveImagePolicy, upstreamOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
@@ -103,8 +102,8 @@ export function metadataOf(
   return { metadata: found, awaited };
 }
 
-// The inputs of copies to spec.targetRepository: the releases, this Rollout's Jobs, and their Pods' termination
-// messages.
+// The inputs of copies to spec.targetRepository: the releases,
+// this Rollout's Jobs, and their Pods' termination messages.
 
 /** More than a Job starts: a user who may create Pods may label any number of them. */
 const MAX_PODS = 20;
@@ -118,9 +117,8 @@ async function copyingOf(
   const rollout = request.parent as unknown as Rollout;
   if (!rollout.spec?.targetRepository || rollout.metadata.deletionTimestamp) return undefined;
   const image = settings.copyImage ?? '';
-  const jobs = objectsOf<CopyJob>(request.children, { group: 'batch', kind: 'Job' });
-  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
-  if (request.children?.['Job.batch/v1'] === undefined || image === '') {
+  const jobs = objectsOf<CopyJob>(request.children, JOB);
+  if (!sendsKind(request.children, JOB) || image === '') {
     const problem = 'this installation lacks the component release-copies, see docs/install.md';
     return { problem, image, jobs: [], pods: {} };
   }

@@ -9,7 +9,7 @@ import { selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
+import { specProblems } from '../../core/rollout/evaluation/inputs.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { homeRules, namedRules } from '../customizeRules.ts';
 import { budgetRules } from './liveBudgets.ts';

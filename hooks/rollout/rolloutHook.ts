@@ -7,7 +7,7 @@ import { eventRecord } from '../../core/kube/events.ts';
 import { without } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
-import type { Observed } from '../../core/rollout/evaluation/observedRollout.ts';
+import type { Observed } from '../../core/rollout/evaluation/inputs.ts';
 import { type GateSelectors, rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {
@@ -40,9 +40,9 @@ const POLICY_REQUEUE_S = 30;
 const FOREIGN_REQUEUE_S = 30;
 /** Nothing triggers a sync when the Namespace of an upstream Rollout begins to consent, or a cycle ends elsewhere. */
 const UPSTREAM_REQUEUE_S = 60;
-/** If live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
+/** If live reads disagree with the cache: most objects read live trigger a sync when they change, but not all. */
 const LIVE_REQUEUE_S = 15;
-/** Nothing triggers a sync when the budget that holds a version is younger than the Rollout's rules. */
+/** Nothing triggers a sync when the budget was created after the Rollout's customize answer. */
 const UNWATCHED_REQUEUE_S = 5;
 /** A cache that is behind triggers a sync itself when it has caught up. */
 const STALE_REQUEUE_S = 1;
@@ -110,9 +110,9 @@ async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { clus
 }
 
 /**
- * The only function that may add a head to the history, or start the copy of a release: all possible blockers are read
- * live.
- * The bound objects come last: for a Rollout that is held anyway, each of its syncs would list those of its namespace.
+ * The only function that may add a head to the history, or start
+ * the copy of a release: all possible blockers are read live.
+ * The bound objects come last: if something else holds the Rollout, listing them would be wasted in each sync.
  */
 async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
@@ -135,8 +135,8 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
 }
 
 /**
- * The rest of `decideLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is
- * stored.
+ * The rest of `decideLive`: the Gates of the objects that are
+ * bound to the Rollout now, and the Rollout as it is stored.
  */
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
@@ -151,9 +151,9 @@ async function decideBound(observed: Observed, selectors: GateSelectors, call: H
 }
 
 /**
- * A deployment is decided from the Rollout that is stored, or not at all: a pin, a Gate or a withdrawn request that was
- * accepted a moment ago may not have reached Metacontroller's cache. What is accepted after this read meets the
- * ValidatingAdmissionPolicy `rollout-history`.
+ * A deployment is decided from the Rollout that is stored, or not at all: a pin, a Gate or a
+ * withdrawn request that was accepted a moment ago may not have reached Metacontroller's cache.
+ * What is accepted after this read meets the ValidatingAdmissionPolicy `rollout-history`.
  */
 async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<void> {
   if (!isStale(rollout, await liveRollout(rollout, cluster))) return;

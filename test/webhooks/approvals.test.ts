@@ -122,7 +122,7 @@ describe('an approval', () => {
     const { stored, warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { old });
     const kept = recorded(stored).given;
     expect([kept.length, kept[0].version, kept.at(-1).version]).toEqual([LIMITS.approvals, '0.1.0', '1.1.0']);
-    expect(warnings).toEqual(['more than 64 approvals: that of 0.0.0 by bob is forgotten']);
+    expect(warnings).toEqual(['more than 64 approvals: the oldest, 0.0.0 by bob, is dropped']);
     const { stored: below } = await approve(
       { [`${P}approve`]: '1.1.0' },
       { old: gate({ [`${P}approvals`]: JSON.stringify({ given: given.slice(1) }) }) },

@@ -6,9 +6,9 @@ import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalTarget, namedIn, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
-import { isServiceAccount } from '../../core/approval/persons.ts';
-import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
-import { approveForCommand, closeRequestOf, standingApprovals, takesOpening } from '../../core/gate/gateApprovals.ts';
+import { isServiceAccount } from '../../core/approval/approvalVerdict.ts';
+import { approveForCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
+import { type AcceptedRequests, closeRequestOf, takesOpening } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond, requirersOf } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
@@ -65,8 +65,8 @@ export function refuseOpening(
 }
 
 /**
- * If a write opens the Gate for a bare tag: of every Rollout that requires it, and a tag of one is another version of
- * the next.
+ * If a write opens the Gate for a bare tag: of every Rollout that
+ * requires it, and a tag of one is another version of the next.
  */
 export async function openForWarnings(gate: Gate, old: Gate | undefined, call: WebhookCall): Promise<string[]> {
   const { now, cluster } = call;

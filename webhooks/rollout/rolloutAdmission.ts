@@ -25,7 +25,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { notedPin } from '../../core/record/pinRecord.ts';
-import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/rolloutConfig.ts';
+import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/inputs.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,
@@ -113,8 +113,8 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
 }
 
 /**
- * While a force-deploy or a pinned version waits, its deployment is its author's, even if other users request other
- * versions.
+ * While a force-deploy or a pinned version waits, its deployment
+ * is its author's, even if other users request other versions.
  */
 function asksNow(rollout: Rollout, before: Rollout | undefined, hasNewRequest: boolean): boolean {
   const pins = wantedChanged(rollout, before) && rollout.spec?.wantedVersion;
@@ -177,8 +177,8 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   ];
 }
 
-// What a new `spec.after` names, read live: a Rollout after itself is refused, one after what is not there gets a
-// Warning.
+// What a new `spec.after` names, read live: a Rollout after
+// itself is refused, one after what is not there gets a Warning.
 
 interface Order {
   /** Why it is refused. */

@@ -9,7 +9,7 @@ import { defined } from '../../../core/kube/json.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { boundTo } from '../../../core/rollout/deployment/progress.ts';
-import { isUnwatched } from '../../../core/rollout/deployment/unwatched.ts';
+import { hasNoBake } from '../../../core/rollout/deployment/withoutBake.ts';
 import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { remediesOf } from '../../actions/lines.ts';
@@ -120,7 +120,7 @@ function stateOf(rollout: Rollout, waiting: WaitingVersion | undefined, steps: r
   const [head] = status?.history ?? [];
   const ready = findCondition(status?.conditions, READY);
   if (ready?.status === 'False' && ready.reason === 'RolloutFailed') return 'problem';
-  if (waiting && head && isUnwatched(head, rollout) && isBaking(head)) return 'waits';
+  if (waiting && head && hasNoBake(head, rollout) && isBaking(head)) return 'waits';
   if (isBaking(head)) return head?.bakeStatus === 'Deploying' ? 'deploying' : 'baking';
   if (head?.bakeStatus === 'Failed') return 'failed';
   if (steps.some(isFailedObject)) return 'problem';
@@ -201,7 +201,7 @@ const DEPLOYED = kindsThat('ofDeployment');
 
 function nextOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Next | undefined {
   const [head] = rollout.status?.history ?? [];
-  const unwatched = head !== undefined && isUnwatched(head, rollout);
+  const unwatched = head !== undefined && hasNoBake(head, rollout);
   const bake = steps.find(({ kind }) => kind === 'bake');
   if (head && isBaking(head) && !(unwatched && version !== undefined)) {
     const { tag } = head.version;

@@ -3,8 +3,7 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
-import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
-import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
+import { evaluateGates, type GateResult, type NextDeployment } from '../../../core/gate/evaluateGates.ts';
 import { gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
 import { defined } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';

@@ -13,8 +13,7 @@ import { withoutFirstSeen } from '../release/metadata.ts';
 import { triggeredBy } from './entry.ts';
 
 /**
- * More deployments than any Rollout has; an id there has at most 15 digits, see
- * core/managedField/deployment.ts.
+ * More deployments than any Rollout has; an id there has at most 15 digits, see core/managedField/deployment.ts.
  */
 const MAX_ADOPTED_ID = 1e12;
 

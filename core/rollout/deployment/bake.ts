@@ -20,8 +20,8 @@ import {
   NOTHING_BOUND,
 } from './deploymentMessages.ts';
 import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
-import { targetName, unapplied } from './progress.ts';
-import { isUnwatched } from './unwatched.ts';
+import { targetName, unapplied, withProgress } from './progress.ts';
+import { hasNoBake } from './withoutBake.ts';
 
 /** Milliseconds. */
 export interface BakeTimes {
@@ -48,6 +48,31 @@ interface BakeStep {
   requeueAt?: EpochMs;
 }
 
+interface Progress {
+  head: HistoryEntry;
+  /** Whatever is bound has applied the head; if nothing is bound, its bake begins, or it has succeeded without one. */
+  endsApply: boolean;
+  ready?: NewCondition;
+  events: NewEvent[];
+  requeueAt?: EpochMs;
+}
+
+/**
+ * The head with the proof that it is applied, and its bake.
+ * @param bakes false while the Rollout's spec has problems
+ */
+export function advanceHead(head: HistoryEntry, context: BakeContext, bakes: boolean, now: EpochMs): Progress {
+  const { rollout, bound, healthChecks } = context;
+  const proven = withProgress(head, bound, rollout, healthChecks, now);
+  // A bake that waits for health relies on it, and so does a retry of a deployment that has failed meanwhile.
+  const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
+  if (!isBaking(proven) || !bakes) return { head: proven, endsApply: isNowApplied, events: [] };
+  const step = bakeStep(proven, context, now);
+  const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
+  const ends = step.head.bakeStatus === 'Succeeded' && hasNoBake(proven, rollout);
+  return { ...step, endsApply: isNowApplied || (proven.appliedTime === undefined && (starts || ends)) };
+}
+
 export function isBaking(head: HistoryEntry | undefined): boolean {
   return head?.bakeStatus === 'Deploying' || head?.bakeStatus === 'InProgress';
 }
@@ -57,7 +82,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   const home = context.rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
   const missing = unapplied(head, context.bound, context.rollout);
-  if (!context.likeKuberik && isUnwatched(head, context.rollout)) {
+  if (!context.likeKuberik && hasNoBake(head, context.rollout)) {
     return missing.length > 0 ? { head, events: [] } : applied(head, context.bound, now);
   }
 
@@ -165,16 +190,19 @@ function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], 
 }
 
 /**
- * The failed deployment to begin again with; undefined when it has not failed.
- * Its `appliedTime` stays, for the policy `rollout-history` forbids to clear it: whoever asks whether something was
- * before the arrival compares with the retry, too.
+ * The head after a requested retry: the deployment again, if it has failed.
+ * Its `appliedTime` stays, because the policy `rollout-history` forbids to clear it: comparisons with the time of the
+ * apply use the time of the retry, too.
  */
-export function retried(
+export function retryHead(
   head: HistoryEntry | undefined,
   checks: readonly HealthCheck[],
   now: EpochMs,
-): { head: HistoryEntry; event: NewEvent } | undefined {
-  if (head?.bakeStatus !== 'Failed') return undefined;
+): { head: HistoryEntry | undefined; event: NewEvent } {
+  if (head?.bakeStatus !== 'Failed') {
+    const message = 'Retry ignored: the last deployment has not failed';
+    return { head, event: { type: 'Normal', reason: 'RetryIgnored', message } };
+  }
   const { bakeStatusMessage, bakeStartTime, bakeEndTime, failedHealthChecks, waitedSeconds, waitingSince, ...rest } =
     head;
   const at = formatTime(now);

@@ -1,6 +1,6 @@
 /** Texts of the history and of Ready. Clients of the Go controller match them: see docs/compatibility.md. */
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
-import { isUnwatched } from './unwatched.ts';
+import { hasNoBake } from './withoutBake.ts';
 
 export const NO_BAKE = 'No bake time configured, deployment completed immediately.';
 /** Texts without a bake if nothing is bound, and if something is: before and after Flux has applied it. */
@@ -41,7 +41,7 @@ export interface DeploymentKind {
   unblocked: boolean;
   /** The failed version in whose place an older one is deployed again. */
   rollbackFrom?: string | undefined;
-  /** It is what ran before there was a Rollout: `spec.initialVersion`. */
+  /** The version ran before there was a Rollout: `spec.initialVersion`. */
   initial?: boolean;
 }
 
@@ -102,7 +102,7 @@ export function deployedMessage({ bypassed, unblocked }: DeploymentKind, tag: st
 
 /** How far a deployment is, in a few words. */
 export function deploymentSummary(head: HistoryEntry, rollout: Rollout): string {
-  const isAwaited = head.bakeStatus === 'Deploying' && head.waitingSince === undefined && isUnwatched(head, rollout);
+  const isAwaited = head.bakeStatus === 'Deploying' && head.waitingSince === undefined && hasNoBake(head, rollout);
   return isAwaited ? 'Waiting for every bound object to apply it' : bakeSummary(head);
 }
 

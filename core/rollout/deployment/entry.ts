@@ -24,7 +24,7 @@ import {
 } from './deploymentMessages.ts';
 import { endWait } from './progress.ts';
 import type { OnFailure } from './rollback.ts';
-import { isUnwatched } from './unwatched.ts';
+import { hasNoBake } from './withoutBake.ts';
 
 /** The phase before a new deployment: its bake, the wait for Flux alone, or nothing, and why not. */
 export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';
@@ -40,7 +40,7 @@ const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatu
 interface Deployment extends DeploymentKind {
   /** The requests that opened the Gates it passed. */
   approvals: NonNullable<HistoryEntry['approvals']>;
-  /** Who bypassed closed Gates for it; undefined if none blocked it. */
+  /** The user who bypassed closed Gates for the deployment; undefined if none blocked it. */
   bypass: HistoryEntry['bypass'];
   version: VersionInfo;
   begins: Beginning;
@@ -67,7 +67,7 @@ export function addDeployment(
   const events: NewEvent[] = [];
   const stays: HistoryEntry[] = previous ? [withoutKnownHealth(previous)] : [];
   if (previous && isBaking(previous)) {
-    const unwatched = isUnwatched(previous, rollout);
+    const unwatched = hasNoBake(previous, rollout);
     const why = unwatched ? replacedMessage(tag) : BAKE_CANCELLED;
     stays[0] = cancelled(endWait(stays[0]!, rollout, now), tag, why, now);
     const message = `Bake time cancelled due to new deployment of version ${tag}`;

@@ -1,4 +1,4 @@
-/** What the HealthChecks that a Rollout watches say of its deployments. */
+/** The health of a Rollout's deployments, from the HealthChecks that it watches. */
 
 import { HEALTH_CHECKS_LEFT_OUT, HEALTH_CHECKS_MISSING } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
@@ -16,7 +16,7 @@ export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number
 /** The message for a check that was watched when the deployment began. */
 const GONE = 'it was deleted during this deployment, or is no longer selected';
 
-/** Anybody who reports health writes it; it stays in the history. */
+/** Length of a message in the history: any reporter of health writes it. */
 const MAX_MESSAGE = 4096;
 
 /** By namespace and name: the order of a map means nothing. */

@@ -10,7 +10,7 @@ import { formatTime, parseTime } from '../../kube/time.ts';
 import { bypassesGates } from '../../suspension/bypassGrant.ts';
 import { HELD_ON_ITS_WAY, UNWATCHED_HELD, WAITING_FOR_HEALTH, WAITING_TO_BE_APPLIED } from './deploymentMessages.ts';
 import { checksRevision } from './healthChecks.ts';
-import { isUnwatched } from './unwatched.ts';
+import { hasNoBake } from './withoutBake.ts';
 
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
   return bindings.filter(
@@ -91,7 +91,7 @@ function healthAtApply({ knownHealth: before }: HistoryEntry, checks: readonly H
 
 function startWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryEntry {
   if (head.waitingSince !== undefined) return head;
-  const bakeStatusMessage = isUnwatched(head, rollout) ? UNWATCHED_HELD : HELD_ON_ITS_WAY;
+  const bakeStatusMessage = hasNoBake(head, rollout) ? UNWATCHED_HELD : HELD_ON_ITS_WAY;
   return { ...head, bakeStatusMessage, waitingSince: formatTime(now) };
 }
 
@@ -99,6 +99,6 @@ export function endWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): His
   if (head.waitingSince === undefined) return head;
   const { waitingSince, ...rest } = head;
   const waited = Math.max(0, Math.floor((now - (parseTime(waitingSince) ?? now)) / 1000));
-  const bakeStatusMessage = isUnwatched(head, rollout) ? WAITING_TO_BE_APPLIED : WAITING_FOR_HEALTH;
+  const bakeStatusMessage = hasNoBake(head, rollout) ? WAITING_TO_BE_APPLIED : WAITING_FOR_HEALTH;
   return { ...rest, bakeStatusMessage, waitedSeconds: (head.waitedSeconds ?? 0) + waited };
 }

@@ -23,34 +23,47 @@ import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import { isBaking } from '../deployment/bake.ts';
 import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
-import { isUnwatched } from '../deployment/unwatched.ts';
+import { hasNoBake } from '../deployment/withoutBake.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
+import type { Observed, RolloutConfig } from './inputs.ts';
 import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
-import type { Observed } from './observedRollout.ts';
-import type { RolloutConfig } from './rolloutConfig.ts';
 import { allows, allowsNothing, type RolloutGatesResult } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
 import { approvalCommand, approvalsNeeded, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
-/** The inputs of the sources of blockers. */
-interface BlockerInputs {
+/** The part of an evaluation from which blockers are found. */
+export interface BlockerSources {
+  candidates: VersionInfo[];
+  rolloutGatesResult: RolloutGatesResult;
+  /** The verdicts of its upstream Rollouts, `spec.after`. */
+  upstream: UpstreamVerdict[];
+  selection: Selection;
+  /** The version that waits, for a decision or because something blocks it. */
+  pending?: string;
+  /** Whether a failed version is rolled back, and why or why not. */
+  rollback?: Rollback;
+  /** The HealthChecks that automatic deployments wait for. */
+  unhealthy: HealthCheck[];
+  /** The Gates that block `pending`. */
+  closed: GateResult[];
+  /**
+   * The RolloutGates whose approvals `pending` needs.
+   * A rollback needs none, nor does what ran before without gateFirstDeployment.
+   */
+  requiredApprovals: readonly RequiredApprovals[];
+  /** Releases that are not old enough to be deployed yet. */
+  young: YoungRelease[];
+}
+
+/** The inputs of the functions that find blockers. */
+interface BlockerInputs extends BlockerSources {
   observed: Observed;
   config: RolloutConfig;
   requests: Requests;
   head: HistoryEntry | undefined;
-  candidates: readonly VersionInfo[];
   /** The RolloutGates of this Rollout. */
   gates: readonly RolloutGate[];
-  rolloutGatesResult: RolloutGatesResult;
-  upstream: readonly UpstreamVerdict[];
-  selection: Selection;
-  pending: string | undefined;
-  rollback: Rollback | undefined;
-  unhealthy: readonly HealthCheck[];
-  closed: readonly GateResult[];
-  requiredApprovals: readonly RequiredApprovals[];
-  young: readonly YoungRelease[];
 }
 
 /** The inputs of a sentence. */
@@ -70,10 +83,7 @@ interface BlockerKind {
   find?(inputs: BlockerInputs): Blocker[];
   /** The sentence in DeploymentBlocked. Absent if the wait has its own condition. */
   sentence?(inputs: SentenceInputs): string | TextWithCommands;
-  /**
-   * The reason of Ready before the first deployment: that of DeploymentBlocked, or the type of the wait's own
-   * condition.
-   */
+  /** The reason of Ready before the first deployment: that of DeploymentBlocked, or the wait's own condition type. */
   readyReason?: string;
   /** DeploymentBlocked is reported as an Event: a user has to act, or the end is known. */
   hasEvent?: true;
@@ -166,7 +176,7 @@ function gates({ pending, closed }: BlockerInputs): Blocker[] {
 /** A deployment that doesn't bake may be replaced by the next version before Flux has applied it. */
 function bake({ observed, selection, pending, head, config }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
-  if (!isBaking(head) || isUnwatched(head, observed.rollout)) return [];
+  if (!isBaking(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
   const until = started === undefined || config.bakeTime === undefined ? undefined : started + config.bakeTime;
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);
@@ -243,7 +253,7 @@ function rolloutGates(inputs: BlockerInputs): Blocker[] {
 
 /**
  * Whether RolloutGates hold the version that ran before, as every first version.
- * A manual request comes after it, and nothing holds it then.
+ * A manual request is handled after it and is not held.
  */
 function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: BlockerInputs): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;
@@ -314,7 +324,7 @@ function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): Tex
   };
 }
 
-/** They are asked for while the version waits for something else too: people take longer than bakes. */
+/** Missing approvals are reported even while a bake runs, because approving takes longer. */
 function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
   const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
   const all = few(missing.map(approvalsNeeded), MAX_NAMED);

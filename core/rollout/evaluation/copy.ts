@@ -4,8 +4,8 @@ import { identityOf } from '../../kube/names.ts';
 import { type CopyProgress, progressOf } from '../../releaseCopy/copyProgress.ts';
 import { type CopyJob, copyJob } from '../../releaseCopy/job.ts';
 import { newestSucceeded } from '../upstream/upstreamVerdict.ts';
+import type { Observed } from './inputs.ts';
 import type { Selection } from './nextVersion.ts';
-import type { Observed } from './observedRollout.ts';
 
 /** The reason of DeploymentBlocked while a deployment waits for it. */
 export const WAITING_FOR_COPY = 'WaitingForCopy';

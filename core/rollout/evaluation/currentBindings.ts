@@ -5,8 +5,7 @@
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
-import { type RefRules, recordedRefs } from '../../admission/gateAnnotations.ts';
-import { requiredGates } from '../../admission/objectGates.ts';
+import { type RefRules, recordedRefs, requiredGates } from '../../admission/objectGates.ts';
 import { gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { byRefKey, identityOf, refKey } from '../../kube/names.ts';
 import { isBoundTo } from '../deployment/adoptDeployment.ts';
@@ -14,9 +13,9 @@ import { unseenBinding } from '../deployment/progress.ts';
 import type { GateSelectors } from './requiredGates.ts';
 
 interface BoundObject {
-  /** Its metadata is enough. */
+  /** The Flux object; metadata is enough. */
   object: FluxObject;
-  /** Its FluxBinding; undefined for that of an earlier object of this name. */
+  /** The object's FluxBinding; undefined for that of an earlier object of this name. */
   binding: FluxBinding | undefined;
   /** The binding has exactly the Gates that the object's annotations name. */
   isVouched: boolean;
@@ -41,8 +40,8 @@ export function boundObjects(
 }
 
 /**
- * One binding for each object, with the Gates that the object requires now, those of a binding that vouches for it
- * unchanged.
+ * One binding for each object, with the Gates that the object
+ * requires now, those of a binding that vouches for it unchanged.
  * @param selecting the Gates that may select Flux objects of the namespace; unused if every object is vouched for
  */
 export function currentBindings(

@@ -4,40 +4,23 @@
  */
 import { LISTED } from '../../../api/annotations.ts';
 import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
-import type {
-  Blocker,
-  HealthCheck,
-  HistoryEntry,
-  RolloutGate,
-  RolloutStatus,
-  VersionInfo,
-} from '../../../api/types.ts';
+import type { Blocker, HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { grantedSlot, isGranted, OFFERED } from '../../budget/turn.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/known.ts';
 import { parseTime } from '../../kube/time.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
-import { holdsAfterFailure, type Rollback, rollbackOf } from '../deployment/rollback.ts';
-import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
-import { blockersInOrder, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
+import { holdsAfterFailure, rollbackOf } from '../deployment/rollback.ts';
+import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
+import { type BlockerSources, blockersInOrder, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
-import {
-  choices,
-  releasesAfter,
-  type Selection,
-  select,
-  type Withdrawal,
-  type YoungRelease,
-  youngUntil,
-} from './nextVersion.ts';
-import type { Observed } from './observedRollout.ts';
+import type { Observed, RolloutConfig } from './inputs.ts';
+import { choices, releasesAfter, type Selection, select, type Withdrawal, youngUntil } from './nextVersion.ts';
 import { evaluateRequiredGates, type StoredApproval, storedApproval } from './requiredGates.ts';
-import type { RolloutConfig } from './rolloutConfig.ts';
 import {
   evaluateRolloutGates,
   type Rejection,
-  type RolloutGatesResult,
   rejectedBy,
   rejections,
   rolloutGatesOf,
@@ -58,9 +41,9 @@ export interface RolloutState {
   available: readonly VersionInfo[];
   /** Releases that were rolled back and not deployed since. */
   rolledBack: readonly string[];
-  /** Releases that say that they cannot be undone. */
+  /** Releases that must not be rolled back. */
   barriers: readonly string[];
-  /** Whom releases name as their authors, as far as that is needed. */
+  /** The authors of releases whose approvals exclude authors. */
   authors: readonly ReleaseAuthors[];
   conditions: readonly Condition[];
 }
@@ -76,40 +59,20 @@ export function storedState(status: RolloutStatus = {}): RolloutState {
   };
 }
 
-export interface Evaluation {
-  candidates: VersionInfo[];
+export interface Evaluation extends BlockerSources {
   rejected: Rejection[];
   withdrawn: Withdrawal[];
-  /** Releases that are not old enough to be deployed yet. */
-  young: YoungRelease[];
-  rolloutGatesResult: RolloutGatesResult;
-  /** The verdicts of its upstream Rollouts, `spec.after`. */
-  upstream: UpstreamVerdict[];
-  selection: Selection;
-  /** The version that waits, for a decision or because something blocks it. */
-  pending?: string;
-  /** Whether a failed version is rolled back, and why or why not. */
-  rollback?: Rollback;
-  /** The HealthChecks that automatic deployments wait for. */
-  unhealthy: HealthCheck[];
-  /** The Gates that block `pending`. */
-  closed: GateResult[];
   /** Closed Gates that `pending` bypasses. */
   bypassed: GateResult[];
   /** The requests that opened its Gates, and the approvals that Gates and RolloutGates require. */
   approvals: StoredApproval[];
-  /**
-   * The RolloutGates whose approvals `pending` needs.
-   * A rollback needs none, nor does what ran before without gateFirstDeployment.
-   */
-  requiredApprovals: readonly RequiredApprovals[];
   /** All blockers except budgets: a slot is requested only when nothing else blocks. */
   blockers: Blocker[];
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /**
-   * When one of its Gates changes by itself, a release is old enough, or an upstream Rollout has had a version for long
-   * enough.
+   * When one of its Gates changes by itself, a release is old enough,
+   * or an upstream Rollout has had a version for long enough.
    */
   requeueAt: EpochMs[];
 }
@@ -171,45 +134,33 @@ export function evaluate(
   const unhealthy = checksInTheWay(observed, head, config).filter(isUnhealthy);
   const needsNoApprovals = selection.rollback || (selection.initial && !config.gateFirstDeployment);
   const requiredApprovals = pending === undefined || needsNoApprovals ? [] : verdictsOn(approvals, pending);
-  const inputs = {
-    ...{
-      observed,
-      config,
-      requests,
-      head,
-      candidates,
-      gates,
-      rolloutGatesResult,
-      upstream,
-      selection,
-      pending,
-      rollback,
-    },
-    ...{ unhealthy, closed: required.closed, requiredApprovals, young },
-  };
-  const first = [...problemBlockers(inputs), ...blockersInOrder(inputs)];
-  const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
-  const copy = copyState(observed, state, selection, mayGo);
-  return {
+  const sources: BlockerSources = {
     candidates,
-    rejected,
-    withdrawn,
-    young,
     rolloutGatesResult,
     upstream,
     selection,
     ...(pending !== undefined && { pending }),
     ...(rollback && { rollback }),
-    ...(copy && { copy }),
     unhealthy,
-    blockers: [...first, ...copyBlockers(copy)],
     closed: required.closed,
+    requiredApprovals,
+    young,
+  };
+  const inputs = { ...sources, observed, config, requests, head, gates };
+  const first = [...problemBlockers(inputs), ...blockersInOrder(inputs)];
+  const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
+  const copy = copyState(observed, state, selection, mayGo);
+  return {
+    ...sources,
+    rejected,
+    withdrawn,
+    ...(copy && { copy }),
+    blockers: [...first, ...copyBlockers(copy)],
     bypassed: required.bypassed,
     approvals: [...required.approvals, ...requiredApprovals.flatMap(givenOn), ...listings(gates, pending)].slice(
       0,
       MAX_APPROVALS,
     ),
-    requiredApprovals,
     requeueAt: [
       ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
       ...required.requeueAt,
@@ -286,7 +237,7 @@ function givenOn({ gate, verdict }: RequiredApprovals): StoredApproval[] {
   }));
 }
 
-/** Who put the version onto the list of a RolloutGate. */
+/** The user who put the version onto the list of a RolloutGate. */
 function listedFor({ metadata, spec }: RolloutGate, version: string): StoredApproval[] {
   if (!spec?.allowedVersions?.includes(version)) return [];
   const listed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'allowedVersions', version);

@@ -8,7 +8,7 @@ import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { gateRefsOf } from '../../gate/gateRefs.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
-import type { Observed } from './observedRollout.ts';
+import type { Observed } from './inputs.ts';
 
 type NamedGate = NonNullable<RolloutStatus['namedGates']>[number];
 
@@ -38,8 +38,8 @@ export function neverSeen({ status, metadata }: Rollout): ReadonlySet<string> {
 }
 
 /**
- * The closed Gates that keep a Rollout from being left: without the names that never were one, as far as nothing else
- * requires them.
+ * The closed Gates that keep a Rollout from being left: without the
+ * names that never were one, as far as nothing else requires them.
  */
 export function closedToLeave(
   closed: readonly GateResult[],

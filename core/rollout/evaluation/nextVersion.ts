@@ -27,25 +27,24 @@ interface Releases {
 const MAX_LISTED = 20;
 
 interface Exclusions {
-  rejected?: ReadonlySet<string>;
-  rolledBack?: ReadonlySet<string>;
+  rejected: ReadonlySet<string>;
+  rolledBack: ReadonlySet<string>;
   /** When a release is old enough to be deployed; undefined if it is. */
-  youngUntil?: (release: VersionInfo) => EpochMs | undefined;
+  youngUntil: (release: VersionInfo) => EpochMs | undefined;
 }
 
-const NONE: ReadonlySet<string> = new Set();
-const NEVER = () => undefined;
 const ROLLED_BACK = 'it failed and was rolled back: to try it again, deploy it manually';
 
 /**
  * `available` is in the order of discovery, which decides between two tags that the policy does not rank. Without a
- * deployed tag all releases that the policy can select are candidates; with one that cannot be placed, none is.
+ * deployed tag all releases that the policy can select are candidates; if the deployed tag has no place in the order,
+ * there are no candidates.
  */
 export function releasesAfter(
   available: readonly VersionInfo[],
   deployed: string | undefined,
   policy: ImagePolicy | undefined,
-  { rejected = NONE, rolledBack = NONE, youngUntil = NEVER }: Exclusions = {},
+  { rejected, rolledBack, youngUntil }: Exclusions,
 ): Releases {
   const rules = policyRules(policy);
   const order = releaseOrder(available, rules);

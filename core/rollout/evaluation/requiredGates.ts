@@ -5,7 +5,7 @@
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HistoryEntry, Rollout } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
-import { evaluateGates, type GateResult, reveal } from '../../gate/evaluateGates.ts';
+import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
 import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
@@ -16,7 +16,7 @@ import { MAX_REASON } from '../../record/record.ts';
 import { bypassedClosings } from '../../suspension/bypassGrant.ts';
 import { closingKey } from '../../suspension/stateAnnotation.ts';
 import { boundTo } from '../deployment/progress.ts';
-import type { Observed } from './observedRollout.ts';
+import type { Observed } from './inputs.ts';
 import { backgroundOf, type ReleaseAuthors } from './versionApprovals.ts';
 
 /** Gates that may select the Rollouts of one namespace, as read for it. */
@@ -41,7 +41,8 @@ export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): 
 }
 
 /**
- * All of them, each once. More than the limit are not evaluated one by one: they count as one closed Gate that says so.
+ * All Gates that a Rollout requires, each once. More than the limit are not evaluated one by one: they count as one
+ * closed Gate with a message about the limit.
  */
 export function rolloutRequiredGates(
   rollout: Rollout,
@@ -71,7 +72,7 @@ function sameLabels(rollout: Rollout, before: Rollout): boolean {
   return sameJson(rollout.metadata.labels ?? {}, before.metadata.labels ?? {});
 }
 
-// The Gates that a version of a Rollout has to pass: which hold it, and who let it through the others.
+// The Gates that a version of a Rollout has to pass: which of them block it, and who opened the others.
 
 export type StoredApproval = NonNullable<HistoryEntry['approvals']>[number];
 
@@ -86,8 +87,8 @@ interface RequiredGatesResult {
 }
 
 /**
- * An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not
- * take it.
+ * An opening for one version is the Rollout's alone: an object that
+ * requires the same Gate sees it closed and could not take it.
  */
 export function evaluateRequiredGates(
   { rollout, bindings, gateRefs, gates }: Observed,
@@ -107,7 +108,7 @@ export function evaluateRequiredGates(
     return evaluateGates([ref], (each) => byKey.get(refKey(each)), now, deployment);
   });
   const bypassedBy = bypassedClosings(rollout, head, version);
-  const all = reveal(
+  const all = redactFor(
     evaluated.flatMap((each) => each.closed),
     rollout.metadata.namespace ?? '',
   );
@@ -127,7 +128,7 @@ export function evaluateRequiredGates(
 /** For how many Gates the history keeps who opened them, and how much of each reason. */
 export const MAX_GATES = 10;
 
-/** Who opened a Gate of another namespace, and why, is for those who may read that Gate. */
+/** The user who opened a Gate of another namespace, and the reason, are only for readers of that Gate. */
 function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: string | undefined): StoredApproval[] {
   const given = openedBy ? [openedBy] : approvedBy;
   const latest = given.at(-1);

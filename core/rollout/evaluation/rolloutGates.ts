@@ -1,6 +1,6 @@
 /**
  * What the RolloutGates of a Rollout let through, and what they reject.
- * Its stages, `spec.after`, are gates with a list to their clients.
+ * Clients see each upstream Rollout of `spec.after` as a gate with `allowedVersions`.
  */
 
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../../api/annotations.ts';
@@ -29,8 +29,8 @@ export interface RolloutGatesResult {
   /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
   gated: VersionInfo[];
   /**
-   * Candidates that every upstream Rollout allows and that have their approvals, without regard to other rules of
-   * RolloutGates.
+   * Candidates that every upstream Rollout allows and that have
+   * their approvals, without regard to other rules of RolloutGates.
    */
   promoted: VersionInfo[];
   passing: boolean;
@@ -46,14 +46,14 @@ export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[]):
 
 /**
  * `bypass`: the version for which the gates do not count; it must be a candidate, or the one deployed with a bypass.
- * Approvals it needs all the same: it is one person who bypasses.
+ * It still needs its approvals: a bypass is the decision of one person.
  */
 export function evaluateRolloutGates(
   gates: readonly RolloutGate[],
   candidates: readonly VersionInfo[],
   bypass: string | undefined,
-  upstream: readonly UpstreamVerdict[] = [],
-  approvals: readonly RolloutGateApprovals[] = [],
+  upstream: readonly UpstreamVerdict[],
+  approvals: readonly RolloutGateApprovals[],
 ): RolloutGatesResult {
   const isBypassed = bypass !== undefined && isApproved(approvals, bypass);
   if (isBypassed) return bypassed(gates, candidates, bypass, upstream);
@@ -69,7 +69,7 @@ export function evaluateRolloutGates(
   return {
     summaries: [
       ...gates.map((gate) => summary(gate, candidates, approvalsOf.get(gate))),
-      ...upstream.map((stage) => upstreamSummary(stage, candidates)),
+      ...upstream.map((each) => upstreamSummary(each, candidates)),
     ],
     gated,
     promoted,
@@ -116,7 +116,7 @@ function ofSchedule({ metadata: { labels } }: RolloutGate): string {
   return kind && name ? ` of ${kind} '${name}'` : '';
 }
 
-/** Anybody may write the annotation: only a time is shown. */
+/** Any user may write the annotation: only a time is shown. */
 function untilText({ metadata: { annotations } }: RolloutGate): string {
   const until = parseTime(annotations?.[GATE_UNTIL]);
   return until === undefined ? '' : ` until ${formatTime(until)}`;
@@ -209,12 +209,12 @@ function approvalSummary(
 
 function upstreamSummary({ name, allowed, waits }: UpstreamVerdict, candidates: readonly VersionInfo[]): GateSummary {
   const [newest] = candidates;
-  if (!newest) return { ...STAGE, name, passing: true, message: waits ?? 'Gate is passing' };
+  if (!newest) return { ...UPSTREAM, name, passing: true, message: waits ?? 'Gate is passing' };
   const message = waits === undefined ? 'Gate is passing' : `${newest.tag} waits for ${waits}`;
-  return { ...STAGE, name, passing: true, allowedVersions: allowed.slice(0, LISTED), message };
+  return { ...UPSTREAM, name, passing: true, allowedVersions: allowed.slice(0, LISTED), message };
 }
 
-const STAGE = { kind: KINDS.Rollout.kind };
+const UPSTREAM = { kind: KINDS.Rollout.kind };
 
 function bypassed(
   gates: readonly RolloutGate[],
@@ -230,7 +230,7 @@ function bypassed(
     ...shown,
   }));
   const ofUpstream = upstream.map(({ name, allowed }) => ({
-    ...STAGE,
+    ...UPSTREAM,
     name,
     passing: true,
     ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LISTED) }),

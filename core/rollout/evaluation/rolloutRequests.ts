@@ -177,7 +177,7 @@ export function requesterOf(rollout: Rollout, version: string): { by?: string; a
 /** A request for a version, and who made it if that is known. */
 export interface VersionRequest {
   by?: string;
-  /** What names the version. */
+  /** The field or annotation that names the version. */
   where: string;
 }
 
@@ -218,7 +218,7 @@ function userOf(rollout: Rollout, part: Part): string | undefined {
   return usersOf(rollout)[part] ?? rollout.metadata.annotations?.[REQUESTED_BY];
 }
 
-/** Who asked for the newest deployment of a version, as the history has it. */
+/** The requesters of the newest deployment of a version, from the history. */
 export function deployedFor({ status }: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
   const entry = status?.history?.find(({ version: { tag } }) => tag === version);
   const { requestedBy, triggeredBy } = entry ?? {};

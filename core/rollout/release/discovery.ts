@@ -1,55 +1,140 @@
 /** Releases: each tag that the ImagePolicy has selected becomes one. */
+import { RELEASES_UPDATED } from '../../../api/conditions.ts';
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ReleaseMetadata } from '../../../api/ports.ts';
 import type { Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import type { NewCondition } from '../../kube/conditions.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
-import { latestOf, policyRef } from '../../policy/imagePolicy.ts';
-import { withMetadata } from './metadata.ts';
+import { LIMITS } from '../../limits.ts';
+import { imageNameOf, latestOf, policyRef } from '../../policy/imagePolicy.ts';
+import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './metadata.ts';
 
-interface Discovery {
+type ReleaseAuthors = NonNullable<RolloutStatus['releaseAuthors']>[number];
+
+/** The length of the text that names a release's authors. */
+const MAX_AUTHORS = 256;
+
+interface DiscoveryInputs {
+  rollout: Rollout;
+  imagePolicy?: ImagePolicy | undefined;
+  /** Metadata from the registry, by tag. */
+  metadata: Readonly<Record<string, ReleaseMetadata>>;
+  /** Releases whose authors have to be known, for their approvals. */
+  authorsOf: readonly string[];
+  /** Releases that may be rolled back unless their metadata forbids it. */
+  barriersOf: readonly string[];
+  /** Whether releases have to reach an age. */
+  hasMinimumAge: boolean;
+}
+
+/** The releases, and what their metadata has reported. */
+interface Releases {
   /** In the order of discovery. */
   available: VersionInfo[];
-  /** Kept only if spec.releaseUpdateInterval is set. */
+  /** Tags of the releases that must not be rolled back. */
+  barriers: string[];
+  /** Authors of the releases whose approvals exclude authors. */
+  authors: ReleaseAuthors[];
+  fields: Partial<RolloutStatus>;
+  conditions: NewCondition[];
+  problems: string[];
+  requeueAt: EpochMs[];
+}
+
+/** The releases from the ImagePolicy and the registry, added to those in the Rollout's status. */
+export function discoverReleases(inputs: DiscoveryInputs, now: EpochMs): Releases {
+  const { rollout, imagePolicy, metadata, authorsOf, barriersOf, hasMinimumAge } = inputs;
+  const status = rollout.status ?? {};
+  const {
+    available,
+    lastReleaseUpdate = status.lastReleaseUpdate,
+    problem,
+    requeueAt,
+  } = availableReleases(inputs, now);
+  const latest = latestOf(imagePolicy);
+  const image = imageNameOf(imagePolicy) ?? status.image;
+  const requested = imagePolicy ? metadataWanted(rollout, imagePolicy, authorsOf) : [];
+  const missing = requested.filter(({ tag }) => metadata[tag] === undefined);
+  const requeues = missing.map(({ tag }) => metadataRequeueAt(tag, available, [...authorsOf, ...barriersOf], now));
+  return {
+    available: available
+      .map((entry) => withMetadata(entry, metadata[entry.tag]))
+      .map((entry) => (hasMinimumAge ? withFirstSeen(entry, now) : entry)),
+    barriers: barriers(status, metadata),
+    authors: authors(authorsOf, status, metadata),
+    fields: {
+      ...(image !== undefined && { image }),
+      ...(rollout.spec?.releaseUpdateInterval && lastReleaseUpdate !== undefined && { lastReleaseUpdate }),
+      ...artifactFields(status, latest && metadata[latest.tag]),
+    },
+    conditions: imagePolicy ? [UPDATED] : [],
+    problems: problem === undefined ? [] : [problem],
+    requeueAt: [requeueAt, ...requeues].filter((at) => at !== undefined),
+  };
+}
+
+const UPDATED: NewCondition = {
+  type: RELEASES_UPDATED,
+  status: 'True',
+  reason: 'ReleasesUpdated',
+  message: 'Available releases were updated successfully from ImagePolicy',
+};
+
+/** The release with the time at which it was first seen: now, if it is older than such records. */
+function withFirstSeen(release: VersionInfo, now: EpochMs): VersionInfo {
+  return parseTime(release.firstSeen) === undefined ? { ...release, firstSeen: formatTime(now) } : release;
+}
+
+/** Barriers that were reported once stay: the registry may be down at the next discovery. */
+function barriers({ rollbackBarriers = [] }: RolloutStatus, metadata: DiscoveryInputs['metadata']): string[] {
+  const reported = Object.entries(metadata).flatMap(([tag, { rollbackBarrier }]) => (rollbackBarrier ? [tag] : []));
+  return [...new Set([...rollbackBarriers, ...reported])].sort();
+}
+
+/** The latest manifest of a tag counts: a tag that was moved may name other authors now. */
+function authors(
+  tags: readonly string[],
+  { releaseAuthors = [] }: RolloutStatus,
+  metadata: DiscoveryInputs['metadata'],
+): ReleaseAuthors[] {
+  return tags.slice(0, LIMITS.approvals).flatMap((tag) => {
+    const named =
+      metadata[tag]?.authors?.slice(0, MAX_AUTHORS) ?? releaseAuthors.find((each) => each.tag === tag)?.authors;
+    return named === undefined ? [] : [{ tag, authors: named }];
+  });
+}
+
+interface Discovery {
+  available: VersionInfo[];
+  /** When a release was discovered; stored only if spec.releaseUpdateInterval is set. */
   lastReleaseUpdate?: string;
   problem?: string;
-  /** When the next look is due. */
+  /** When the next discovery is due. */
   requeueAt?: EpochMs;
 }
 
-export function discover(
-  rollout: Rollout,
-  policy: ImagePolicy | undefined,
-  metadata: Readonly<Record<string, ReleaseMetadata>>,
-  now: EpochMs,
-): Discovery {
-  const status = rollout.status ?? {};
-  const known = status.availableReleases ?? [];
-  const kept = rollout.spec?.releaseUpdateInterval ? lastUpdateOf(status) : {};
-  if (!policy) return { available: [...known], ...kept, problem: missingPolicy(rollout) };
+function availableReleases({ rollout, imagePolicy: policy, metadata }: DiscoveryInputs, now: EpochMs): Discovery {
+  const known = rollout.status?.availableReleases ?? [];
+  if (!policy) return { available: known, problem: missingPolicy(rollout) };
   const latest = latestOf(policy);
-  if (!latest) return { available: [...known], ...kept };
+  if (!latest) return { available: known };
   if (!isLegalTag(latest.tag)) {
     const problem = `ImagePolicy '${policy.metadata.name}' selected ${JSON.stringify(latest.tag)}, which is not a legal tag`;
-    return { available: [...known], ...kept, problem };
+    return { available: known, problem };
   }
   if (known.some(({ tag }) => tag === latest.tag)) {
-    return { available: known.map((entry) => retagged(entry, latest, metadata, now)), ...kept };
+    return { available: known.map((entry) => retagged(entry, latest, metadata, now)) };
   }
-  const due = nextLookup(rollout, now);
-  if (due !== undefined && due > now) return { available: [...known], ...kept, requeueAt: due };
+  const due = nextDiscovery(rollout, now);
+  if (due !== undefined && due > now) return { available: known, requeueAt: due };
   const entry = { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
-  const look = rollout.spec?.releaseUpdateInterval ? { lastReleaseUpdate: formatTime(now) } : {};
-  return { available: [...known, entry], ...look };
+  return { available: [...known, entry], lastReleaseUpdate: formatTime(now) };
 }
 
-function lastUpdateOf({ lastReleaseUpdate }: RolloutStatus): Pick<Discovery, 'lastReleaseUpdate'> {
-  return lastReleaseUpdate === undefined ? {} : { lastReleaseUpdate };
-}
-
-/** A tag that was moved to another image: what was known of the old one is forgotten, and it is a new release. */
+/** A tag that was moved to another image becomes a new release, without the old image's metadata. */
 function retagged(
   entry: VersionInfo,
   latest: { tag: string; digest?: string },
@@ -61,8 +146,8 @@ function retagged(
   return { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
 }
 
-/** A last check in the future comes from a clock that has been set back since: it does not count. */
-function nextLookup({ spec, status }: Rollout, now: EpochMs): EpochMs | undefined {
+/** A last discovery in the future comes from a clock that was set back since, and does not count. */
+function nextDiscovery({ spec, status }: Rollout, now: EpochMs): EpochMs | undefined {
   const interval = parseDuration(spec?.releaseUpdateInterval);
   const last = parseTime(status?.lastReleaseUpdate);
   return interval === undefined || last === undefined || last > now ? undefined : last + interval;

@@ -88,15 +88,15 @@ export interface OrderProblem {
  */
 export function unreadUpstream(rollout: Rollout, read: ReadRollouts): NamespacedName[] {
   const { reached } = walk(rollout, read);
-  if (reached.size > LIMITS.stages) return [];
+  if (reached.size > LIMITS.upstreamRollouts) return [];
   return [...reached].flatMap(([key, ref]) => (read.has(key) ? [] : [ref]));
 }
 
 /** undefined if the order is sound, as far as it was read. */
 export function orderProblem(rollout: Rollout, read: ReadRollouts): OrderProblem | undefined {
   const { reached, cycle } = walk(rollout, read);
-  if (reached.size > LIMITS.stages) {
-    const message = `spec.after has more than ${LIMITS.stages} direct and indirect upstream Rollouts (limit stages)`;
+  if (reached.size > LIMITS.upstreamRollouts) {
+    const message = `spec.after has more than ${LIMITS.upstreamRollouts} direct and indirect upstream Rollouts (limit upstreamRollouts)`;
     return { reason: 'TooManyStages', message };
   }
   if (!cycle) return undefined;
@@ -131,7 +131,7 @@ function walk(rollout: Rollout, read: ReadRollouts): Walk {
       reached.set(key, ref);
       cameFrom.set(key, from);
       queue.push({ key, at: read.get(key) });
-      if (reached.size > LIMITS.stages) return { reached };
+      if (reached.size > LIMITS.upstreamRollouts) return { reached };
     }
   }
   return { reached, ...(cycle && { cycle }) };
@@ -153,7 +153,7 @@ function wayTo(
 /** The namespaces of upstream Rollouts that do not say it themselves: their Namespace decides. */
 export function namespacesToAsk(rollout: Rollout, found: readonly Rollout[]): string[] {
   const { namespace: home = '' } = rollout.metadata;
-  const silent = found.filter((stage) => stage.metadata.namespace !== home && !mayBeWatched(stage, home));
+  const silent = found.filter((upstream) => upstream.metadata.namespace !== home && !mayBeWatched(upstream, home));
   return [...new Set(silent.map(({ metadata }) => metadata.namespace ?? ''))];
 }
 
@@ -169,7 +169,9 @@ export function consenting(
   const { namespace: home = '' } = rollout.metadata;
   const willing = new Set(namespaces.filter((each) => mayBeWatched(each, home)).map((each) => each?.metadata.name));
   return found.filter(
-    (stage) =>
-      stage.metadata.namespace === home || mayBeWatched(stage, home) || willing.has(stage.metadata.namespace ?? ''),
+    (upstream) =>
+      upstream.metadata.namespace === home ||
+      mayBeWatched(upstream, home) ||
+      willing.has(upstream.metadata.namespace ?? ''),
   );
 }

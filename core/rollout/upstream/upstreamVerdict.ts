@@ -18,7 +18,7 @@ export interface UpstreamRollouts {
   problem?: OrderProblem;
 }
 
-/** one upstream Rollout, as a gate. */
+/** One upstream Rollout, as a gate. */
 export interface UpstreamVerdict {
   /** `after/staging`: no RolloutGate can have such a name. */
   name: string;
@@ -39,23 +39,23 @@ export interface UpstreamVerdict {
 /** `candidates`: newest first. Linear in the candidates and the histories. */
 export function evaluateUpstream(
   rollout: Rollout,
-  stages: UpstreamRollouts | undefined,
+  upstream: UpstreamRollouts | undefined,
   candidates: readonly VersionInfo[],
   now: EpochMs,
 ): UpstreamVerdict[] {
-  const found = byRefKey(stages?.found ?? []);
+  const byKey = byRefKey(upstream?.found ?? []);
   const { namespace: home } = rollout.metadata;
   return upstreamRefs(rollout).map((ref) => {
-    const stage = found.get(refKey(ref));
+    const found = byKey.get(refKey(ref));
     const title = upstreamName(ref, home);
     const { namespace, name } = ref;
-    const verdict = { name: `after/${title}`, ref: { namespace, name }, isMissing: stage === undefined };
-    if (stages?.problem) {
-      const { reason: problem, message } = stages.problem;
+    const verdict = { name: `after/${title}`, ref: { namespace, name }, isMissing: found === undefined };
+    if (upstream?.problem) {
+      const { reason: problem, message } = upstream.problem;
       return { ...verdict, problem, allowed: [], waits: `Rollout '${title}' (${message})` };
     }
-    if (!stage) return { ...verdict, allowed: [], waits: `Rollout '${title}' (${missing(ref, home)})` };
-    const outcomeOf = outcomes(stage, ref, now);
+    if (!found) return { ...verdict, allowed: [], waits: `Rollout '${title}' (${missing(ref, home)})` };
+    const outcomeOf = outcomes(found, ref, now);
     const evaluated = candidates.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) }));
     const [newest] = evaluated;
     const times = evaluated.flatMap(({ outcome }) => outcome.at ?? []);
@@ -94,7 +94,7 @@ interface Outcome {
   why?: string;
   /** When it passes by the clock alone. */
   at?: EpochMs;
-  /** Its deployment there continues by itself. */
+  /** The deployment there continues by itself. */
   isUnderWay?: true;
   since?: EpochMs | undefined;
 }
@@ -105,9 +105,9 @@ function waitOf({ at, isUnderWay, since }: Outcome): NonNullable<UpstreamVerdict
 
 const COMPARED: Record<Match, string> = { tag: 'it', digest: 'its digest', revision: 'its revision' };
 
-function outcomes(stage: Rollout, ref: UpstreamRef, now: EpochMs): (candidate: VersionInfo) => Outcome {
-  const entryOf = entries(stage.status?.history ?? [], ref.match);
-  const rolledBack = new Set(stage.status?.rolledBackReleases);
+function outcomes(upstream: Rollout, ref: UpstreamRef, now: EpochMs): (candidate: VersionInfo) => Outcome {
+  const entryOf = entries(upstream.status?.history ?? [], ref.match);
+  const rolledBack = new Set(upstream.status?.rolledBackReleases);
   return (candidate) => {
     if (keysOf(candidate, ref.match).length === 0) {
       const { tag } = candidate;

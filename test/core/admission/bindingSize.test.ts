@@ -1,8 +1,8 @@
 /** What a FluxBinding may grow to: an object whose binding cannot be written does not learn that its gate has closed. */
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
-import { refuseTooManyReferences } from '../../../core/admission/gateAnnotations.ts';
 import { objectGates } from '../../../core/admission/objectGates.ts';
+import { refuseTooManyReferences } from '../../../core/admission/refuseReferences.ts';
 import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';

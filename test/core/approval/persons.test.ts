@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayMean, notAPerson } from '../../../core/approval/persons.ts';
+import { mayMean, notAPerson } from '../../../core/approval/approvalVerdict.ts';
 
 describe('a text that may mean a user', () => {
   it.each([

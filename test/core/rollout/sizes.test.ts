@@ -4,7 +4,7 @@ import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { formatDeployments, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { adopted } from '../../../core/rollout/deployment/adoptDeployment.ts';
-import { readRolloutConfig } from '../../../core/rollout/evaluation/rolloutConfig.ts';
+import { readRolloutConfig } from '../../../core/rollout/evaluation/inputs.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { boundedReleases } from '../../../core/rollout/release/retention.ts';
 import { objectOf } from '../../support/objects.ts';

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
-import type { Observed } from '../../../core/rollout/evaluation/observedRollout.ts';
+import type { Observed } from '../../../core/rollout/evaluation/inputs.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { answer } from '../../../hooks/rollout/rolloutHook.ts';
 import { imagePolicy, NOW, object, rollout } from './call.ts';

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../api/types.ts';
 import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { gateRefsOf } from '../../../../core/gate/gateRefs.ts';
+import type { Observed } from '../../../../core/rollout/evaluation/inputs.ts';
 import { closedToLeave, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/namedGates.ts';
-import type { Observed } from '../../../../core/rollout/evaluation/observedRollout.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

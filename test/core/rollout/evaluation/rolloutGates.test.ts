@@ -40,7 +40,9 @@ describe('the gates that a version waits for', () => {
 describe('evaluateRolloutGates', () => {
   it('gives a gate without a value for passing the benefit', () => {
     const { passing, ...spec } = gate({}).spec!;
-    expect(evaluateRolloutGates([{ ...gate({}), spec: spec as never }], CANDIDATES, undefined).passing).toBe(true);
+    expect(evaluateRolloutGates([{ ...gate({}), spec: spec as never }], CANDIDATES, undefined, [], []).passing).toBe(
+      true,
+    );
   });
 });
 

@@ -5,13 +5,14 @@ import { objectOf } from '../../../support/objects.ts';
 
 type Spec = NonNullable<ImagePolicy['spec']>;
 
+const NOTHING_EXCLUDED = { rejected: new Set<string>(), rolledBack: new Set<string>(), youngUntil: () => undefined };
 const semver: Spec = { policy: { semver: { range: '>=1.0.0' } } };
 const numerical: Spec = { policy: { numerical: {} } };
 
 function candidates(available: string[], deployed: string | undefined, spec: Spec | undefined): string[] {
   const policy = spec && (objectOf('ImagePolicy', { metadata: {}, spec }) as ImagePolicy);
   const releases = available.map((tag) => ({ tag }));
-  return releasesAfter(releases, deployed, policy).candidates.map(({ tag }) => tag);
+  return releasesAfter(releases, deployed, policy, NOTHING_EXCLUDED).candidates.map(({ tag }) => tag);
 }
 
 describe('releasesAfter', () => {
@@ -57,7 +58,12 @@ describe('releasesAfter', () => {
       const spec = { policy: { semver: { range: '>=1.0.0', prereleases: { enabled: true } } } } as Spec;
       const latestRef = { tag: '2.0.0-rc.1' };
       const policy = { metadata: { generation: 2 }, spec, status: { latestRef, ...status } };
-      const found = releasesAfter([{ tag: '2.0.0-rc.1' }], '1.0.0', objectOf('ImagePolicy', policy) as ImagePolicy);
+      const found = releasesAfter(
+        [{ tag: '2.0.0-rc.1' }],
+        '1.0.0',
+        objectOf('ImagePolicy', policy) as ImagePolicy,
+        NOTHING_EXCLUDED,
+      );
       expect(found.candidates.map(({ tag }) => tag)).toEqual(expected);
     });
   });
@@ -89,7 +95,7 @@ describe('releasesAfter', () => {
   ])('withdraws what the policy could not select: %s', (_title, spec, available, withdrawn) => {
     const policy = objectOf('ImagePolicy', { metadata: {}, spec }) as ImagePolicy;
     const releases = available.map((tag) => ({ tag }));
-    const found = releasesAfter(releases, undefined, policy);
+    const found = releasesAfter(releases, undefined, policy, NOTHING_EXCLUDED);
     expect(found.withdrawn).toEqual(withdrawn);
     expect(found.candidates.map(({ tag }) => tag).sort()).toEqual(
       available.filter((tag) => !withdrawn.some((each) => each.tag === tag)).sort(),
@@ -99,7 +105,7 @@ describe('releasesAfter', () => {
   it('lists the 20 latest of many withdrawn releases', () => {
     const many = Array.from({ length: 1000 }, (_, i) => ({ tag: `0.0.${i}` }));
     const policy = { apiVersion: 'v1', kind: 'ImagePolicy', metadata: {}, spec: semver } as ImagePolicy;
-    const { withdrawn } = releasesAfter(many, undefined, policy);
+    const { withdrawn } = releasesAfter(many, undefined, policy, NOTHING_EXCLUDED);
     expect(withdrawn.map(({ tag }) => tag)).toEqual(
       many
         .slice(-20)

@@ -63,15 +63,15 @@ describe('the order of Rollouts', () => {
   });
 
   it('is followed as far as the limit, and no further', () => {
-    const within = read(chain(LIMITS.stages));
+    const within = read(chain(LIMITS.upstreamRollouts));
     expect(within.problem).toBeUndefined();
-    expect(within.asked).toHaveLength(LIMITS.stages);
-    const beyond = read(chain(LIMITS.stages + 1));
+    expect(within.asked).toHaveLength(LIMITS.upstreamRollouts);
+    const beyond = read(chain(LIMITS.upstreamRollouts + 1));
     expect(beyond.problem).toEqual({
       reason: 'TooManyStages',
-      message: `spec.after has more than ${LIMITS.stages} direct and indirect upstream Rollouts (limit stages)`,
+      message: `spec.after has more than ${LIMITS.upstreamRollouts} direct and indirect upstream Rollouts (limit upstreamRollouts)`,
     });
-    expect(beyond.asked.length).toBeLessThanOrEqual(LIMITS.stages);
+    expect(beyond.asked.length).toBeLessThanOrEqual(LIMITS.upstreamRollouts);
   });
 
   it('has a cycle exactly where somebody who follows every way comes back', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutSpec } from '../../../../api/types.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { specProblems } from '../../../../core/rollout/evaluation/rolloutConfig.ts';
+import { specProblems } from '../../../../core/rollout/evaluation/inputs.ts';
 import { evaluateRolloutGates } from '../../../../core/rollout/evaluation/rolloutGates.ts';
 import { upstreamRefs } from '../../../../core/rollout/upstream/dependencies.ts';
 import { evaluateUpstream } from '../../../../core/rollout/upstream/upstreamVerdict.ts';
@@ -87,7 +87,7 @@ describe('the stages of a Rollout', () => {
       ),
     ];
     const stages = evaluateUpstream(rollout([{ name: 'staging' }]), { found }, candidates, NOW);
-    const { summaries, gated } = evaluateRolloutGates([], candidates, undefined, stages);
+    const { summaries, gated } = evaluateRolloutGates([], candidates, undefined, stages, []);
     expect(summaries[0]!.allowedVersions).toEqual(candidates.slice(0, 50).map(({ tag }) => tag));
     expect(gated).toHaveLength(120);
   });

@@ -1,6 +1,6 @@
 /** What a Gate has not reached, by the objects' own annotations. */
 import { describe, expect, it } from 'vitest';
-import { unheldOf, unresumedOf } from '../../../core/admission/unheld.ts';
+import { unheldOf, unresumedOf } from '../../../core/admission/unreachedObjects.ts';
 import { gate, kustomization } from './objects.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };

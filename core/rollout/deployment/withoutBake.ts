@@ -6,7 +6,10 @@ export function bakes({ spec }: Pick<Rollout, 'spec'>): boolean {
   return spec?.bakeTime !== undefined || spec?.deployTimeout !== undefined || spec?.healthCheckSelector !== undefined;
 }
 
-/** A bake that has begun, or that knows HealthChecks, stays one when its settings are removed. */
-export function isUnwatched(head: HistoryEntry, rollout: Pick<Rollout, 'spec'>): boolean {
+/**
+ * Whether the deployment needs no bake.
+ * A bake that has begun, or that knows HealthChecks, stays one when its settings are removed.
+ */
+export function hasNoBake(head: HistoryEntry, rollout: Pick<Rollout, 'spec'>): boolean {
   return !bakes(rollout) && head.bakeStartTime === undefined && !head.knownHealth?.length;
 }

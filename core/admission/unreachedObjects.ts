@@ -20,7 +20,7 @@ interface Unheld extends ObjectName {
 
 /** Kubernetes: total of keys and values of all annotations, in bytes. */
 const MAX_ANNOTATIONS = 256 * 1024;
-/** What it takes to mark an object with its Gates. */
+/** Bytes that marking an object with its Gates may take. */
 const ROOM = 64 * 1024;
 
 /** An object that an open Gate has not released yet. */

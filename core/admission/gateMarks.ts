@@ -1,0 +1,147 @@
+/**
+ * What the two decorators of a Flux object write for its Gates. Each annotation
+ * triggers the webhook, which decides from live Gates what is stored.
+ * `hold` suspends and resumes. It decides from the object, its Gates and the labels of
+ * its Namespace alone: nothing that a tenant can make large or many delays a freeze.
+ * `flux` fills the FluxBinding and the conditions, and writes the states that depend on a Rollout or an applier.
+ */
+import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { FluxBindingStatus, Gate } from '../../api/types.ts';
+import { changedAt, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
+import { refKey, without } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
+import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspension/applier.ts';
+import { isSeenBypassing } from '../suspension/bypassGrant.ts';
+import { formatState, isBypassed, parseState, runsBehind } from '../suspension/stateAnnotation.ts';
+import {
+  type GateContext,
+  type ObjectGates,
+  objectGates,
+  type RefRules,
+  recordedGates,
+  selectedByText,
+} from './objectGates.ts';
+
+export interface Hold {
+  annotations: Record<string, string | null>;
+  /** The object runs behind its closed Gates for one deployment: only the webhook knows for how long. */
+  isBypassing: boolean;
+  /** When a Gate opens or closes next by itself. */
+  until?: EpochMs | undefined;
+}
+
+/** @param context has every Gate that the object names, and every one that may select it */
+export function holdMarks(object: FluxObject, context: GateContext): Hold {
+  const gates = objectGates(object, context);
+  const { annotations: stored = {} } = object.metadata;
+  const isMarked = isMarkedAsHeld(object, gates);
+  const isBypassing = isMarked && parseState(stored[GATE_STATE])?.is === 'passing';
+  const annotations: Hold['annotations'] = {};
+  const selectedBy = selectedByText(gates, context.truncated);
+  if (stored[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
+  const state = gates.names.length > 0 ? heldState(gates, isMarked && !isBypassing) : releasedState(object, gates);
+  if (state !== undefined) annotations[GATE_STATE] = state;
+  const edges = gates.all.flatMap(({ until }) => until ?? []);
+  return { annotations, isBypassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
+}
+
+/**
+ * Behind closed Gates.
+ * An object that bypasses them is written too: once its deployment is applied, the webhook suspends it again.
+ */
+function heldState({ names }: ObjectGates, isHeld: boolean): string | undefined {
+  return isHeld ? undefined : formatState({ is: 'closed', gates: names });
+}
+
+/**
+ * With open Gates; null: no gate is required any more.
+ * `stateByRollouts` decides for an object that waits for its applier.
+ */
+function releasedState(object: FluxObject, { all }: ObjectGates): string | null | undefined {
+  const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
+  if (all.length === 0 && suspended === undefined) return text === undefined ? undefined : null;
+  const open = formatState({ is: 'open' });
+  return text === open || awaitedApply(object) ? undefined : open;
+}
+
+/**
+ * Whether the object's annotation GATE_STATE is what its Gates
+ * want: held by exactly these, bypassing all of these, or not held.
+ */
+export function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGates): boolean {
+  const text = object.metadata.annotations?.[GATE_STATE];
+  const state = parseState(text);
+  if (names.length > 0) return text === formatState({ is: 'closed', gates: names }) || runsBehind(state, closings);
+  return state === undefined || state.is === 'open' || state.is === 'opening';
+}
+
+/**
+ * What is written on an object whose Gates are too large or too many to be sent to the hook.
+ * It holds nothing by itself: the webhook lists the Gates itself, and counts more than its limit as closed.
+ */
+export const UNSEEN: Hold['annotations'] = {
+  [SELECTED_BY]: TOO_MANY.name,
+  [GATE_STATE]: formatState({ is: 'closed', gates: [refKey(TOO_MANY)] }),
+};
+
+// The decorator `flux`.
+
+export interface Gating extends ObjectGates {
+  /** For the spec of the FluxBinding. */
+  binding: { gates: RequiredGate[]; problems: string[] };
+  /** When the newest Gate opened or closed. */
+  changedAt: EpochMs;
+  /** Whether the object is marked as these Gates want it. If not, one of the two is about to change. */
+  isMarked: boolean;
+}
+
+/** @param byName by `namespace/name`: the Gates of `recordedRefs` that exist */
+export function gatingOf(
+  object: FluxObject,
+  byName: ReadonlyMap<string, Gate>,
+  now: EpochMs,
+  rules: RefRules = {},
+): Gating {
+  const gates = recordedGates(object, byName, rules, now);
+  const { named, selecting, problems, tooMany } = gates;
+  const all = [
+    ...(tooMany ? [TOO_MANY] : []),
+    ...without(named, selecting),
+    ...selecting.map((ref) => ({ ...ref, selected: true })),
+  ];
+  const changes = gates.all.map(({ ref, open }) => changedAt(byName.get(refKey(ref)), open, now));
+  return {
+    ...gates,
+    binding: {
+      gates: all.slice(0, LIMITS.requiredGates),
+      problems: tooMany ? [...problems, TOO_MANY_TEXT] : problems,
+    },
+    changedAt: Math.max(0, ...changes),
+    isMarked: isMarkedAsHeld(object, gates),
+  };
+}
+
+/**
+ * The annotation GATE_STATE to write if it depends on a Rollout or on the applier; undefined: leave it.
+ */
+export function stateByRollouts(
+  object: FluxObject,
+  { names, closings }: ObjectGates,
+  observed: FluxBindingStatus | undefined,
+  now: EpochMs,
+): string | undefined {
+  const text = object.metadata.annotations?.[GATE_STATE];
+  const state = parseState(text);
+  if (names.length === 0) {
+    const end = resumedAloneAt(currentAwaits(object, observed));
+    return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
+  }
+  if (isBypassed(state, closings)) return undefined;
+  if (!isSeenBypassing(object, observed, closings))
+    return state?.is === 'passing' ? formatState({ is: 'closed', gates: names }) : undefined;
+  const wanted = formatState({ is: 'passing', gates: closings });
+  return text === wanted ? undefined : wanted;
+}

@@ -1,0 +1,36 @@
+/** The writes that are refused because the annotations of a Flux object name too much, or Gates of other namespaces. */
+import { REQUIRED_GATES } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { uniqueRefs, without } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
+import { managedFieldsOf } from '../managedField/managedFields.ts';
+import { foreignGates, foreignText, gatesInAnnotation } from './objectGates.ts';
+
+/**
+ * The sentence that refuses a write that names too much to be evaluated; undefined otherwise.
+ * Checked before anything is read.
+ */
+export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata.annotations ?? {}).length);
+  if (count! > LIMITS.annotations && count! > before!) {
+    return `metadata.annotations has ${count} entries, and at most ${LIMITS.annotations} are allowed: remove some.`;
+  }
+  const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
+  if (uniqueRefs(named).length > LIMITS.requiredGates) {
+    return (
+      `metadata.annotations[${REQUIRED_GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
+      'Gates (limit requiredGates): change the annotation in several writes.'
+    );
+  }
+  if (!managedFieldsOf(object).tooMany || (oldObject && managedFieldsOf(oldObject).tooMany)) return undefined;
+  return (
+    `metadata.annotations: names more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables, ` +
+    'which are the limits of one object.'
+  );
+}
+
+/** The sentence that refuses a write which names Gates of other namespaces that the object did not name before. */
+export function refuseForeign(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
+  return first && foreignText(first);
+}
