@@ -1,4 +1,4 @@
-/** What a HealthCheck of class kustomization asks for: which Kustomization it is about, and how often to look. */
+/** The settings of a HealthCheck of class kustomization: its Kustomization, and how often to evaluate it. */
 import {
   HEALTHCHECK_GRACE_PERIOD,
   HEALTHCHECK_KUSTOMIZATION,
@@ -19,7 +19,7 @@ export const KUSTOMIZATION_CLASS = 'kustomization';
 const DEFAULT_INTERVAL_MS = 30_000;
 const MIN_MS = 5_000;
 
-/** `name` or `namespace/name` of the annotation, or what is wrong with it in the Go controller's words. */
+/** The `name` or `namespace/name` in the annotation, or its problem in the Go controller's words. */
 export function kustomizationRef(
   healthCheck: HealthCheck,
   ownNamespaceOnly: boolean,
@@ -43,7 +43,7 @@ function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
   return { problem: `invalid kustomization reference format: ${text}` };
 }
 
-/** Milliseconds: 30 s if the annotation is absent or does not parse, at least 5 s. */
+/** The interval in milliseconds: 30 s if the annotation is absent or does not parse, at least 5 s. */
 export function requeueInterval(healthCheck: HealthCheck): number {
   const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_INTERVAL_MS;
   return Math.max(wanted, MIN_MS);
@@ -51,27 +51,29 @@ export function requeueInterval(healthCheck: HealthCheck): number {
 
 const DEFAULT_GRACE_MS = 60_000;
 
-/** Milliseconds: a minute if the annotation is absent or does not parse. */
+/** The grace period in milliseconds: a minute if the annotation is absent or does not parse. */
 export function gracePeriod(healthCheck: HealthCheck): number {
   return parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_GRACE_PERIOD]) ?? DEFAULT_GRACE_MS;
 }
 
-// How often a HealthCheck of class kustomization is looked at.
-// Each look reads its Kustomization, the source and what was applied from the API server.
-// What is Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks
-// once more (hooks/rollout/rolloutHook.ts).
+// How often a HealthCheck of class kustomization is evaluated. Each evaluation reads its Kustomization, the source and
+// the applied objects from the API server. A check that is Healthy while no Rollout bakes on it is at rest and is
+// seldom evaluated; a Rollout that is about to deploy evaluates it once more (hooks/rollout/rolloutHook.ts).
 
 const REST_MS = 600_000;
 
-/** @param isWatched a Rollout bakes on it, or may do so unseen */
+/**
+ * Whether the check is at rest.
+ * @param isWatched a Rollout bakes on it, or may do so without being related
+ */
 export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boolean): boolean {
   if (isWatched || spec?.class !== KUSTOMIZATION_CLASS) return false;
-  // Whoever names an interval gets it.
+  // An interval in the annotation always applies.
   const wanted = parseDuration(metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]);
   return wanted === undefined && status?.status === 'Healthy';
 }
 
-/** Whether it is at rest after a look: by what could not be read it is not. */
+/** Whether the check is at rest after an evaluation: not if an input could not be read. */
 export function restsAfter(healthCheck: HealthCheck, { health }: Verdict, isWatched: boolean): boolean {
   return (
     health === 'Healthy' && isAtRest({ ...healthCheck, status: { ...healthCheck.status, status: health } }, isWatched)
@@ -79,7 +81,7 @@ export function restsAfter(healthCheck: HealthCheck, { health }: Verdict, isWatc
 }
 
 /**
- * Milliseconds.
+ * Milliseconds until the next evaluation.
  * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart.
  */
 export function nextLookup(healthCheck: HealthCheck, atRest: boolean): number {
@@ -89,8 +91,8 @@ export function nextLookup(healthCheck: HealthCheck, atRest: boolean): number {
 }
 
 /**
- * Whether Flux began a moment ago to reconcile: it writes what it is doing several times a second, and at the end how
- * it went. That is the time to look; what takes longer is looked at meanwhile.
+ * Whether Flux began a moment ago to reconcile: then it writes its progress several times a second, and the result at
+ * the end. The end is the time to evaluate; a longer reconciliation is evaluated meanwhile.
  */
 export function fluxIsAtWork(kustomization: Kustomization | undefined, now: EpochMs): boolean {
   if (!kustomization) return false;
