@@ -146,7 +146,7 @@ async function requireFreezeRights(
     needed.map(async (right) => [rightKey(right), (await unlessRefused(client.mayI(right), 403)) ?? true] as const),
   );
   const lacks = lackingText(needed, Object.fromEntries(answers));
-  if (lacks) throw new Problem(`You may not freeze by Gate ${refKey(ref)}: it takes ${lacks}.`);
+  if (lacks) throw new Problem(`You can't freeze with Gate ${refKey(ref)}: you need ${lacks}.`);
 }
 
 /** Closes the RolloutGate of that Rollout, or creates it. */

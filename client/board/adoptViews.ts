@@ -124,6 +124,6 @@ function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject
           'To make it wait',
           command,
         ])
-      : `Its version is that of its chart: take over ${named('OCIRepository', source)}`,
+      : `Its version is that of its chart: adopt ${named('OCIRepository', source)}`,
   };
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../../server/log.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
 import type { PageRefusal } from '../guard.ts';
 import type { Assets } from '../server.ts';
-import { createPageApp, type Door, type Reader, SIGN_OUT } from './app.ts';
+import { createPageApp, type Reader, SIGN_OUT, type SignInMethod } from './app.ts';
 import { type ShownCluster, watchClusters } from './clusters.ts';
 import type { PageConfig, ProxyConfig } from './config.ts';
 import { createCookieJar, watchKeys } from './cookies.ts';
@@ -63,8 +63,8 @@ export async function serveInCluster({
   const clusters = watchClusters({ own, folder: clustersFolder, onChange, log });
   let stopping = false;
   const notReady = () => (stopping ? 'shutting down' : undefined);
-  const { door, stop } = doorOf(config, { log, now, onChange });
-  const app = createPageApp({ origin, assets, door, readerPages, log, now, notReady });
+  const { method, stop } = signInMethodOf(config, { log, now, onChange });
+  const app = createPageApp({ origin, assets, method, readerPages, log, now, notReady });
   const listening = { host, port, maxConnections: SERVER_LIMITS.connections };
   const listener: Listener = tls
     ? await listenHttps(app, tls, { ...listening, log })
@@ -90,10 +90,10 @@ interface DoorOptions {
   onChange(): void;
 }
 
-function doorOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onChange }: DoorOptions) {
+function signInMethodOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onChange }: DoorOptions) {
   if (signIn.by === 'proxy') {
-    const door: Door = { by: 'proxy', readerOf: proxyReader(signIn.proxy, sessionSeconds, now) };
-    return { door, stop: () => {} };
+    const method: SignInMethod = { by: 'proxy', readerOf: proxyReader(signIn.proxy, sessionSeconds, now) };
+    return { method, stop: () => {} };
   }
   const { current, stop } = watchKeys(signIn.keys, log, onChange);
   const jar = createCookieJar({
@@ -101,8 +101,8 @@ function doorOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onCh
     seconds: { session: sessionSeconds, signIn: SIGN_IN_SECONDS },
     now,
   });
-  const door: Door = { by: 'issuer', signIn: createSignIn(signIn.issuer, origin), jar };
-  return { door, stop };
+  const method: SignInMethod = { by: 'issuer', signIn: createSignIn(signIn.issuer, origin), jar };
+  return { method, stop };
 }
 
 function proxyReader({ clients, userHeader, groupsHeader }: ProxyConfig, seconds: number, now: () => number) {

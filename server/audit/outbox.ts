@@ -1,7 +1,4 @@
-/**
- * Events on their way to a sink, one after the other: at least once, in order, and never more of them in memory than
- * fit.
- */
+/** Events to deliver to a sink, in order and at least once; the number held in memory is limited. */
 
 /** `taken`; `refused`: the sink won't take this event; `failed`: it may take it later. */
 export type SinkAnswer = { outcome: 'taken' } | { outcome: 'refused' | 'failed'; why: string; retryAfterMs?: number };

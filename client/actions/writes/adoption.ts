@@ -1,6 +1,6 @@
 /**
  * Puts a running Kustomization or OCIRepository under a Rollout without changing what runs: which fields hold a version, which ImagePolicy
- * each follows, and the manifests of docs/take-over.md.
+ * each follows, and the manifests of docs/adopt.md.
  */
 import { BOUND_ROLLOUT, ROLLOUT_NAME_LABEL } from '../../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository } from '../../../api/flux.ts';
@@ -291,7 +291,7 @@ function notesOf(
             text: `Kustomization ${applier} applies it from Git: add the annotation in Git too and remove ${where} there, so that Git and the Rollout cannot disagree`,
           },
           {
-            text: `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version also while admission is away: docs/take-over.md`,
+            text: `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version also while admission is away: docs/adopt.md`,
           },
         ]
       : []),

@@ -1,7 +1,7 @@
 /** What becomes of a slot, by what is seen of its holder. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout, Slot } from '../../../api/types.ts';
-import { evaluateSlot, REVOKED_MS, revoking, type Holder, UNUSED_MS } from '../../../core/budget/slots.ts';
+import { evaluateSlot, type Holder, REVOKED_MS, revoking, UNUSED_MS } from '../../../core/budget/slots.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
