@@ -20,12 +20,12 @@ import { Problem } from '../tools/kube/problem.ts';
 import { sent } from '../tools/kube/sent.ts';
 import { anyVersion, makeAdoption, readAround } from './makeAdoption.ts';
 
-/** More are counted only. */
+/** Limit for listed objects; further ones are only counted. */
 const SHOWN = 1000;
 
 export interface AdoptHandlers {
   list(): Promise<AdoptList>;
-  /** The plan for one of them. */
+  /** The plan to adopt one object. */
   preview(requested: AdoptRequest): Promise<AdoptPreview>;
   /** Makes the writes. `agreed`: the diff that the user has confirmed; if it has changed, nothing is written. */
   make(requested: AdoptRequest, agreed: string): Promise<Answer>;
@@ -33,9 +33,9 @@ export interface AdoptHandlers {
 
 interface AdoptOptions {
   client: KubeClient;
-  /** Only this one; undefined: all. */
+  /** The only namespace to read; undefined: all. */
   namespace: string | undefined;
-  /** Read where the whole cluster may not be. */
+  /** The namespace to read if the reader may not read the whole cluster. */
   fallback: string;
   rollouts(): Iterable<Rollout>;
   rightsOf(needs: readonly Right[]): Promise<Rights>;

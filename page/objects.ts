@@ -1,4 +1,4 @@
-/** The objects that the page is about, as they are watched, found by what belongs to a Rollout. */
+/** The watched objects of the page, indexed by the Rollout that they belong to. */
 
 import type { FluxObject } from '../api/flux.ts';
 import type { KindName } from '../api/kinds.ts';
@@ -12,7 +12,7 @@ import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 
 /** Kinds that take versions; only what Flux reports about them is used. */
 const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
-/** Kinds that an application is explained with. */
+/** Kinds that the explanation of an application uses. */
 export const EXPLAINED_KINDS = [
   'Rollout',
   'Gate',
@@ -77,7 +77,7 @@ export class WatchedObjects {
     return this.#all[kind].keys();
   }
 
-  /** Only the objects around one Rollout: explaining thousands stays linear. */
+  /** The objects that belong to one Rollout: explaining thousands of Rollouts stays linear. */
   around(rollout: Rollout): RelatedObjects {
     const id = refKey(identityOf(rollout));
     const bindings = this.#of<FluxBinding>('FluxBinding', id);
@@ -105,7 +105,7 @@ export function isBoundKind(kind: WatchedKind): boolean {
   return (BOUND as readonly WatchedKind[]).includes(kind);
 }
 
-/** Whether both versions of an object are explained alike. Flux writes a status at each of its intervals. */
+/** Whether both versions of an object have the same explanation. Flux writes a status at each of its intervals. */
 export function areAlike(kind: WatchedKind, before: Any, after: Any): boolean {
   return isBoundKind(kind) && factsOf(kind, before) === factsOf(kind, after);
 }

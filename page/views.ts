@@ -14,7 +14,7 @@ import { parseTime } from '../core/kube/time.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 import { areAlike, isBoundKind, kept, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
 
-/** Answers an equal object that is in memory already, or this one. */
+/** Returns an equal object that is in memory already, or else this one. */
 export type ShareObject = <T extends KubeObject<any, any>>(object: T) => T;
 
 type Changed<T> = { set: T[]; gone: string[] };
@@ -26,7 +26,7 @@ export interface ViewChanges {
   budgets: Changed<BudgetView>;
 }
 
-/** Views beside the rows, one for each object. */
+/** Views of other objects besides the rows. */
 interface Plans {
   gates: GateView;
   schedules: ScheduleView;
@@ -55,7 +55,7 @@ class PlanCache<T> {
 
 /** Versions that are listed on the page of a Gate. */
 const MOST_WAITING = 50;
-/** Explained at once before other work gets its turn. */
+/** Rows that are explained at once before other work gets its turn. */
 const CHUNK = 200;
 
 export class Views {
@@ -66,9 +66,9 @@ export class Views {
     schedules: new PlanCache(),
     budgets: new PlanCache(),
   };
-  /** Ids of Rollouts that are to be computed again. */
+  /** Ids of Rollouts whose rows have to be computed again. */
   readonly #staleRows = new Map<string, WatchedKind>();
-  /** Key of a Gate, or of a stage: the Rollouts that were explained with it. */
+  /** For each Gate or upstream Rollout, by key: the Rollouts that were explained with it. */
   readonly #readers = new Map<string, Set<string>>();
   readonly #now: () => EpochMs;
   readonly #share: ShareObject;
@@ -90,7 +90,7 @@ export class Views {
     return [...this.#plans[plan].views.values()];
   }
 
-  /** The whole explanation, of this moment. */
+  /** The whole explanation of an application, as of now. */
   application(id: string): Application | undefined {
     const rollout = this.objects.get<Rollout>('Rollout', id);
     return rollout && explainRollout(rollout, this.objects.around(rollout), this.#now());
@@ -135,12 +135,12 @@ export class Views {
     this.objects.remove(kind, object);
   }
 
-  /** Marks all rows: which kinds could be read affects each of them. */
+  /** Marks all rows as stale: each depends on which kinds could be read. */
   touchAll(): void {
     for (const id of this.objects.keys('Rollout')) this.#staleRows.set(id, 'Rollout');
   }
 
-  /** Marks the views whose time of change has passed. */
+  /** Marks the views as stale whose time of change has passed. */
   touchDue(): void {
     const now = this.#now();
     const isDue = (time: string | undefined) => (parseTime(time) ?? Number.POSITIVE_INFINITY) <= now;
@@ -212,7 +212,7 @@ export class Views {
   }
 }
 
-/** Some of them, which are then no longer there. */
+/** Removes up to `most` entries and returns them. */
 function take(stale: Map<string, WatchedKind>, most: number): [id: string, kind: WatchedKind][] {
   const taken: [id: string, kind: WatchedKind][] = [];
   for (const each of stale) {

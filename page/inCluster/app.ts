@@ -1,4 +1,7 @@
-/** The page in a cluster, request by request: who is it, may the request come from the page, then the answer with that person's rights. */
+/**
+ * The page in a cluster, request by request: who the reader is, whether the request comes from the page, and the answer
+ * with the reader's rights.
+ */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from '../../server/log.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
@@ -13,11 +16,11 @@ import { CALLBACK, type Pending, type SignIn, SignInError } from './signIn.ts';
 
 export interface Reader {
   identity: Identity;
-  /** Milliseconds since 1970. */
+  /** End of the session, in milliseconds since 1970. */
   until: number;
 }
 
-/** How readers are known. */
+/** How readers sign in. */
 export type SignInMethod =
   | { by: 'issuer'; signIn: SignIn; jar: CookieJar }
   /** `readerOf`: by the proxy's headers, for requests with the proxy's certificate only. */
@@ -34,10 +37,10 @@ interface AppOptions {
 }
 
 const LIMITS = {
-  /** Of one person. */
+  /** Requests of one reader. */
   person: { perSecond: 20, burst: 100 },
   all: { perSecond: 300, burst: 1000 },
-  /** Beginnings and ends of sign-ins, of everybody. */
+  /** Starts and ends of sign-ins, of all readers together. */
   signIns: { perSecond: 10, burst: 60 },
   streamsOfPerson: 20,
   requestsOfPersonAtOnce: 20,
@@ -86,7 +89,7 @@ type Answering = AppOptions & { limits: Limits };
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: Answering): Promise<void> {
   const { method, assets } = options;
-  // Nobody but the proxy is answered, whatever they ask for.
+  // Behind a proxy, only requests from the proxy are answered.
   const known = method.by === 'proxy' ? method.readerOf(request) : undefined;
   if (known && 'status' in known) return refused(response, known);
   const target = urlOf(request, response);
@@ -190,7 +193,8 @@ async function finishSignIn(
     if (!session) return problem(response, 403, 'The names of your groups are too long for a session.', options);
     response.setHeader('set-cookie', [...cookies, session]);
     log.info({ user, groups: groups.length }, 'signed in');
-    // Not a redirect: it would still be the issuer's, from another site, and would not bring the cookie.
+    // Not a redirect: the browser would still count it as a navigation from the issuer's site, and would
+    // not send the cookie.
     html(response, 200, messagePage({ title: 'Signed in', text: '', to: localPath(path, origin) }, options.assets));
   } catch (error) {
     failed(response, error, options);

@@ -45,7 +45,7 @@ export async function serveInCluster({
     namespaces,
     signOut: signIn.by === 'issuer' ? SIGN_OUT : undefined,
     now,
-    // Nothing that a browser has sent goes to an API server as a header.
+    // Headers of the browser are not passed on to an API server.
     connect: ({ user, groups }) =>
       clusters.current().map((cluster) => ({
         ...cluster,
@@ -57,7 +57,7 @@ export async function serveInCluster({
         }),
       })),
   });
-  // Browsers open their streams again at once, with the sessions and clusters of then.
+  // Browsers open their streams again at once, with the new sessions and clusters.
   const onChange = readerPages.closeAll;
   const own = { name: clusterName, config: kubeConfig, share: createSharedObjects() };
   const clusters = watchClusters({ own, folder: clustersFolder, onChange, log });
@@ -76,7 +76,7 @@ export async function serveInCluster({
       stop();
       clusters.stop();
       const ended = shutDown([listener], config.shutdownDelaySeconds);
-      // Streams would go on for ever.
+      // Streams would never end by themselves.
       setTimeout(() => readerPages.close(), config.shutdownDelaySeconds * 1000);
       await ended;
     },
