@@ -18,7 +18,7 @@ import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
 import { additionLines, annotationLines, PLAIN } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
 import { sent } from '../tools/kube/sent.ts';
-import { anyVersion, makeAdoption, readAround } from './makeAdoption.ts';
+import { anyVersion, makeAdoption, readAdoptionContext } from './makeAdoption.ts';
 
 /** Limit for listed objects; further ones are only counted. */
 const SHOWN = 1000;
@@ -45,8 +45,8 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
   const found = async ({ kind, choices, ...ref }: AdoptRequest) => {
     const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
     if (!object) throw new Problem(`There is no ${kind} '${ref.name}' in namespace '${ref.namespace}'.`);
-    const around = await readAround(client, ref.namespace);
-    return { object, around, adoption: adopt(object, around, choices) };
+    const related = await readAdoptionContext(client, ref.namespace);
+    return { object, related, adoption: adopt(object, related, choices) };
   };
   return {
     async list() {
@@ -79,10 +79,10 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
         throw error;
       });
       if (typeof read === 'string') return { policies: [], variables: [], problem: read, rights: {} };
-      const { object, around, adoption } = read;
+      const { object, related, adoption } = read;
       const { substitute = {} } = (object.spec?.postBuild ?? {}) as { substitute?: Record<string, string> };
       const may = {
-        policies: around.policies.map(({ metadata }) => metadata.name ?? ''),
+        policies: related.policies.map(({ metadata }) => metadata.name ?? ''),
         variables: Object.keys(substitute),
       };
       if ('problem' in adoption) return { ...may, problem: adoption.problem, rights: {} };

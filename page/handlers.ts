@@ -115,7 +115,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       const application = views.application(id);
       const rollout = views.objects.get<Rollout>('Rollout', id);
       if (!application || !rollout) return undefined;
-      const actions = rolloutActions(rollout, application, views.objects.around(rollout), now());
+      const actions = rolloutActions(rollout, application, views.objects.related(rollout), now());
       const releases = [...(rollout.status?.availableReleases ?? [])].reverse();
       const ofVersions = rightOn('patch', 'Rollout', identityOf(rollout));
       const rights = await rightsOf([...actions.flatMap((action) => action.rights), ofVersions]);

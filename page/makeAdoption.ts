@@ -9,7 +9,7 @@ import type { KubeObject } from '../api/kubernetes.ts';
 import type { Rollout } from '../api/types.ts';
 import {
   type Adoption,
-  type Around,
+  type AdoptionContext,
   adoptWrites,
   imagesOf,
   notStartedText,
@@ -51,7 +51,7 @@ async function awaitStart(client: KubeClient, found: Adoption, signal: AbortSign
   }
 }
 
-export async function readAround(client: KubeClient, namespace: string): Promise<Around> {
+export async function readAdoptionContext(client: KubeClient, namespace: string): Promise<AdoptionContext> {
   const [policies, repositories, rollouts] = await Promise.all([
     anyVersion<ImagePolicy>(client, 'ImagePolicy', namespace),
     unlessRefused(anyVersion<ImageRepository>(client, 'ImageRepository', namespace), 403),

@@ -5,7 +5,7 @@ import type { KindName } from '../api/kinds.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../api/types.ts';
 import { fluxFailure } from '../client/explain/fluxFailure.ts';
-import { gatesAround, type RelatedObjects, type Unread } from '../client/explain/related.ts';
+import { type RelatedObjects, relatedGates, type Unread } from '../client/explain/related.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { boundRollouts } from '../core/managedField/managedFields.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
@@ -78,13 +78,13 @@ export class WatchedObjects {
   }
 
   /** The objects that belong to one Rollout: explaining thousands of Rollouts stays linear. */
-  around(rollout: Rollout): RelatedObjects {
+  related(rollout: Rollout): RelatedObjects {
     const id = refKey(identityOf(rollout));
     const bindings = this.#of<FluxBinding>('FluxBinding', id);
     return {
       bindings,
       rolloutGates: this.#of<RolloutGate>('RolloutGate', id),
-      gates: this.#each<Gate>('Gate', gatesAround(rollout, bindings).map(refKey)),
+      gates: this.#each<Gate>('Gate', relatedGates(rollout, bindings).map(refKey)),
       objects: BOUND.flatMap((kind) => this.#of<FluxObject>(kind, id)),
       healthChecks: this.#of<HealthCheck>('HealthCheck', rollout.metadata.namespace ?? ''),
       rollouts: this.#each<Rollout>('Rollout', upstreamRefs(rollout).map(refKey)),

@@ -5,7 +5,7 @@ import { type BudgetView, budgetView } from '../client/board/budgetView.ts';
 import { type GateView, gateView, type ScheduleView, scheduleView } from '../client/board/planViews.ts';
 import { type Row, rowOf } from '../client/board/row.ts';
 import type { Application } from '../client/explain/application.ts';
-import { gatesAround } from '../client/explain/related.ts';
+import { relatedGates } from '../client/explain/related.ts';
 import { explainRollout } from '../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../client/explain/rollout/gateSteps.ts';
 import type { NextDeployment } from '../core/gate/gateApprovals.ts';
@@ -93,7 +93,7 @@ export class Views {
   /** The whole explanation of an application, as of now. */
   application(id: string): Application | undefined {
     const rollout = this.objects.get<Rollout>('Rollout', id);
-    return rollout && explainRollout(rollout, this.objects.around(rollout), this.#now());
+    return rollout && explainRollout(rollout, this.objects.related(rollout), this.#now());
   }
 
   /** The versions that wait for a closed Gate. */
@@ -199,16 +199,16 @@ export class Views {
   }
 
   #row(id: string, rollout: Rollout): Row {
-    const around = this.objects.around(rollout);
+    const related = this.objects.related(rollout);
     const read = [
-      ...gatesAround(rollout, around.bindings as FluxBinding[]).map((ref) => `Gate ${refKey(ref)}`),
+      ...relatedGates(rollout, related.bindings as FluxBinding[]).map((ref) => `Gate ${refKey(ref)}`),
       ...upstreamRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
     ];
     for (const key of read) {
       const readers = this.#readers.get(key) ?? new Set();
       this.#readers.set(key, readers.add(id));
     }
-    return rowOf(rollout, explainRollout(rollout, around, this.#now()));
+    return rowOf(rollout, explainRollout(rollout, related, this.#now()));
   }
 }
 

@@ -288,7 +288,7 @@ export const openCommand: CommandDefinition = {
 };
 
 /** `--wait` of what opens or closes a gate. */
-export function afterGate(
+function afterGate(
   context: Context,
   invocation: Invocation,
   made: Made | undefined,

@@ -70,7 +70,7 @@ export async function watchApplications(
     const { names, selector, everywhere } = which;
     const live = new Live({ client, namespace: everywhere ? undefined : namespace, names, selector, signal });
     for await (const _ of live.updates(terminal.isTerminal ? TICK_MS : QUIET_MS))
-      see(at, { value: explainRollouts(live.rollouts, live.around, now()), isLost: live.isLost });
+      see(at, { value: explainRollouts(live.rollouts, live.related, now()), isLost: live.isLost });
   };
   const followOneOfSeveral = async (cluster: Cluster, at: number) => {
     while (!signal.aborted) {

@@ -51,7 +51,7 @@ export function cloudEventOf(record: AuditRecord, source: string): CloudEvent {
  * Between `from` and `to` a kind was not watched: what its objects no longer recorded by then was not sent.
  * Without `from`: since ever.
  */
-export interface UnwatchedTime {
+interface UnwatchedTime {
   kind: string;
   from?: EpochMs;
   to: EpochMs;

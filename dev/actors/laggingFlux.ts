@@ -15,7 +15,7 @@ export interface Applied {
   variable: string | undefined;
 }
 
-export interface LaggingFlux {
+interface LaggingFlux {
   /** All that was applied so far, without repetitions next to each other. */
   readonly applied: Applied[];
   /** How many attempts the API server refused. */
@@ -23,7 +23,7 @@ export interface LaggingFlux {
   stop(): Promise<void>;
 }
 
-export interface LagOptions {
+interface LagOptions {
   namespace: string;
   /** Of the Kustomization and of its OCIRepository. */
   name: string;

@@ -6,7 +6,7 @@ import { endRequested } from './process/endRequested.ts';
 import { logToStderr } from './process/log.ts';
 import { asProblem } from './process/problem.ts';
 
-export interface TemporaryClusterOptions
+interface TemporaryClusterOptions
   extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv' | 'hooks' | 'plain'> {
   /** What its directory's name begins with. */
   prefix: string;

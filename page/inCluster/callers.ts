@@ -8,7 +8,7 @@ import type { PageRefusal } from '../guard.ts';
 /**
  * Header of the page's requests. Other origins can't send it: that takes a preflight, which this server never answers.
  */
-export const PAGE_HEADER = 'x-rollouts-page';
+const PAGE_HEADER = 'x-rollouts-page';
 
 const STRANGER = 'This server answers its own page only, and no page of another origin.';
 

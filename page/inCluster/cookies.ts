@@ -13,7 +13,7 @@ const SHORTEST_KEY = 32;
 const ALGORITHM = { alg: 'dir', enc: 'A256GCM' } as const;
 
 /** Purposes of cookies: a cookie of another purpose is not accepted. */
-export const COOKIES = {
+const COOKIES = {
   session: { name: '__Host-rollouts-session', sameSite: 'Strict' },
   // Lax: the issuer sends the browser back, which is a navigation from another site.
   signIn: { name: '__Host-rollouts-sign-in', sameSite: 'Lax' },
@@ -21,7 +21,7 @@ export const COOKIES = {
 
 export type CookieKind = keyof typeof COOKIES;
 
-export interface Sealed {
+interface Sealed {
   content: Record<string, unknown>;
   /** End of the cookie, in seconds since 1970. */
   expires: number;

@@ -28,7 +28,7 @@ interface ServeOptions {
   now?: () => number;
 }
 
-export interface ServedPage {
+interface ServedPage {
   port: number;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@
 /** `taken`; `refused`: the sink won't take this event; `failed`: it may take it later. */
 export type SinkAnswer = { outcome: 'taken' } | { outcome: 'refused' | 'failed'; why: string; retryAfterMs?: number };
 
-export interface OutboxOptions {
+interface OutboxOptions {
   limits: { events: number; bytes: number };
   /** Never rejects. */
   post(body: string): Promise<SinkAnswer>;
@@ -13,7 +13,7 @@ export interface OutboxOptions {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
-export interface Outbox {
+interface Outbox {
   /** Resolves when there was room for the event. */
   add(event: object): Promise<void>;
   /** Events that were not taken yet. */

@@ -24,8 +24,8 @@ export async function explained(
   switch (kind) {
     case 'Rollout': {
       const rollout = object as Rollout;
-      const around = await readRelated(client, [rollout]);
-      return explanationOf(explainRollout(rollout, around, now));
+      const related = await readRelated(client, [rollout]);
+      return explanationOf(explainRollout(rollout, related, now));
     }
     case 'Gate':
       return explainGate(object as Gate, now);

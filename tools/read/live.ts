@@ -68,7 +68,7 @@ export class Live {
       .map(([, rollout]) => rollout as Rollout);
   }
 
-  get around(): RelatedObjects {
+  get related(): RelatedObjects {
     return {
       gates: this.#all<Gate>('Gate'),
       rolloutGates: this.#all<RolloutGate>('RolloutGate'),

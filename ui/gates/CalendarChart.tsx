@@ -14,7 +14,7 @@ const QUARTER_MS = 900_000;
 const LEAST = 7;
 
 /** A Gate or a schedule. */
-export interface CalendarLine {
+interface CalendarLine {
   id: string;
   name: string;
   /** Small text beside the name: its namespace, what it holds. */
@@ -134,7 +134,7 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
   );
 }
 
-export function bandText({ from, to, by, reason, openFor, planned }: Band): string {
+function bandText({ from, to, by, reason, openFor, planned }: Band): string {
   const at = now.peek();
   const what = openFor ? `Open for ${openFor} only` : planned ? 'Planned closing' : 'Closed';
   const text = (time: string) => clockText(Date.parse(time), at);

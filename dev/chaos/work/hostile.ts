@@ -45,7 +45,7 @@ const ATTACKS: Record<Attack, number> = {
   event: 2,
 };
 
-export interface HostileTenant {
+interface HostileTenant {
   create(): Promise<void>;
   act(): Promise<void>;
   /** Those of its Flux objects that run, as `Kind name (uid)`. */

@@ -2,7 +2,7 @@
 import type { KubeObject, LabelSelector } from '../../../api/kubernetes.ts';
 import { type Check, fieldsOf, flag, labelSelector, listOf, number, oneOf, text } from '../json/shape.ts';
 
-export interface ResourceRule {
+interface ResourceRule {
   apiVersion: string;
   /** Plural, lower case. */
   resource: string;

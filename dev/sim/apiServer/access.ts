@@ -6,7 +6,7 @@ import { USERS, type UserName } from '../../local/controlPlane/users.ts';
 import { readManifests } from '../../local/install/manifests.ts';
 import { REPOSITORY } from '../../repository.ts';
 
-export interface Attributes {
+interface Attributes {
   verb: string;
   group: string;
   /** With a subresource after a slash. */
