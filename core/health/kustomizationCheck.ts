@@ -84,7 +84,7 @@ export function restsAfter(healthCheck: HealthCheck, { health }: Verdict, isWatc
  * Milliseconds until the next evaluation.
  * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart.
  */
-export function nextLookup(healthCheck: HealthCheck, atRest: boolean): number {
+export function nextEvaluation(healthCheck: HealthCheck, atRest: boolean): number {
   if (!atRest) return requeueInterval(healthCheck);
   const fraction = Number.parseInt(shortHash(healthCheck.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
   return REST_MS * (0.8 + 0.4 * fraction);

@@ -15,7 +15,7 @@ import {
   isAtRest,
   KUSTOMIZATION_CLASS,
   kustomizationRef,
-  nextLookup,
+  nextEvaluation,
   requeueInterval,
   restsAfter,
 } from '../../core/health/kustomizationCheck.ts';
@@ -90,7 +90,7 @@ export const healthCheckHook: DecoratorHook = {
     const verdict = await evaluateKustomization(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
     const after = statusAfter(before, verdict, call.now);
     const atRest = restsAfter(healthCheck, verdict, isWatched) && !(await isWatchedElsewhere(healthCheck, call));
-    return answer(healthCheck, after, cutoffs, call, nextLookup(healthCheck, atRest));
+    return answer(healthCheck, after, cutoffs, call, nextEvaluation(healthCheck, atRest));
   },
 };
 
