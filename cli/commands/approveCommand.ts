@@ -164,7 +164,7 @@ async function targetOf(context: Context, cluster: Cluster, text: string, reques
   return { ...(await choose(context, `${rollout.metadata.name} has more than one RolloutGate.`, choices)), rollout };
 }
 
-/** One of the gates that hold the version and can let it alone through. */
+/** The only gate that holds the version and can allow it alone. */
 async function gateToApproveAt(
   context: Context,
   cluster: Cluster,

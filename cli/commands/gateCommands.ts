@@ -35,10 +35,10 @@ import { choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
 import { awaitRolloutGate } from '../write/wait.ts';
 
-/** What a freeze without a name is called. */
+/** The default name of a freeze. */
 const DEFAULT_NAME = 'freeze';
 
-/** What makes `close` create a Gate where there is none. */
+/** Options with which `close` creates a missing Gate. */
 const SELECTING = ['kinds', 'selector', 'namespaceSelector', 'every'];
 
 export const closeCommand: CommandDefinition = {

@@ -87,7 +87,7 @@ async function send(
   return answer.object;
 }
 
-/** As kubectl prints objects. */
+/** The object as kubectl prints it. */
 function withoutManagers(object: KubeObject<any, any>): KubeObject<any, any> {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -19,7 +19,7 @@ interface CalendarLine {
   name: string;
   /** Small text beside the name: its namespace, what it holds. */
   about: string;
-  /** Absent where it has no page. */
+  /** Address of its page; absent if it has none. */
   to?: string;
   opened: boolean;
   bands: readonly Band[];
@@ -28,7 +28,7 @@ interface CalendarLine {
 interface CalendarChartProps {
   lines: readonly CalendarLine[];
   days: number;
-  /** Absent where the reader can plan no freeze. */
+  /** Plans a freeze; absent if the reader may not. */
   onPlan?: (from: number, to: number) => void;
 }
 
