@@ -7,7 +7,7 @@ import type { FluxBinding } from './api/types.ts';
 import { readingOf } from './core/health/prometheus/reading.ts';
 import { boundLabel } from './core/kube/names.ts';
 import { LIMITS } from './core/limits.ts';
-import { tellersOf } from './core/notification/involvedObjects.ts';
+import { reportingObjects } from './core/notification/involvedObjects.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer, withRememberedAnswers } from './server/cluster/access.ts';
 import { createReader, withSharedReads } from './server/cluster/clusterReader.ts';
@@ -179,8 +179,10 @@ function createEvents({ config, transport, cluster, log, decisions, dropped }: E
       address: config.eventsAddress,
       instance: config.instance,
       now: () => Date.now(),
-      tellers: async ({ namespace, name }) =>
-        tellersOf(await cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) })),
+      reportingObjects: async ({ namespace, name }) =>
+        reportingObjects(
+          await cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) }),
+        ),
     });
   const events = createEventSink({
     ...shared,
@@ -190,7 +192,7 @@ function createEvents({ config, transport, cluster, log, decisions, dropped }: E
     },
     find: (event) => cluster.get<StoredEvent>({ apiVersion: 'v1', resource: 'events', ...event }),
     nameKey: watchNameKey(config, log),
-    ...(notifier && { people: notifier }),
+    ...(notifier && { notifier }),
   });
   return everySink(loggedEvents(decisions), events);
 }

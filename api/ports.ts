@@ -1,5 +1,6 @@
 /**
- * What the doors (hooks, webhooks, receiver) need from the world. Implemented in server/, handed in by main.ts, types only here.
+ * The ports of hooks, webhooks and receiver: what they read, write and report. Types only: server/ implements them, and
+ * main.ts connects them.
  */
 import type { UserInfo } from './admission.ts';
 import type { EpochMs, KubeObject, NamespacedName, ObjectName } from './kubernetes.ts';

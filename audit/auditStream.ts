@@ -1,4 +1,4 @@
-/** What objects record anew, as CloudEvents: each change of a watched object is compared with what the object recorded before. */
+/** New records of objects, as CloudEvents: each change of a watched object is compared with its records before. */
 import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../api/notifications.ts';
@@ -15,7 +15,7 @@ type Watched = Pick<ResourceRef, 'apiVersion' | 'resource'> & { kind: string; fi
 
 const EVENT = 'Event';
 
-/** Of Events only those of an act that no object records: an approval that was withdrawn is gone from its Gate. */
+/** Of Events, only those for acts that no object records: a withdrawn approval is removed from its Gate. */
 export const WATCHED: readonly Watched[] = [
   ...AUDITED_KINDS.map((kind) => ({ kind, ...resourceOf(KINDS[kind]) })),
   {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Absent before Node 20.16, which runs no executables. */
+/** The assets of an executable; absent before Node 20.16, which runs no executables. */
 const sea = process.getBuiltinModule?.('node:sea');
 const inside = sea?.isSea() ? sea : undefined;
 
@@ -24,7 +24,7 @@ export function ownFiles(below: string): string[] {
     .map((entry) => relative(folder(), join(entry.parentPath, entry.name)).split(sep).join('/'));
 }
 
-/** In the repository it is where npm run build:cli puts the bundle. */
+/** Folder of the program's files: that of the bundle; in the repository, the output of npm run build:cli. */
 function folder(): string {
   const beside = fileURLToPath(new URL('.', import.meta.url));
   return existsSync(join(beside, 'package.json')) ? beside : join(beside, '../dist/cli');

@@ -19,7 +19,7 @@ function versionOf(): string {
 const interrupted = new AbortController();
 process.once('SIGINT', () => {
   interrupted.abort();
-  // Whoever asks twice does not want to wait for the first to be answered.
+  // A second Ctrl-C ends the program at once.
   process.once('SIGINT', () => process.exit(EXIT.interrupted));
 });
 process.once('SIGTERM', () => interrupted.abort());

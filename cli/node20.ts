@@ -1,4 +1,4 @@
-/** What the sources use and Node 20 lacks: it came with Node 21. Imported for its effect, before anything else. */
+/** Functions of Node 21 that the sources use and Node 20 lacks. Imported for its effect, before anything else. */
 
 function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item, index: number) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();

@@ -30,7 +30,7 @@ const BLOBS_AT_ONCE = 3;
 
 interface ReleaseOrder {
   tag: string;
-  /** What the tag has to become; what the source has under it when absent. */
+  /** The digest that the tag has to get; absent: that of the source's tag. */
   digest?: string;
   /** Whether a tag of the target with another digest may be moved. */
   overwrite: boolean;

@@ -1,5 +1,5 @@
 /**
- * The limits of what one decision reads. What a tenant may write is hostile: beyond a limit everything counts as
+ * The limits of what one decision reads. Text that a tenant may write is hostile: beyond a limit everything counts as
  * closed, with a sentence that names the limit. docs/reference/limits.md is generated from this table.
  */
 export const LIMITS = {
@@ -21,8 +21,8 @@ export const LIMITS = {
   /** Characters of a revision in a Flux object's status: a longer one is no proof that a version was applied. */
   revision: 1024,
   /**
-   * Releases in a Rollout's status: the oldest are dropped, except those in the history, requested, or among the next
-   * twenty candidates.
+   * Releases in a Rollout's status: the oldest are dropped, but none in the history, requested, or among
+   * the next twenty candidates.
    */
   availableReleases: 1000,
   /** Bytes of `status.availableReleases`. */
@@ -43,10 +43,7 @@ export const LIMITS = {
   listedGates: 50,
   /** Versions in `allowedVersions` of each entry of `status.gates`. All of them count. */
   listedVersions: 50,
-  /**
-   * Entries of `status.blockers` of a Rollout. All of them hold; the condition `StatusShortened` reports how many
-   * there are.
-   */
+  /** Entries of `status.blockers` of a Rollout. All of them hold; condition `StatusShortened` reports their number. */
   listedBlockers: 50,
   /**
    * Bytes of a Rollout's status as Go writes it: beyond, candidates, rejections, gates and messages are shortened
@@ -107,13 +104,13 @@ export const LIMITS = {
    */
   rolloutsOfBudget: 1000,
   /**
-   * Rollouts for which one schedule has a RolloutGate: with more, namespaces share fairly, and the condition `Ready`
-   * says so.
+   * Rollouts for which one schedule has a RolloutGate: with more, namespaces share fairly, as
+   * the condition `Ready` reports.
    */
   scheduledRollouts: 1000,
   /**
-   * Rollouts whose metadata is listed for one schedule: those beyond keep their gates, and the condition `Ready` says
-   * so.
+   * Rollouts whose metadata is listed for one schedule: those beyond keep their gates, as
+   * the condition `Ready` reports.
    */
   listedRollouts: 10_000,
   /**

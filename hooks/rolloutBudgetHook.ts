@@ -10,7 +10,7 @@ import type { Budget, Rollout, Slot } from '../api/types.ts';
 import { planBudget } from '../core/budget/budgetPlan.ts';
 import { isUsed } from '../core/budget/continueRequest.ts';
 import { namespacesOf, slotLabels } from '../core/budget/selectingBudgets.ts';
-import type { Sight } from '../core/budget/slots.ts';
+import type { Holder } from '../core/budget/slots.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
@@ -87,13 +87,13 @@ async function othersOf(
   selected: readonly Rollout[],
   found: readonly Rollout[],
   cluster: ClusterReader,
-): Promise<ReadonlyMap<string, Sight>> {
+): Promise<ReadonlyMap<string, Holder>> {
   const known = new Set(selected.map(({ metadata }) => metadata.uid));
   const sent = new Map(found.map((rollout) => [rollout.metadata.uid, rollout]));
   const missing = (status?.slots ?? []).filter(({ uid }) => !known.has(uid));
-  const sight = async ({ uid, namespace, name }: Slot): Promise<Sight> => {
+  const holder = async ({ uid, namespace, name }: Slot): Promise<Holder> => {
     const live = sent.get(uid) ?? (await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }));
     return live?.metadata.uid === uid ? live : 'gone';
   };
-  return new Map(await Promise.all(missing.map(async (slot) => [slot.uid, await sight(slot)] as const)));
+  return new Map(await Promise.all(missing.map(async (slot) => [slot.uid, await holder(slot)] as const)));
 }

@@ -34,7 +34,7 @@ export const scheduleHook: CompositeHook = {
     return {
       status,
       children: gates as unknown as KubeObject[],
-      resyncAfterSeconds: nextLookup(longest, until, call.now),
+      resyncAfterSeconds: nextSync(longest, until, call.now),
     };
   },
 };
@@ -66,6 +66,6 @@ async function namespacesOf(schedule: Schedule, cluster: ClusterReader): Promise
 }
 
 /** Seconds until the next transition, exactly, or until `longest`. */
-function nextLookup(longest: number, until: EpochMs | undefined, now: EpochMs): number {
+function nextSync(longest: number, until: EpochMs | undefined, now: EpochMs): number {
   return Math.min(longest, ((until ?? Number.POSITIVE_INFINITY) - now) / 1000);
 }

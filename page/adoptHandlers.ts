@@ -18,14 +18,14 @@ import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
 import { additionLines, annotationLines, PLAIN } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
 import { sent } from '../tools/kube/sent.ts';
-import { anyVersion, makeAdoption, readAround } from './makeAdoption.ts';
+import { anyVersion, makeAdoption, readAdoptionContext } from './makeAdoption.ts';
 
-/** More are counted only. */
+/** Limit for listed objects; further ones are only counted. */
 const SHOWN = 1000;
 
 export interface AdoptHandlers {
   list(): Promise<AdoptList>;
-  /** The plan for one of them. */
+  /** The plan to adopt one object. */
   preview(requested: AdoptRequest): Promise<AdoptPreview>;
   /** Makes the writes. `agreed`: the diff that the user has confirmed; if it has changed, nothing is written. */
   make(requested: AdoptRequest, agreed: string): Promise<Answer>;
@@ -33,9 +33,9 @@ export interface AdoptHandlers {
 
 interface AdoptOptions {
   client: KubeClient;
-  /** Only this one; undefined: all. */
+  /** The only namespace to read; undefined: all. */
   namespace: string | undefined;
-  /** Read where the whole cluster may not be. */
+  /** The namespace to read if the reader may not read the whole cluster. */
   fallback: string;
   rollouts(): Iterable<Rollout>;
   rightsOf(needs: readonly Right[]): Promise<Rights>;
@@ -45,8 +45,8 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
   const found = async ({ kind, choices, ...ref }: AdoptRequest) => {
     const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
     if (!object) throw new Problem(`There is no ${kind} '${ref.name}' in namespace '${ref.namespace}'.`);
-    const around = await readAround(client, ref.namespace);
-    return { object, around, adoption: adopt(object, around, choices) };
+    const related = await readAdoptionContext(client, ref.namespace);
+    return { object, related, adoption: adopt(object, related, choices) };
   };
   return {
     async list() {
@@ -79,10 +79,10 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
         throw error;
       });
       if (typeof read === 'string') return { policies: [], variables: [], problem: read, rights: {} };
-      const { object, around, adoption } = read;
+      const { object, related, adoption } = read;
       const { substitute = {} } = (object.spec?.postBuild ?? {}) as { substitute?: Record<string, string> };
       const may = {
-        policies: around.policies.map(({ metadata }) => metadata.name ?? ''),
+        policies: related.policies.map(({ metadata }) => metadata.name ?? ''),
         variables: Object.keys(substitute),
       };
       if ('problem' in adoption) return { ...may, problem: adoption.problem, rights: {} };

@@ -22,18 +22,18 @@ const BEAT_MS = 15_000;
 
 interface FeedOptions {
   client: KubeClient;
-  /** Only this one; undefined: all. */
+  /** The only namespace to read; undefined: all. */
   namespace?: string | undefined;
-  /** Read where the whole cluster may not be. */
+  /** The namespace to read if the reader may not read the whole cluster. */
   fallback: string;
   now: () => EpochMs;
   share?: ShareObject | undefined;
-  /** Where several clusters are shown: the name of this one, and their common hub. */
+  /** The name of this cluster, if several are shown, and their common hub. */
   cluster?: string | undefined;
   hub?: Hub | undefined;
 }
 
-/** All that a cluster has now. */
+/** All views of a cluster. */
 type Snapshot = Omit<StreamEvents, 'hello' | 'reset' | 'complete'>;
 
 export class Feed {
@@ -72,7 +72,10 @@ export class Feed {
     };
   }
 
-  /** `namespaces`: the only ones that are read, each as far as it may be; undefined: as the options say. */
+  /**
+   * Starts the watches. `namespaces`: the only ones to read, with the reader's rights in each; undefined:
+   * as in the options.
+   */
   start(namespaces?: readonly string[]): void {
     if (this.#stop.signal.aborted) return;
     this.#watchAll(namespaces);
@@ -137,7 +140,7 @@ export class Feed {
     const { unread } = this.views.objects;
     const before = unread.get(kind)?.why;
     if (state === 'forbidden') unread.set(kind, { kind, why: 'forbidden' });
-    // Where Flux has no such kind, nothing of it takes a version.
+    // If Flux lacks the kind, no object of it takes a version.
     else if (state === 'absent' && !isBoundKind(kind)) unread.set(kind, { kind, why: 'not installed' });
     else if (state === 'live') unread.delete(kind);
     if (before !== unread.get(kind)?.why) this.views.touchAll();
@@ -159,7 +162,7 @@ export class Feed {
     for (const [name, each] of Object.entries(change) as [keyof ViewChanges, ViewChanges['rows']][]) {
       if (each.set.length + each.gone.length > 0) this.hub.send(name, { ...each, ...this.#of });
     }
-    // The rest at once, but other work comes first.
+    // The rest follows at once, after other work.
     if (this.views.isStale) this.#timer = setTimeout(() => this.#publish(), 0);
   }
 }
@@ -168,7 +171,7 @@ function isOfCluster(kind: WatchedKind): boolean {
   return kind === 'ClusterRolloutSchedule' || kind === 'ClusterRolloutBudget';
 }
 
-/** Of a kind that is read in several namespaces: live where any is, and then only there. */
+/** The state of a kind that is read in several namespaces: live if any is, and then only there. */
 function together(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<KindState, 'kind'> {
   const live = [...states].flatMap(([namespace, { state }]) => (state === 'live' ? [namespace] : []));
   if (live.length > 0) return { state: 'live', namespace: live.sort().join(', ') };
@@ -176,26 +179,32 @@ function together(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<Ki
   return all.find(({ state }) => state !== 'forbidden') ?? all[0]!;
 }
 
-// One kind for as long as the page is open: what may not be read or is not there is asked for again, and elsewhere where that may do.
+// The watch of one kind, for as long as the page is open. A kind that may not be read or does not exist is tried again,
+// and in the fallback namespace if that may be read.
 
 type Any = KubeObject<any, any>;
 
 interface Sink {
-  /** All there is, after a first read or a new one. */
+  /** Replaces all objects, after the first read or a new one. */
   replace(objects: Any[]): void;
   set(object: Any): void;
   remove(object: Any): void;
   state(state: Omit<KindState, 'kind'>): void;
 }
 
-/** A role that was granted, or a CRD that was installed, shows without a new start. */
+/**
+ * Interval of attempts to read a kind: a role that was granted, or a CRD that was installed, shows without a restart.
+ */
 const AGAIN_MS = 30_000;
 /** Interval of probes while disconnected: a resumed watch is silent until something changes. */
 const PROBE_MS = 1000;
-/** A user who signs in again wants to continue at once. */
+/** Shorter interval after a sign-out: a user who signs in again wants to continue at once. */
 const SIGNED_OUT_MS = 3000;
 
-/** Ends with the signal. `fallback`: the namespace to read where the whole cluster may not be; absent for a kind without namespaces. */
+/**
+ * Watches a kind until the signal aborts. `fallback`: the namespace to read if the reader may not read the whole
+ * cluster; absent for a kind without namespaces.
+ */
 export async function keepWatching(
   client: KubeClient,
   from: Collection,
@@ -241,14 +250,14 @@ export async function keepWatching(
   }
 }
 
-/** Empties a list: the loops that wait for the next change would keep it in memory. */
+/** Sends a change and empties its list: the loops that wait for the next change would keep it in memory. */
 function tell(sink: Sink, change: Exclude<CollectionChange<Any>, { type: 'lost' }>): void {
   if (change.type === 'all') sink.replace(change.items.splice(0).map(slim));
   else if (change.type === 'set') sink.set(slim(change.object));
   else sink.remove(change.object);
 }
 
-/** Ends when the API server answers at all, or when the answer is no longer awaited. */
+/** Resolves when the API server gives any answer, or when none is awaited any more. */
 async function answered(client: KubeClient, isAwaited: () => boolean): Promise<void> {
   while (isAwaited()) {
     try {
@@ -261,13 +270,13 @@ async function answered(client: KubeClient, isAwaited: () => boolean): Promise<v
   }
 }
 
-/** managedFields are half of an object, and unused here. */
+/** The object without managedFields, which are half of it and unused here. */
 function slim(object: Any): Any {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
-// The page's open streams (server-sent events): each gets everything once, and then what changes.
+// The page's open streams (server-sent events): each gets all views once, and then the changes.
 
 /** A page that does not read its stream is disconnected, and gets everything again when it reconnects. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
@@ -282,7 +291,7 @@ export class Hub {
     return this.#open.size;
   }
 
-  /** Sends what there is; changes that come meanwhile are sent after it. */
+  /** Sends all views; changes that come meanwhile are sent after them. */
   async join(response: ServerResponse, hello: StreamEvents['hello']) {
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -313,7 +322,9 @@ export class Hub {
     this.#write(frame(event, data));
   }
 
-  /** Some proxies and browsers close idle connections; and it shows the page that the server is alive. */
+  /**
+   * Sends a heartbeat: some proxies and browsers close idle connections, and the page sees that the server is alive.
+   */
   beat(): void {
     this.#write(': beat\n\n');
   }

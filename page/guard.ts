@@ -1,6 +1,6 @@
 /**
- * Who may ask the page's server anything. It answers on loopback with the rights of a kubeconfig, so that every other page in the
- * same browser, and every other program on the machine, is a stranger to it.
+ * Checks of callers of the page's server. It answers on loopback with the rights of a kubeconfig, so other pages in the
+ * same browser and other programs on the machine must be refused.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -12,7 +12,10 @@ export interface PageRefusal {
 
 const SCHEME = /^Bearer ([\w-]{20,200})$/;
 
-/** `hosts`: what the address of the page may be, with the port. A page of another name that resolves to loopback (DNS rebinding) sends its own. */
+/**
+ * Refuses requests for another host. `hosts`: the addresses of the page, with the port. A page of another name that
+ * resolves to loopback (DNS rebinding) sends its own.
+ */
 export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly string[]): PageRefusal | undefined {
   if (hosts.includes(host)) return undefined;
   return {
@@ -21,17 +24,17 @@ export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly s
   };
 }
 
-/** For every request that reads or changes the cluster. */
+/** Refuses callers without the token: for every request that reads or changes the cluster. */
 export function refuseCaller(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
-  // A browser too old to say the site is checked by the origin.
+  // Older browsers don't send the site: for them the origin is checked.
   if ((origin !== undefined && origin !== `http://${host}`) || (site !== undefined && site !== 'same-origin')) {
     return { status: 403, message: 'This server answers its own page only, and no page of another origin.' };
   }
   return refuseToken(headers, token);
 }
 
-/** Compared in constant time, by hash, so that lengths do not matter. */
+/** Refuses a wrong token. Compared in constant time, by hash, so that lengths do not matter. */
 function refuseToken(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
   const given = SCHEME.exec(headers.authorization ?? '')?.[1] ?? '';
   if (timingSafeEqual(digest(given), digest(token))) return undefined;
@@ -45,7 +48,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Nothing from elsewhere, no frame, no inline script or style, no form to anywhere. */
+/** Content policy: only our own scripts and styles, no frames, no inline script or style, no forms. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",

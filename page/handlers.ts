@@ -44,11 +44,14 @@ const SHOWN = 200;
 export interface PageHandlers {
   application(id: string): Promise<ApplicationPageData | undefined>;
   gate(id: string): Promise<GatePageData | undefined>;
-  /** Any other object of ours or of Flux's: why it is as it is, and what it tells. undefined: there is none, or the reader may not see it. */
+  /**
+   * Any other object of ours or of Flux's: its explanation and details. undefined: it does not exist, or the reader
+   * may not read it.
+   */
   explanation(kind: string, ref: NamespacedName): Promise<ObjectPageData | undefined>;
   /** Whether the user has each right. */
   rightsOf(rights: readonly Right[]): Promise<Rights>;
-  /** `basis`: that of the dry run that its user has seen. */
+  /** Makes the write. `basis`: the state that the user's dry run was planned from. */
   act(request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer>;
   /** The objects that a new Gate would hold. */
   preview(request: ActionRequest): Promise<Preview>;
@@ -98,7 +101,8 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       } catch (error) {
         if (!isApiError(error)) throw error;
         const isConflict = error.code === 409;
-        // Another client has written meanwhile: it is planned again from the current object. A freeze is for a new Gate.
+        // Another client has changed the object: the write is planned again from its present state. A freeze is not: it
+        // is for a new Gate.
         if (isConflict && attempt < ATTEMPTS && !creates && request.type !== 'freeze') continue;
         const message = isConflict && creates ? existsText(request.object) : error.message;
         return { ok: false, code: error.code, message, warnings: [...error.warnings] };
@@ -111,7 +115,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       const application = views.application(id);
       const rollout = views.objects.get<Rollout>('Rollout', id);
       if (!application || !rollout) return undefined;
-      const actions = rolloutActions(rollout, application, views.objects.around(rollout), now());
+      const actions = rolloutActions(rollout, application, views.objects.related(rollout), now());
       const releases = [...(rollout.status?.availableReleases ?? [])].reverse();
       const ofVersions = rightOn('patch', 'Rollout', identityOf(rollout));
       const rights = await rightsOf([...actions.flatMap((action) => action.rights), ofVersions]);

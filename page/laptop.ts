@@ -1,4 +1,4 @@
-/** The page on one person's machine: on loopback, for one token, with the rights of a kubeconfig. */
+/** The page on a user's machine: on loopback, for one token, with the rights of a kubeconfig. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listenHttp } from '../server/http/listen.ts';
 import { SERVER_LIMITS } from '../server/http/serverLimits.ts';
@@ -7,7 +7,7 @@ import { createPages, type Page, type PageOptions } from './page.ts';
 import { type Assets, answerApi, answerAsset, json, refused, urlOf } from './server.ts';
 
 export interface PageServer {
-  /** With the token: `http://127.0.0.1:40123/#token=…`. */
+  /** The address with the token: `http://127.0.0.1:40123/#token=…`. */
   address: string;
   origin: string;
   close(): Promise<void>;
@@ -16,11 +16,11 @@ export interface PageServer {
 interface ServeOptions {
   assets: Assets;
   token: string;
-  /** 0: one that is free. */
+  /** The port; 0: any free one. */
   port: number;
 }
 
-/** `clusters`: at least one. */
+/** Starts the page's server. `clusters`: at least one. */
 export async function openPage(clusters: readonly PageOptions[], options: ServeOptions): Promise<PageServer> {
   const pages = createPages(clusters);
   const server = await servePage(pages, options);

@@ -1,4 +1,7 @@
-/** Adopting an object: reads what the plan depends on, and makes its writes in an order in which nothing runs without a version. */
+/**
+ * Adopts an object: reads the inputs of the plan, and makes its writes in an order in which the object
+ * always has a version.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ImagePolicy, ImageRepository } from '../api/flux.ts';
 import { KINDS, type KindName, ROLLOUTS } from '../api/kinds.ts';
@@ -6,7 +9,7 @@ import type { KubeObject } from '../api/kubernetes.ts';
 import type { Rollout } from '../api/types.ts';
 import {
   type Adoption,
-  type Around,
+  type AdoptionContext,
   adoptWrites,
   imagesOf,
   notStartedText,
@@ -20,7 +23,10 @@ import { find } from '../tools/read/namedObjects.ts';
 const PATIENCE_MS = 30_000;
 const POLL_MS = 300;
 
-/** `make` sends a write. @throws Problem where the Rollout does not begin with the version that runs: nothing is bound then. */
+/**
+ * Makes the writes of an adoption. `make` sends one. @throws Problem if the Rollout does not start with the running
+ * version: then nothing is bound.
+ */
 export async function makeAdoption(
   client: KubeClient,
   found: Adoption,
@@ -28,7 +34,7 @@ export async function makeAdoption(
   { isDryRun = false, signal }: { isDryRun?: boolean; signal?: AbortSignal } = {},
 ): Promise<void> {
   const { hold, begin, bind } = adoptWrites(found);
-  // It may be there from a first attempt that was interrupted.
+  // The RolloutGate may exist already, from a first attempt that was interrupted.
   if (hold && !(await find(client, 'RolloutGate', hold.object))) await make(hold);
   if (begin) await make(begin);
   if (!isDryRun) await awaitStart(client, found, signal);
@@ -45,7 +51,7 @@ async function awaitStart(client: KubeClient, found: Adoption, signal: AbortSign
   }
 }
 
-export async function readAround(client: KubeClient, namespace: string): Promise<Around> {
+export async function readAdoptionContext(client: KubeClient, namespace: string): Promise<AdoptionContext> {
   const [policies, repositories, rollouts] = await Promise.all([
     anyVersion<ImagePolicy>(client, 'ImagePolicy', namespace),
     unlessRefused(anyVersion<ImageRepository>(client, 'ImageRepository', namespace), 403),
@@ -54,7 +60,10 @@ export async function readAround(client: KubeClient, namespace: string): Promise
   return { policies, images: imagesOf(repositories ?? []), rollouts };
 }
 
-/** Older Flux serves image kinds in an older version only. `namespace` undefined: all. */
+/**
+ * The objects of a kind in any served version: older Flux serves image kinds in an older version
+ * only. `namespace` undefined: all.
+ */
 export async function anyVersion<T extends KubeObject<any, any>>(
   client: KubeClient,
   kind: KindName,

@@ -1,18 +1,18 @@
-/** The objects that the page is about, as they are watched, found by what belongs to a Rollout. */
+/** The watched objects of the page, indexed by the Rollout that they belong to. */
 
 import type { FluxObject } from '../api/flux.ts';
 import type { KindName } from '../api/kinds.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../api/types.ts';
 import { fluxFailure } from '../client/explain/fluxFailure.ts';
-import { gatesAround, type RelatedObjects, type Unread } from '../client/explain/related.ts';
+import { type RelatedObjects, relatedGates, type Unread } from '../client/explain/related.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { boundRollouts } from '../core/managedField/managedFields.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 
 /** Kinds that take versions; only what Flux reports about them is used. */
 const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
-/** Kinds that an application is explained with. */
+/** Kinds that the explanation of an application uses. */
 export const EXPLAINED_KINDS = [
   'Rollout',
   'Gate',
@@ -77,14 +77,14 @@ export class WatchedObjects {
     return this.#all[kind].keys();
   }
 
-  /** Only the objects around one Rollout: explaining thousands stays linear. */
-  around(rollout: Rollout): RelatedObjects {
+  /** The objects that belong to one Rollout: explaining thousands of Rollouts stays linear. */
+  related(rollout: Rollout): RelatedObjects {
     const id = refKey(identityOf(rollout));
     const bindings = this.#of<FluxBinding>('FluxBinding', id);
     return {
       bindings,
       rolloutGates: this.#of<RolloutGate>('RolloutGate', id),
-      gates: this.#each<Gate>('Gate', gatesAround(rollout, bindings).map(refKey)),
+      gates: this.#each<Gate>('Gate', relatedGates(rollout, bindings).map(refKey)),
       objects: BOUND.flatMap((kind) => this.#of<FluxObject>(kind, id)),
       healthChecks: this.#of<HealthCheck>('HealthCheck', rollout.metadata.namespace ?? ''),
       rollouts: this.#each<Rollout>('Rollout', upstreamRefs(rollout).map(refKey)),
@@ -105,7 +105,7 @@ export function isBoundKind(kind: WatchedKind): boolean {
   return (BOUND as readonly WatchedKind[]).includes(kind);
 }
 
-/** Whether both versions of an object are explained alike. Flux writes a status at each of its intervals. */
+/** Whether both versions of an object have the same explanation. Flux writes a status at each of its intervals. */
 export function areAlike(kind: WatchedKind, before: Any, after: Any): boolean {
   return isBoundKind(kind) && factsOf(kind, before) === factsOf(kind, after);
 }

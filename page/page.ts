@@ -1,4 +1,4 @@
-/** Everything behind the page of one reader: watches, views, and answers to requests, all through one client. */
+/** The server side of one reader's page: watches, views, and answers to requests, all through one client. */
 import type { EpochMs } from '../api/kubernetes.ts';
 import type { ClusterView, Hello } from '../client/board/pageMessages.ts';
 import type { KubeClient } from '../tools/kube/kubeClient.ts';
@@ -15,19 +15,19 @@ export interface Page {
 }
 
 export interface PageOptions {
-  /** It decides what the reader may see and do. */
+  /** The client with the reader's identity: the API server decides what the reader may see and do. */
   client: KubeClient;
   hello: Hello;
-  /** Only this one; undefined: all. */
+  /** The only namespace to read; undefined: all. */
   namespace?: string | undefined;
-  /** Read where the whole cluster may not be. */
+  /** The namespace to read if the reader may not read the whole cluster. */
   fallback: string;
   now(): EpochMs;
-  /** Where other readers read the same. */
+  /** Shares objects with other readers. */
   share?: ShareObject;
 }
 
-/** One reader's pages, one for each cluster. Several have one stream, and names. */
+/** The pages of one reader, one for each cluster. Several clusters have names and one common stream. */
 export function createPages(clusters: readonly PageOptions[]): Page[] {
   if (clusters.length === 1) return clusters.map((each) => createPage(each));
   const known = clusters.map(({ hello, fallback }): ClusterView => {
@@ -40,7 +40,7 @@ export function createPages(clusters: readonly PageOptions[]): Page[] {
   );
 }
 
-/** The page of a cluster; of several there is none by default. */
+/** The page of a cluster. If there are several, the cluster has to be named. */
 export function pageOf(pages: readonly Page[], cluster: string | null): Page | undefined {
   if (cluster === null) return pages.length === 1 ? pages[0] : undefined;
   return pages.find(({ hello }) => hello.context === cluster);

@@ -1,4 +1,4 @@
-/** What the page's server answers to a caller who has been let in: the stream, objects, writes, and the page's own files. */
+/** Answers of the page's server to an accepted caller: the stream, objects, writes, and the page's own files. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import type { NamespacedName } from '../api/kubernetes.ts';
@@ -14,14 +14,14 @@ const MOST_BODY = 64 * 1024;
 const BASE = 'http://page';
 const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
 
-/** undefined: it is not an address of this server, and the caller has been told. */
+/** The URL of a request; undefined: it is not an address of this server, and the caller has got the refusal. */
 export function urlOf({ url: target = '/' }: IncomingMessage, response: ServerResponse): URL | undefined {
   if (URL.canParse(target, BASE)) return new URL(target, BASE);
   json(response, 400, { message: `'${target.slice(0, 100)}' is not an address of this server.` });
   return undefined;
 }
 
-/** Answers a request below `/api/`. `pages`: of one reader, one for each cluster. */
+/** Answers a request below `/api/`. `pages`: those of one reader, one for each cluster. */
 export async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
@@ -29,7 +29,7 @@ export async function answerApi(
   pages: readonly Page[],
 ): Promise<void> {
   response.setHeader('cache-control', 'no-store');
-  // One stream has all clusters; anything else is about one of them.
+  // One stream has all clusters; any other request is for one cluster.
   const page = pathname === '/api/stream' ? pages[0] : pageOf(pages, searchParams.get('cluster'));
   if (!page) {
     const names = pages.map(({ hello }) => hello.context).join(', ');
@@ -74,10 +74,10 @@ async function post(
   json(response, 400, { message: "The page doesn't make such a request." });
 }
 
-/** Not checked yet. */
+/** The body of a request, not checked yet. */
 type Posted = Partial<Record<'action' | 'requested' | 'dryRun' | 'basis' | 'agreed', unknown>>;
 
-/** undefined: it is nothing that the page can ask for. */
+/** Answers a request; undefined: the page has no such request. */
 async function answerTo(
   pathname: string,
   posted: Posted,
@@ -98,7 +98,7 @@ async function answerTo(
   return pathname === '/api/preview' && request.type === 'freeze' ? handlers.preview(request) : undefined;
 }
 
-/** undefined: too long. */
+/** The body as text; undefined: too long. */
 async function textOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -110,7 +110,7 @@ async function textOf(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** undefined: it is not JSON. */
+/** The body as JSON; undefined: it is not JSON. */
 function postedIn(body: string): Posted | undefined {
   try {
     return JSON.parse(body) ?? {};
@@ -119,7 +119,7 @@ function postedIn(body: string): Posted | undefined {
   }
 }
 
-/** Every address of the page is the same document; what it shows is in the address. */
+/** Answers with a file. All addresses of the page have the same document; the browser shows the view in the address. */
 export function answerAsset(
   request: IncomingMessage,
   response: ServerResponse,

@@ -5,7 +5,7 @@ import { type BudgetView, budgetView } from '../client/board/budgetView.ts';
 import { type GateView, gateView, type ScheduleView, scheduleView } from '../client/board/planViews.ts';
 import { type Row, rowOf } from '../client/board/row.ts';
 import type { Application } from '../client/explain/application.ts';
-import { gatesAround } from '../client/explain/related.ts';
+import { relatedGates } from '../client/explain/related.ts';
 import { explainRollout } from '../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../client/explain/rollout/gateSteps.ts';
 import type { NextDeployment } from '../core/gate/evaluateGates.ts';
@@ -14,7 +14,7 @@ import { parseTime } from '../core/kube/time.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 import { areAlike, isBoundKind, kept, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
 
-/** Answers an equal object that is in memory already, or this one. */
+/** Returns an equal object that is in memory already, or else this one. */
 export type ShareObject = <T extends KubeObject<any, any>>(object: T) => T;
 
 type Changed<T> = { set: T[]; gone: string[] };
@@ -26,7 +26,7 @@ export interface ViewChanges {
   budgets: Changed<BudgetView>;
 }
 
-/** Views beside the rows, one for each object. */
+/** Views of other objects besides the rows. */
 interface Plans {
   gates: GateView;
   schedules: ScheduleView;
@@ -55,7 +55,7 @@ class PlanCache<T> {
 
 /** Versions that are listed on the page of a Gate. */
 const MOST_WAITING = 50;
-/** Explained at once before other work gets its turn. */
+/** Rows that are explained at once before other work gets its turn. */
 const CHUNK = 200;
 
 export class Views {
@@ -66,9 +66,9 @@ export class Views {
     schedules: new PlanCache(),
     budgets: new PlanCache(),
   };
-  /** Ids of Rollouts that are to be computed again. */
+  /** Ids of Rollouts whose rows have to be computed again. */
   readonly #staleRows = new Map<string, WatchedKind>();
-  /** Key of a Gate, or of a stage: the Rollouts that were explained with it. */
+  /** For each Gate or upstream Rollout, by key: the Rollouts that were explained with it. */
   readonly #readers = new Map<string, Set<string>>();
   readonly #now: () => EpochMs;
   readonly #share: ShareObject;
@@ -90,10 +90,10 @@ export class Views {
     return [...this.#plans[plan].views.values()];
   }
 
-  /** The whole explanation, of this moment. */
+  /** The whole explanation of an application, as of now. */
   application(id: string): Application | undefined {
     const rollout = this.objects.get<Rollout>('Rollout', id);
-    return rollout && explainRollout(rollout, this.objects.around(rollout), this.#now());
+    return rollout && explainRollout(rollout, this.objects.related(rollout), this.#now());
   }
 
   /** The versions that wait for a closed Gate. */
@@ -135,12 +135,12 @@ export class Views {
     this.objects.remove(kind, object);
   }
 
-  /** Marks all rows: which kinds could be read affects each of them. */
+  /** Marks all rows as stale: each depends on which kinds could be read. */
   touchAll(): void {
     for (const id of this.objects.keys('Rollout')) this.#staleRows.set(id, 'Rollout');
   }
 
-  /** Marks the views whose time of change has passed. */
+  /** Marks the views as stale whose time of change has passed. */
   touchDue(): void {
     const now = this.#now();
     const isDue = (time: string | undefined) => (parseTime(time) ?? Number.POSITIVE_INFINITY) <= now;
@@ -199,20 +199,20 @@ export class Views {
   }
 
   #row(id: string, rollout: Rollout): Row {
-    const around = this.objects.around(rollout);
+    const related = this.objects.related(rollout);
     const read = [
-      ...gatesAround(rollout, around.bindings as FluxBinding[]).map((ref) => `Gate ${refKey(ref)}`),
+      ...relatedGates(rollout, related.bindings as FluxBinding[]).map((ref) => `Gate ${refKey(ref)}`),
       ...upstreamRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
     ];
     for (const key of read) {
       const readers = this.#readers.get(key) ?? new Set();
       this.#readers.set(key, readers.add(id));
     }
-    return rowOf(rollout, explainRollout(rollout, around, this.#now()));
+    return rowOf(rollout, explainRollout(rollout, related, this.#now()));
   }
 }
 
-/** Some of them, which are then no longer there. */
+/** Removes up to `most` entries and returns them. */
 function take(stale: Map<string, WatchedKind>, most: number): [id: string, kind: WatchedKind][] {
   const taken: [id: string, kind: WatchedKind][] = [];
   for (const each of stale) {

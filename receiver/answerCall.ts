@@ -1,4 +1,6 @@
-/** What signed calls and calls with ID tokens share: annotating the Gate, limiting callers, logging refusals. */
+/**
+ * The common part of signed calls and calls with ID tokens: annotating the Gate, limiting callers, logging refusals.
+ */
 import { GATES } from '../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { ReceiverPorts } from '../api/ports.ts';

@@ -1,8 +1,8 @@
 /**
- * `GET /inputs/<namespace>/<rollout>`: what a Rollout has deployed, for a ResourceSetInputProvider of type
- * ExternalService.
- * Flux Operator keeps the inputs that it has while the answer is an error, and deletes what it applied when a list is
- * empty: so no answer has an empty list.
+ * `GET /inputs/<namespace>/<rollout>`: the deployed version of a Rollout,
+ * for a ResourceSetInputProvider (ExternalService).
+ * Flux Operator keeps its inputs while the answer is an error, and deletes what it applied when a list is empty: so no
+ * answer has an empty list.
  */
 
 import express, { type Express } from 'express';
@@ -19,8 +19,8 @@ import { createCallLimit } from './answerCall.ts';
 import { countRequests, failure, RECEIVER_LIMITS } from './index.ts';
 
 /**
- * The audience of the tokens that are accepted: a token for the API server isn't, and the API server doesn't accept
- * these.
+ * The audience of accepted tokens. A token for the API server isn't accepted here, and these aren't accepted
+ * by the API server.
  */
 const INPUTS_AUDIENCE = 'rollout-hooks';
 

@@ -31,7 +31,7 @@ export interface Rollout {
      */
     wantedVersion?: string;
     /**
-     * The version that already runs when the Rollout is created: its history begins with this tag, without a bake. Closed Gates hold it, and so do RolloutGates, unless gateFirstDeployment is false. Upstream Rollouts, ages, budgets and bakes never hold it. It can be set only when the Rollout is created. Later it may be removed; while there is no history it can't be added or changed, and gateFirstDeployment can't become false beside it. Ignored once there is a history. See docs/take-over.md.
+     * The version that already runs when the Rollout is created: its history begins with this tag, without a bake. Closed Gates hold it, and so do RolloutGates, unless gateFirstDeployment is false. Upstream Rollouts, ages, budgets and bakes never hold it. It can be set only when the Rollout is created. Later it may be removed; while there is no history it can't be added or changed, and gateFirstDeployment can't become false beside it. Ignored once there is a history. See docs/adopt.md.
      */
     initialVersion?: string;
     /**

@@ -1,4 +1,4 @@
-/** What a command is, and what it is handed. A file for each in cli/commands, listed in cli/commands/index.ts. */
+/** The parts of a command, and its context. Each command is a file in cli/commands, listed in cli/commands/index.ts. */
 
 import type { KindName } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -24,14 +24,14 @@ export type Completion =
   | readonly string[];
 
 export interface ArgumentDefinition {
-  /** In commander's syntax: `<version>`, `[rollout...]`. */
+  /** The argument in commander's syntax: `<version>`, `[rollout...]`. */
   syntax: string;
   help: string;
   completes?: Completion;
 }
 
 export interface OptionDefinition {
-  /** In commander's syntax: `-o, --output <format>`. */
+  /** The option in commander's syntax: `-o, --output <format>`. */
   flags: string;
   help: string;
   default?: string | boolean;
@@ -47,13 +47,16 @@ export interface CommandDefinition {
   description: string;
   arguments?: readonly ArgumentDefinition[];
   options?: readonly OptionDefinition[];
-  /** At least one: what for, and the command line after the program's name. */
+  /** Examples, at least one: a purpose, and the command line after the program's name. */
   examples: readonly (readonly [what: string, line: string])[];
   /** Beside 0, 1, 2 and 130. */
   exitCodes?: readonly (readonly [code: number, meaning: string])[];
   /** Talks to no cluster: it has no connection options. */
   isLocal?: true;
-  /** What it writes goes to the terminal of the context. Answers the exit code. @throws Problem with a message for the user. */
+  /**
+   * Runs the command, with the context's terminal for output. Returns the exit code. @throws Problem with a
+   * message for the user
+   */
   run(context: Context, invocation: Invocation): Promise<number>;
 }
 

@@ -164,23 +164,23 @@ async function targetOf(context: Context, cluster: Cluster, text: string, reques
   return { ...(await choose(context, `${rollout.metadata.name} has more than one RolloutGate.`, choices)), rollout };
 }
 
-/** One of the gates that hold the version and can let it alone through. */
+/** The only gate that holds the version and can allow it alone. */
 async function gateToApproveAt(
   context: Context,
   cluster: Cluster,
   rollout: Rollout,
   { version, reason }: VersionRequest,
 ): Promise<Found> {
-  const around = await readRelated(cluster.client, [rollout]);
-  const own = around.rolloutGates.filter(({ spec }) => spec?.rolloutRef.name === rollout.metadata.name);
+  const related = await readRelated(cluster.client, [rollout]);
+  const own = related.rolloutGates.filter(({ spec }) => spec?.rolloutRef.name === rollout.metadata.name);
   const holding = own.filter((gate) => holdsVersion(gate, version));
-  const app = explainRollout(rollout, around, context.now());
+  const app = explainRollout(rollout, related, context.now());
   const blocking = app.steps.flatMap(({ kind, state, object }) =>
     kind === 'gate' && state === 'blocks' && object ? [refKey(object)] : [],
   );
   const of = refKey(identityOf(rollout));
   const isOpenFor = (gate: Gate) => opensFor(evaluateGate(gate, context.now()).openFor ?? '', { version, rollout: of });
-  const closed = around.gates.filter((gate) => blocking.includes(refKey(identityOf(gate))) && !isOpenFor(gate));
+  const closed = related.gates.filter((gate) => blocking.includes(refKey(identityOf(gate))) && !isOpenFor(gate));
   const gates = [...holding.filter((gate) => !scheduleOf(gate)), ...closed];
   if (gates.length > 0) {
     const choices = gates.map((gate) => choiceOf('approve', gate, version));

@@ -1,7 +1,7 @@
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import type { CommandDefinition } from '../command/command.ts';
 
-/** Scripts that shells source. All of them ask the program itself, by Cobra's protocol. */
+/** Completion scripts for shells. All of them call the program itself, by Cobra's protocol. */
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];

@@ -56,7 +56,10 @@ async function heldBy(context: Context, budget: Budget, text: string): Promise<s
   return choose(context, `${refKey(identityOf(budget))} holds more than one version.`, choices);
 }
 
-/** `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget; `clusterrolloutbudget/fleet` says which. @throws Problem where there is none. */
+/**
+ * The budget. `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget; `clusterrolloutbudget/fleet` is
+ * always the latter. @throws Problem if there is none
+ */
 async function readBudget(cluster: Cluster, text: string): Promise<Budget> {
   const { client, namespace } = cluster;
   if (text.includes('/')) {

@@ -17,7 +17,7 @@ import { type Check, type Finding, unseen } from '../doctor/finding.ts';
 import { wrapped } from '../terminal/columns.ts';
 import { type Style, styleOf, type TerminalTone } from '../terminal/style.ts';
 
-/** In the order of the output. */
+/** The checks, in the order of the output. */
 const CHECKS: readonly [about: string, check: Check][] = [
   ['API server', checkVersion],
   ['Kinds', checkKinds],

@@ -35,10 +35,10 @@ import { choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
 import { awaitRolloutGate } from '../write/wait.ts';
 
-/** What a freeze without a name is called. */
+/** The default name of a freeze. */
 const DEFAULT_NAME = 'freeze';
 
-/** What makes `close` create a Gate where there is none. */
+/** Options with which `close` creates a missing Gate. */
 const SELECTING = ['kinds', 'selector', 'namespaceSelector', 'every'];
 
 export const closeCommand: CommandDefinition = {
@@ -146,7 +146,7 @@ async function requireFreezeRights(
     needed.map(async (right) => [rightKey(right), (await unlessRefused(client.mayI(right), 403)) ?? true] as const),
   );
   const lacks = lackingText(needed, Object.fromEntries(answers));
-  if (lacks) throw new Problem(`You may not freeze by Gate ${refKey(ref)}: it takes ${lacks}.`);
+  if (lacks) throw new Problem(`You can't freeze with Gate ${refKey(ref)}: you need ${lacks}.`);
 }
 
 /** Closes the RolloutGate of that Rollout, or creates it. */
@@ -288,7 +288,7 @@ export const openCommand: CommandDefinition = {
 };
 
 /** `--wait` of what opens or closes a gate. */
-export function afterGate(
+function afterGate(
   context: Context,
   invocation: Invocation,
   made: Made | undefined,

@@ -82,11 +82,11 @@ async function showForPeople(context: Context, cluster: Cluster, which: Which, i
   const { terminal } = context;
   const style = styleOf(context);
   const isQualified = which.everywhere;
-  const around = isQualified ? await readAllRelated(cluster.client) : undefined;
+  const related = isQualified ? await readAllRelated(cluster.client) : undefined;
   let shown = 0;
   const unread: string[] = [];
   for await (const rollouts of rolloutPages(cluster, which)) {
-    const apps = await explain(context, cluster, rollouts, around);
+    const apps = await explain(context, cluster, rollouts, related);
     unread.push(...apps.flatMap((app) => app.unread));
     const lines =
       isWide && apps.length > 0
@@ -116,8 +116,8 @@ async function showForPrograms(
       terminal.print(`${which.everywhere ? `${metadata.namespace}/` : ''}rollout.kuberik.com/${metadata.name}`);
     return rollouts.length;
   }
-  const around = which.everywhere ? await readAllRelated(cluster.client) : undefined;
-  const items = await explain(context, cluster, rollouts, around);
+  const related = which.everywhere ? await readAllRelated(cluster.client) : undefined;
+  const items = await explain(context, cluster, rollouts, related);
   const value = which.names.length === 1 ? items[0] : { kind: 'ApplicationList', items };
   terminal.printText(await structured(value, format));
   return rollouts.length || 1;
@@ -157,7 +157,7 @@ async function showClusters(
 }
 
 async function explain(context: Context, { client }: Cluster, rollouts: readonly Rollout[], known?: RelatedObjects) {
-  const around = known ?? (await readRelated(client, rollouts));
-  if (rollouts.some(watchesElsewhere)) around.namespaces ??= await readNamespaces(client);
-  return explainRollouts(rollouts, around, context.now());
+  const related = known ?? (await readRelated(client, rollouts));
+  if (rollouts.some(watchesElsewhere)) related.namespaces ??= await readNamespaces(client);
+  return explainRollouts(rollouts, related, context.now());
 }

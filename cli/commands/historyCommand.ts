@@ -126,7 +126,7 @@ function span(from: string | undefined, to: string | undefined): string {
   return start === undefined || end === undefined ? '-' : ageText(end - start);
 }
 
-/** What the release says of itself, and how its deployment went. */
+/** The details of a release, and the outcome of its deployment. */
 const RELEASE = ['version', 'imageVersion', 'digest', 'revision', 'created'] as const;
 const DEPLOYMENT = ['at', 'outcome', 'message', 'reason'] as const;
 const LABELS: Record<string, string> = { imageVersion: 'image version', at: 'deployed' };
@@ -137,7 +137,7 @@ interface Difference {
   after: string;
 }
 
-/** What two deployments differ in; `lines` for a terminal. */
+/** The differences between two deployments; `lines` for a terminal. */
 function deploymentDiff(before: DeploymentView, after: DeploymentView) {
   const all: Difference[] = [
     ...RELEASE.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),

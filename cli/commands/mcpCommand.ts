@@ -113,7 +113,7 @@ async function serve(server: McpServer, signal: AbortSignal): Promise<void> {
   await server.close();
 }
 
-/** What a command prints: standard output belongs to the protocol. */
+/** The output of a command, collected: standard output belongs to the protocol. */
 async function read(
   context: Context,
   command: CommandDefinition,

@@ -15,7 +15,7 @@ import { APPROVABLE, WAITING, WRITING } from '../command/options.ts';
 import { make } from '../write/make.ts';
 import { awaitRollout, WAIT_CODES } from '../write/wait.ts';
 
-// The commands that ask something of one Rollout: they differ in what they ask.
+// The commands that request one action of a Rollout.
 
 interface RolloutVerb {
   description: string;

@@ -33,8 +33,8 @@ and the exit code tells the result.`,
         timeoutMs: timeoutOf(options.timeout),
       });
     }
-    const around = await readRelated(cluster.client, [rollout]);
-    const app = explainRollout(rollout, around, context.now());
+    const related = await readRelated(cluster.client, [rollout]);
+    const app = explainRollout(rollout, related, context.now());
     context.terminal.print(lineOf(app, styleOf(context)));
     if (app.state === 'done') return EXIT.ok;
     return app.state === 'failed' || app.state === 'problem' ? EXIT.failed : EXIT.waiting;

@@ -83,7 +83,10 @@ interface Reviewed {
   status?: { userInfo?: { username?: string } };
 }
 
-/** The user as the API server knows them: a kubeconfig's entry may have any name. undefined if it doesn't say: it is older, or does not answer. */
+/**
+ * The authenticated user: a kubeconfig's entry may have any name. undefined if the API server is too old to return it,
+ * or does not answer.
+ */
 export async function whoAmI(client: KubeClient): Promise<string | undefined> {
   const to = { apiVersion: REVIEW.apiVersion, resource: 'selfsubjectreviews' };
   const answer = await client.create<Reviewed>(to, REVIEW).catch(() => undefined);

@@ -33,13 +33,16 @@ interface Until {
 
 /** A cluster as it was seen last. `value`: absent before everything was read. `problem`: why it does not answer; it is asked again. */
 interface Watched extends Omit<ClusterApplications, 'cluster'> {
-  /** Absent where there is only one. */
+  /** The cluster; absent if there is only one. */
   cluster?: string;
   /** Disconnected: the applications may be out of date. */
   isLost: boolean;
 }
 
-/** Ends with Ctrl-C, or once all have come as far as `until` says. One of several clusters that does not answer blocks nobody. */
+/**
+ * Watches applications until Ctrl-C, or until all have reached `until`. A cluster that does not answer
+ * doesn't block the others.
+ */
 export async function watchApplications(
   context: Context,
   clusters: readonly Cluster[],
@@ -70,7 +73,7 @@ export async function watchApplications(
     const { names, selector, everywhere } = which;
     const live = new Live({ client, namespace: everywhere ? undefined : namespace, names, selector, signal });
     for await (const _ of live.updates(terminal.isTerminal ? TICK_MS : QUIET_MS))
-      see(at, { value: explainRollouts(live.rollouts, live.around, now()), isLost: live.isLost });
+      see(at, { value: explainRollouts(live.rollouts, live.related, now()), isLost: live.isLost });
   };
   const followOneOfSeveral = async (cluster: Cluster, at: number) => {
     while (!signal.aborted) {
@@ -86,7 +89,7 @@ export async function watchApplications(
     }
   };
   try {
-    // Some reads can't be aborted: nobody waits for those of a silent cluster.
+    // Some reads can't be aborted: those of a silent cluster are not awaited.
     await Promise.race([Promise.all(clusters.map(isOne ? follow : followOneOfSeveral)), once(signal, 'abort')]);
   } finally {
     ended.abort();

@@ -27,7 +27,7 @@ interface IgnoreRule {
 }
 
 /**
- * Objects keep what a Rollout has set while admission is away if their Kustomization ignores the field (Flux 2.9, docs/take-over.md).
+ * Objects keep what a Rollout has set while admission is away if their Kustomization ignores the field (Flux 2.9, docs/adopt.md).
  * @param objects with managed fields, or without. @param rollouts those with spec.writeBack want Git to set the fields
  */
 export function ignoredFindings(
@@ -68,7 +68,7 @@ function resetFinding(fields: readonly { name: string; isIgnored: boolean }[]): 
   if (reset.length === 0)
     return [fine('Fields', 'each object that a Kustomization applies keeps its version while admission is away')];
   const what = `${reset.length} of ${all} objects would get the version in Git if admission were removed`;
-  const help = 'spec.ignore of their Kustomizations prevents it (docs/take-over.md)';
+  const help = 'spec.ignore of their Kustomizations prevents it (docs/adopt.md)';
   return [fine('Fields', `${what}: ${firstFew(reset)}; ${help}`)];
 }
 

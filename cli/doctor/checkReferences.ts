@@ -41,7 +41,9 @@ export const checkReferences: Check = async (examined) => {
   return [...orFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
 };
 
-/** Older Flux serves ImagePolicies in an older version only. undefined: none is served, or the user may not ask. */
+/**
+ * ImagePolicies in the served version, which may be older. undefined: none is served, or the user may not list them.
+ */
 async function policyVersion(client: KubeClient): Promise<string | undefined> {
   const { group, versions, resource } = KINDS.ImagePolicy;
   for (const version of versions) {

@@ -11,7 +11,7 @@ type Need = readonly [verb: string, group: string, resource: string, subresource
 const KUBERIK = 'kuberik.com';
 const GATING = 'gating.toolkit.fluxcd.io';
 
-/** A right of each rule: one that is missing says that the rule is. */
+/** One right of each rule: if it is missing, the rule is missing. */
 const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
   {
     user: 'system:serviceaccount:rollout-hooks:rollout-hooks',

@@ -56,7 +56,7 @@ export function writeBackFindings({ rollouts, policies, automations }: WrittenBa
   });
 }
 
-/** What markers name is known only in Git. */
+/** The markers are only in Git, so they can't be checked. */
 function markerNote(rollout: Rollout, source: ImagePolicy | undefined, automations: readonly FluxObject[]): Finding[] {
   if (!source) return [];
   const { namespace = '', labels } = source.metadata;

@@ -6,10 +6,10 @@ import { type Collection, isApiError, type KubeClient } from '../../tools/kube/k
 export interface Finding {
   /** `problem`: something does not work, or will not. `unseen`: it could not be checked. */
   level: 'fine' | 'problem' | 'unseen';
-  /** What was checked, in a word or two: `Webhooks`. */
+  /** The subject of the check, in a word or two: `Webhooks`. */
   about: string;
   text: string;
-  /** What to do about it, or where to read on. */
+  /** The next step, or a page to read. */
   remedy?: string;
   /** Complete, and safe to copy. */
   command?: string;
@@ -32,7 +32,7 @@ export function orFine(about: string, findings: readonly Finding[], text: string
 
 export interface Examined {
   client: KubeClient;
-  /** undefined: the whole cluster. */
+  /** The namespace to check; undefined: the whole cluster. */
   namespace: string | undefined;
   /** Namespace for dry runs. */
   home: string;

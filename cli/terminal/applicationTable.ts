@@ -13,7 +13,7 @@ export function applicationTable(apps: readonly Application[], style: Style, opt
   return table(options.header ? [headOf(options.isQualified), ...rows] : rows);
 }
 
-/** What one cluster has answered. */
+/** The answer of one cluster. */
 export interface ClusterApplications {
   cluster: string;
   value?: readonly Application[];
@@ -21,7 +21,7 @@ export interface ClusterApplications {
   problem?: string;
 }
 
-/** A cluster without an answer has a row that says so. */
+/** The row of a cluster without an answer. */
 export function clustersTable(answers: readonly ClusterApplications[], style: Style, header: boolean): string[] {
   const head = ['CLUSTER', ...headOf(true)];
   const rows = answers.flatMap(({ cluster, value = [], problem }) => [

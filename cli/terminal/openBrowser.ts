@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Where there is none to open, the address is on the screen. */
+/** Opens a browser. Without one the user has the address on the screen. */
 export function openBrowser(address: string): void {
   const [command, args] =
     process.platform === 'darwin'

@@ -9,7 +9,7 @@ const SHOW = '\x1b[?25h';
 const CLEAR_BELOW = '\x1b[0J';
 
 interface Screen {
-  /** What fits is drawn in the place of what was; nothing where it is the same. */
+  /** Draws the lines that fit over the former ones, and leaves equal lines as they are. */
   draw(lines: readonly string[]): void;
   /** The last picture stays, whole, and the cursor comes back. */
   close(): void;
@@ -52,7 +52,7 @@ export function openScreen(
   };
 }
 
-/** What others wrote in it is text, and no more. */
+/** The line with user text made safe: control sequences have no effect. */
 const textOf = (lines: readonly string[]) => lines.map((each) => `${line(each)}\n`).join('');
 
 function fitting(lines: readonly string[], rows: number): readonly string[] {

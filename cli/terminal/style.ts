@@ -33,7 +33,7 @@ export function sentenceLines(seen: Seen, text: string): string[] {
   return wrapped(styleOf(seen).text(ended(text)), seen.terminal.columns());
 }
 
-/** Where and when something is printed. */
+/** The place and time of an output. */
 interface Seen {
   terminal: Terminal;
   now(): EpochMs;

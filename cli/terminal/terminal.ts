@@ -1,4 +1,4 @@
-/** Where a command writes: streams, their width, colors. */
+/** The output of a command: streams, their width, colors. */
 import type { Writable } from 'node:stream';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { createPaint, line, lines, type Paint } from './safe.ts';
@@ -14,7 +14,7 @@ export interface Terminal {
   noteText(text: string): void;
   /** Called around each text that is not `write`, while the last lines of the screen are a picture. */
   around(writing: ((write: () => void) => void) | undefined): void;
-  /** To standard output as it is: nothing that others wrote. */
+  /** Writes to standard output unchanged: no user text. */
   write(text: string): void;
   /** Standard output is a terminal. */
   isTerminal: boolean;

@@ -21,7 +21,7 @@ export function applicationTree(app: Application, style: Style, isQualified: boo
   ];
 }
 
-/** What could not be read, each once: below the trees that lack it. */
+/** Kinds that could not be read, each once, below the trees that lack them. */
 export function unreadLines(texts: readonly string[], style: Style): string[] {
   return [...new Set(texts)].flatMap((text) =>
     wrapped(`not shown: ${text}`, style.columns && style.columns - 2).map(
@@ -54,7 +54,7 @@ export function applicationTrees(
   ];
 }
 
-/** What one of several clusters has, or why that is not known. */
+/** The trees of one of several clusters, or why they are unknown. */
 export function clusterTree({ cluster, value, problem }: ClusterApplications, style: Style, rows?: number): string[] {
   const head = style.strong(`Cluster ${cluster}`);
   if (problem) return [head, ...wrapped(`${style.symbol('bad')} ${style.text(problem)}`, style.columns)];

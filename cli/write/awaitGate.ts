@@ -58,7 +58,7 @@ type Settled = Map<string, Exclude<Effect, 'moving'> | 'unseen'>;
 
 interface Seen {
   opened: boolean;
-  /** Whether the Gate says how many require it. */
+  /** Whether the Gate's status has the number of objects that require it. */
   isCounted: boolean;
   held: Requirer[];
   free: Requirer[];

@@ -61,8 +61,8 @@ export async function make(
 async function agree(context: Context, concerns: readonly string[]): Promise<void> {
   const { terminal, signal } = context;
   for (const line of concerns.flatMap((concern) => sentenceLines(context, concern))) terminal.note(line);
-  if (!terminal.isInteractive) throw new Problem('Add --yes to go on: there is no terminal to ask on.', EXIT.usage);
-  const answer = await terminal.ask('Go on? [y/N] ');
+  if (!terminal.isInteractive) throw new Problem('Not a terminal: add --yes to confirm.', EXIT.usage);
+  const answer = await terminal.ask('Continue? [y/N] ');
   if (signal.aborted || !/^y(es)?$/i.test(answer.trim())) throw new Problem('Nothing was changed.');
 }
 
@@ -87,7 +87,7 @@ async function send(
   return answer.object;
 }
 
-/** As kubectl prints objects. */
+/** The object as kubectl prints it. */
 function withoutManagers(object: KubeObject<any, any>): KubeObject<any, any> {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -27,14 +27,14 @@ export type ActionType =
 /** A request for an action: posted by the page, or typed as a command. Plain JSON. */
 export interface ActionRequest {
   type: ActionType;
-  /** The object that it writes. */
+  /** The object to write. */
   object: NamespacedName & { kind: KindName };
   version?: string;
-  /** At a budget: the image that the version is a tag of, where that may be several. */
+  /** At a budget: the image of the version, if several are possible. */
   image?: string;
-  /** At a Gate: the Rollout whose version it is. */
+  /** At a Gate: the Rollout of the version. */
   rollout?: NamespacedName;
-  /** In `spec.gates` of a Rollout. */
+  /** The Gate in `spec.gates` of a Rollout. */
   gate?: NamespacedName;
   /** Time at which it takes effect, if later: RFC 3339. */
   at?: string;
@@ -46,11 +46,11 @@ export interface ActionRequest {
 export interface Action {
   /** Unique in a list. */
   id: string;
-  /** Without the reason. */
+  /** The request without the reason. */
   request: ActionRequest;
   /** Label of the button, in the imperative. */
   label: string;
-  /** Label of the button that sends it. */
+  /** Label of the button that sends the request. */
   submit: string;
   /** Its effect, in sentences. */
   text: string;
@@ -59,9 +59,9 @@ export interface Action {
   found?: KubeObject<any, any>;
   /** The text that the user has to type first. */
   confirm?: string;
-  /** The likely one. */
+  /** Set on the most likely action. */
   primary?: true;
-  /** It bypasses a closed Gate. */
+  /** Set if it bypasses a closed Gate. */
   danger?: true;
   needsReason?: true;
   /** Id of the step that it removes. */
@@ -77,16 +77,16 @@ export function rightKey({ verb, resource, namespace, name }: Right): string {
   return `${verb} ${resource} ${namespace ? `${namespace}/` : ''}${name}`;
 }
 
-/** The rights that a new Gate takes, or one that is there already (`isNew`: false). */
+/** The rights for a freeze with a new Gate, or with an existing one (`isNew`: false). */
 export function freezeRights(gate: NamespacedName, { isNew = true, ofOtherNamespaces = false } = {}): Right[] {
   return [
     rightOn(isNew ? 'create' : 'patch', 'Gate', gate),
-    // Counts for the whole cluster only.
+    // A right for the whole cluster only.
     ...(ofOtherNamespaces ? [rightOn('select-namespaces', 'Gate', { namespace: '', name: '' })] : []),
   ];
 }
 
-/** `patch on rollouts shop/web`; empty where the user has each. `rights`: by their keys. */
+/** The rights that the user lacks: `patch on rollouts shop/web`; empty if none. `rights`: by their keys. */
 export function lackingText(needed: readonly Right[], rights: Readonly<Record<string, boolean>>): string {
   return needed
     .filter((right) => rights[rightKey(right)] !== true)

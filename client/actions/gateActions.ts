@@ -81,12 +81,12 @@ export function budgetActions(budget: Budget): Action[] {
 }
 
 interface AtRolloutGate {
-  /** Absent where it could not be read. */
+  /** The RolloutGate; absent if it could not be read. */
   gate: RolloutGate | undefined;
   object: NamespacedName;
   version: string;
   isClosed: boolean;
-  /** It has spec.approvals. */
+  /** Whether it has spec.approvals. */
   asks: boolean;
   step?: string;
 }

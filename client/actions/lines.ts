@@ -1,4 +1,4 @@
-/** An action as command lines: ours, the same with kubectl, and both as `why` lists them. */
+/** An action as command lines: ours, its equivalent with kubectl, and both in the form of `why`. */
 import { CLOSE_REASON, DEPLOY_MESSAGE, OPEN_FOR, OPEN_REASON } from '../../api/annotations.ts';
 import { apiVersionOf, GOVERNED_KINDS, type GovernedKind, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
@@ -37,7 +37,7 @@ function line(program: string, words: readonly string[]): string {
   return [program, ...words.map(quoted)].join(' ');
 }
 
-/** Both command lines. `found`: the object that it writes, where that is known. */
+/** Both command lines. `found`: the object to write, if it could be read. */
 export function linesOf(
   request: ActionRequest,
   found: KubeObject<any, any> | undefined,
@@ -49,7 +49,7 @@ export function linesOf(
   return { command: command ?? kubectl, kubectl };
 }
 
-/** The command lines, for another cluster than that of the current context. */
+/** The command lines for another cluster than that of the current context. */
 export function inContext(lines: string, context: string): string {
   return lines.replace(/^(kubectl rollouts|kubectl|flux)(?= )/gm, (program) => line(program, ['--context', context]));
 }
@@ -70,8 +70,8 @@ export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
 }
 
 /**
- * The fields of an unread object that its write depends on: an annotation is removed even if it is not set. Lists are not invented,
- * since the write replaces them. A Gate that is to be created is not there.
+ * The fields of an unread object that its write depends on: an annotation is removed even if it is not set. Lists are
+ * not invented, since the write replaces them. A Gate to create does not exist.
  */
 function sketchOf({ type, object, version, image }: ActionRequest): KubeObject<any, any> | undefined {
   const sketch = (spec: object, rest: object = {}, annotations = {}) => ({

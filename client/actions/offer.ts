@@ -9,7 +9,10 @@ import { isRequest } from './writes/plannedWrite.ts';
 
 type Given = Partial<Omit<Action, 'id' | 'request' | 'found' | 'step'>> & { step?: string | undefined };
 
-/** The action, or none if a name or the version is invalid: a reference may have any text, and a command is pasted into a shell. */
+/**
+ * The action; undefined if a name or the version is invalid: a reference may have any text, and a command is
+ * pasted into a shell.
+ */
 export function offer(request: ActionRequest, found?: KubeObject<any, any>, { step, ...given }: Given = {}): Action[] {
   const { type, object, version, image, rollout, gate } = request;
   const names = [object, rollout, gate].flatMap((ref) =>

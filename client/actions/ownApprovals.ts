@@ -1,10 +1,10 @@
-/** What the user has approved already is not offered for approval again: the approval can be withdrawn. */
+/** Replaces the approval of a version that the user has approved already: the approval can be withdrawn. */
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Action } from './action.ts';
 import { offer } from './offer.ts';
 
-/** `user`: the authenticated one; undefined where it is not known. */
+/** The actions with the user's own approvals. `user`: the authenticated one; undefined if unknown. */
 export function withOwnApprovals(actions: readonly Action[], user: string | undefined): Action[] {
   return actions.flatMap((action) =>
     user !== undefined && isApprovedBy(action, user) ? withdrawal(action) : [action],

@@ -18,16 +18,16 @@ import { scheduleOf } from './writes/rolloutGateWrites.ts';
 
 type Explained = Pick<Application, 'steps' | 'waiting' | 'failure' | 'causes'>;
 type ClosedGate = { object: ObjectRef; missing?: true | undefined };
-type Around = Pick<RelatedObjects, 'gates' | 'rolloutGates'>;
+type RelatedGates = Pick<RelatedObjects, 'gates' | 'rolloutGates'>;
 
 /** Actions on a Rollout; those that remove the cause come first. */
-export function rolloutActions(rollout: Rollout, explained: Explained, around: Around, now: EpochMs): Action[] {
+export function rolloutActions(rollout: Rollout, explained: Explained, related: RelatedGates, now: EpochMs): Action[] {
   const { steps, waiting, failure, causes } = explained;
   const version = waiting?.version;
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const ofSteps = [
-    ...blocking.flatMap((step) => stepActions(rollout, step, explained, around)),
-    ...(version === undefined ? [] : scheduleActions(rollout, version, blocking, around)),
+    ...blocking.flatMap((step) => stepActions(rollout, step, explained, related)),
+    ...(version === undefined ? [] : scheduleActions(rollout, version, blocking, related)),
   ];
   const ofFailure = failure ? failureActions(rollout, failure, steps) : [];
   const gates = blocking.flatMap(({ kind, object, missing }) =>
@@ -38,7 +38,7 @@ export function rolloutActions(rollout: Rollout, explained: Explained, around: A
     ...(version !== undefined && isDeployable(rollout, version, steps) ? on(rollout, 'deploy', { version }) : []),
     ...requested(rollout),
     ...on(rollout, 'unpin', {}, steps.find(({ kind }) => kind === 'pin')?.id),
-    ...(version === undefined ? [] : rejections(blocking, version, around)),
+    ...(version === undefined ? [] : rejections(blocking, version, related)),
     ...(version === undefined ? [] : bypassActions(rollout, version, gates)),
   ];
   const first = causes[0]?.step;
@@ -47,18 +47,18 @@ export function rolloutActions(rollout: Rollout, explained: Explained, around: A
   return primaryFirst([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], gates.length > 0);
 }
 
-function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explained, around: Around): Action[] {
+function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explained, related: RelatedGates): Action[] {
   const { kind, object, id } = step;
   const version = waiting?.version;
   if (!object) return [];
-  if (kind === 'gate') return gateStepActions(rollout, step, object, version, around);
+  if (kind === 'gate') return gateStepActions(rollout, step, object, version, related);
   if (kind === 'rolloutGate' && version !== undefined) {
-    const gate = finder(around.rolloutGates)(object);
+    const gate = finder(related.rolloutGates)(object);
     const entry = rollout.status?.gates?.find((each) => each.name === object.name && each.kind !== 'Gate');
     const isClosed = (gate ? gate.spec?.passing : entry?.passing) === false;
     return versionAtRolloutGate({ gate, object, version, isClosed, asks: step.asksApproval === true, step: id });
   }
-  // A budget that is closed, or has a mistake, continues with nothing.
+  // A budget that is closed, or has a mistake, has no version to continue.
   const isHeld = causes.some(({ code, step: of }) => code === 'VersionHeld' && of === id);
   if (kind !== 'budget' || version === undefined || !isHeld) return [];
   // The budget may hold that tag of other images too.
@@ -75,7 +75,7 @@ function gateStepActions(
   { id: step, missing, asksApproval }: Step,
   object: ObjectRef,
   version: string | undefined,
-  { gates }: Around,
+  { gates }: RelatedGates,
 ): Action[] {
   const gate = finder(gates)(object);
   const target = refOf(object);
@@ -112,12 +112,15 @@ function unrequired(rollout: Rollout, gate: NamespacedName, step: string): Actio
   });
 }
 
-/** No one writes over the RolloutGate of a schedule: where only these hold the version, it passes all of them. */
+/**
+ * Actions on schedules. A schedule would overwrite changes of its RolloutGate: if only such gates hold the version, the
+ * action bypasses all of them.
+ */
 function scheduleActions(
   rollout: Rollout,
   version: string,
   blocking: readonly Step[],
-  { rolloutGates }: Around,
+  { rolloutGates }: RelatedGates,
 ): Action[] {
   const find = finder<RolloutGate>(rolloutGates);
   const gates = blocking.filter(({ kind }) => kind === 'rolloutGate' || kind === 'gate');
@@ -149,7 +152,7 @@ function isDeployable(rollout: Rollout, version: string, steps: readonly Step[])
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const isRequested = requestsOf(rollout).forceDeploy === version;
   const holds = blocking.some(({ kind }) => HOLD_AUTOMATION.includes(kind));
-  // These end by themselves, and a manual deployment waits for neither.
+  // These waits end by themselves, and a manual deployment has to wait for neither.
   const waits = steps.some(({ kind, state }) => (kind === 'age' || kind === 'stage') && state === 'waits');
   return (
     !isRequested && (holds || waits) && !blocking.some(({ kind, asksApproval }) => kind === 'gate' || asksApproval)
@@ -161,7 +164,7 @@ function requested(rollout: Rollout): Action[] {
   return version === undefined ? [] : on(rollout, 'withdraw', { version });
 }
 
-function rejections(blocking: readonly Step[], version: string, { rolloutGates }: Around): Action[] {
+function rejections(blocking: readonly Step[], version: string, { rolloutGates }: RelatedGates): Action[] {
   const find = finder(rolloutGates);
   return blocking.flatMap(({ kind, object }) =>
     kind === 'rolloutGate' && object ? offer({ type: 'reject', object: refOf(object), version }, find(object)) : [],
@@ -181,7 +184,7 @@ function bypassActions(rollout: Rollout, version: string, closed: readonly Close
   });
 }
 
-/** An approval is the likely one: it lets this version pass and nothing else. */
+/** The actions, likely ones first: an approval allows only this version. */
 function primaryFirst(actions: Action[], isBehindGate: boolean): Action[] {
   const likely = actions.find(
     ({ request }) => request.type === 'approve' && (request.object.kind === 'Gate' || !isBehindGate),

@@ -31,24 +31,24 @@ import {
   withdrawRequest,
 } from './writes/rolloutWrites.ts';
 
-/** Filled in from a request. `found`: the object that it writes, where that could be read. */
+/** A text that is filled in from a request. `found`: the object to write, if it could be read. */
 type Text = (request: ActionRequest, found?: KubeObject<any, any>) => string;
 
 interface Definition {
   kinds: readonly KindName[];
   /** Inputs besides the object. `version?`: for some kinds. */
   takes?: readonly ('version' | 'rollout' | 'gate' | 'spec')[];
-  /** Absent: it may have one. */
+  /** Whether a reason is required or impossible. Absent: optional. */
   reason?: 'required' | 'none';
-  /** `found`: of the kind that the request names. */
+  /** The write. `found`: an object of the requested kind. */
   write(request: ActionRequest, found: any, now: EpochMs): PlannedWrite;
-  /** After the program's name. Absent: there is no command of ours. */
+  /** Words of the command after the program's name. Absent: we have no command for it. */
   words?(request: ActionRequest): string[];
   label: Text;
-  /** Absent: its verb. */
+  /** Label of the button. Absent: the verb. */
   submit?: Text;
   text: Text;
-  /** The user types the version first. */
+  /** Set if the user has to type the version first. */
   confirm?: true;
   danger?: true;
 }
@@ -60,12 +60,12 @@ const isOn = ({ object }: ActionRequest, kind: KindName) => object.kind === kind
 const version = ({ version: tag = '' }: ActionRequest) => tag;
 const reason = ({ reason: text }: ActionRequest) => text || undefined;
 const nameOf = ({ object }: ActionRequest) => `${object.kind} ${object.name}`;
-/** `gate/year-end`, and of a Rollout its name. */
+/** The target of a command: `gate/year-end`, or the name of a Rollout. */
 const target = ({ object: { kind, name } }: ActionRequest) =>
   kind === 'Rollout' ? name : `${kind.toLowerCase()}/${name}`;
-/** `shop/checkout:1.2.0`, at a Gate. */
+/** A version at a Gate: `shop/checkout:1.2.0`. */
 const ofRollout = ({ rollout, version: tag = '' }: ActionRequest) => (rollout ? `${refKey(rollout)}:${tag}` : tag);
-/** `registry.example.com/shop/checkout:1.2.0`, at a budget. */
+/** A version at a budget: `registry.example.com/shop/checkout:1.2.0`. */
 const ofImage = ({ image, version: tag = '' }: ActionRequest) => (image ? `${image}:${tag}` : tag);
 const stays: Text = (request) =>
   `Deploys ${version(request)} and stays on it: nothing newer is deployed until you unpin.`;
@@ -267,7 +267,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
   },
 };
 
-/** A Gate by its name alone. */
+/** The command words for a Gate. */
 const openOrClose = (request: ActionRequest) => [
   request.type,
   isOn(request, 'Gate') ? request.object.name : target(request),
@@ -279,7 +279,10 @@ export function takesReason({ type, object }: ActionRequest): boolean {
   return ACTIONS[type].reason !== 'none' && !(type === 'withdraw' && object.kind !== 'Rollout');
 }
 
-/** The write of an action on the object as it is. `found`: absent where there is none, which only what creates one does without. */
+/**
+ * The write of an action on the present object. `found`: absent if there is none, which is valid only for an
+ * action that creates it.
+ */
 export function writeOf(request: ActionRequest, found: KubeObject<any, any> | undefined, now: EpochMs): PlannedWrite {
   const { type, object } = request;
   const isNew = type === 'freeze' || type === 'create';
@@ -289,7 +292,7 @@ export function writeOf(request: ActionRequest, found: KubeObject<any, any> | un
 
 // A freeze of the page, as the command makes it, and as its command line.
 
-/** An end is a planned opening, and what is planned lasts as long as the Gate's window. */
+/** The freeze of a request. An end is a planned opening, and a plan lasts as long as the Gate's window. */
 function freezeOf({ object, reason, spec, at }: ActionRequest, now: EpochMs): FreezeRequest {
   const { selects = {}, schedule, window } = spec!;
   const { kinds, namespaceSelector, labelSelector } = selects;

@@ -11,7 +11,7 @@ export const TIME_FORMS =
   "'Mon 08:00', 'tomorrow 09:00', '18:00', '24 Dec', 'Dec 24 08:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
 export const SPAN_FORMS = '30m, 24h, 2d or 1w';
 
-/** Milliseconds; Go's units, days and weeks. */
+/** The span in milliseconds, with Go's units, days and weeks. */
 export function parseSpan(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,4})(d|w)$/.exec(text.trim()) ?? [];
   if (count !== undefined) return Number(count) * DAY_MS * (unit === 'w' ? 7 : 1);
@@ -19,7 +19,7 @@ export function parseSpan(text: string): number | undefined {
   return span === undefined || span <= 0 ? undefined : span;
 }
 
-/** The first such instant after now, by the clock of the time zone. undefined for what is no time. */
+/** The next such instant after now, in the time zone; undefined for any other text. */
 export function parseWhen(text: string, now: EpochMs, timeZone: string): EpochMs | undefined {
   const trimmed = text.trim();
   const exact = parseTime(trimmed);
@@ -44,7 +44,10 @@ export function parseWhen(text: string, now: EpochMs, timeZone: string): EpochMs
   return firstAfter(days, minutes, now, timeZone);
 }
 
-/** `24 Dec`, `December 24`, `Dec 24, 2026`: one day with a year; without it those of this year and the next. Empty for what is none. */
+/**
+ * The days of `24 Dec`, `December 24`, `Dec 24, 2026`: one day with a year; without it those of this year and the next.
+ * Empty for any other text.
+ */
 function datesOf(text: string, today: number): number[] {
   const [, before, word = '', after, year] =
     /^(?:(\d{1,2}) )?([a-z]{3,9})(?: (\d{1,2}))?(?:,? (\d{4}))?$/i.exec(text) ?? [];
@@ -59,7 +62,9 @@ function datesOf(text: string, today: number): number[] {
 
 const MONTHS = 'january february march april may june july august september october november december'.split(' ');
 
-/** `Fri`, `friday,Sat`, `weekend`, `weekday`, `day`: the days as calendars name them. undefined for what is none. */
+/**
+ * The days as calendars name them, from `Fri`, `friday,Sat`, `weekend`, `weekday`, `day`; undefined for any other text.
+ */
 export function parseDays(text: string): string[] | undefined {
   const days = text.split(',').map((word) => {
     const group = GROUPS[word.trim().toLowerCase().replace(/s$/, '')];
@@ -78,7 +83,7 @@ const GROUPS: Record<string, string[]> = {
   day: [...DAYS],
 };
 
-/** `16:00-08:00`. */
+/** The hours of `16:00-08:00`. */
 export function parseHours(text: string): { start: string; end: string } | undefined {
   const [start, end, ...rest] = text.split(/-|–/).map((part) => clockOf(part.trim()));
   if (start === undefined || end === undefined || rest.length > 0) return undefined;
@@ -96,14 +101,14 @@ function clockText(minutes: number): string {
   return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 }
 
-/** 0 is Monday. Three letters are enough. */
+/** The number of a weekday, 0 for Monday. Three letters are enough. */
 function weekdayOf(word: string): number | undefined {
   const name = word.toLowerCase().replace(/s$/, '');
   const index = name.length < 3 ? -1 : DAYS.findIndex((day) => day.toLowerCase().startsWith(name));
   return index < 0 ? undefined : index;
 }
 
-/** 1970-01-01 was a Thursday. */
+/** Whether a day is this weekday. 1970-01-01 was a Thursday. */
 function isWeekday(day: number, wanted: number): boolean {
   return (((day + 3) % 7) + 7) % 7 === wanted;
 }
@@ -118,11 +123,11 @@ type Requirement = NonNullable<Selector['matchExpressions']>[number];
 const SET = /^(\S+)\s+(in|notin)\s+\(([^()]*)\)$/i;
 const EQUAL = /^([^\s=!]+)\s*(==|=|!=)\s*(\S*)$/;
 
-/** undefined for what does not parse. Nothing selects everything. */
+/** The selector; undefined if it does not parse. An empty text selects everything. */
 export function parseSelector(text: string): Selector | undefined {
   const matchLabels: Record<string, string> = {};
   const matchExpressions: Requirement[] = [];
-  // At the commas that are not between parentheses.
+  // Split at the commas that are not between parentheses.
   for (const part of text.split(/,(?![^(]*\))/).flatMap((each) => each.trim() || [])) {
     const [, setKey, operator, list] = SET.exec(part) ?? [];
     const [, key, sign, value = ''] = EQUAL.exec(part) ?? [];

@@ -7,7 +7,7 @@ import { defined, isMap } from '../../core/kube/json.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { AuditGap } from './auditReport.ts';
 
-/** Kinds that set rules; of the governed kinds of Flux only what concerns Gates counts. */
+/** Kinds that set rules; of the governed Flux kinds only fields for Gates count. */
 const RULE_KINDS: readonly KindName[] = [
   'Rollout',
   'RolloutGate',
@@ -40,7 +40,7 @@ type Annotations = Readonly<Record<string, string>>;
 
 type Asked = readonly [key: string, act: (value: string, all: Annotations) => Act];
 
-/** What an annotation asks for, when a write sets it. */
+/** The action that an annotation requests, when a write sets it. */
 const ASKED: readonly Asked[] = [
   [
     annotation.OPEN_REQUESTED_AT,
@@ -63,7 +63,7 @@ const ASKED: readonly Asked[] = [
   [annotation.REQUIRED_GATES, (value) => ({ action: 'RuleChanged', detail: `${annotation.REQUIRED_GATES}: ${value}` })],
 ];
 
-/** Reads the lines of one log or of several, in any order. */
+/** Reads the lines of one log, or of several in any order. */
 export class AuditLog {
   readonly records: AuditRecord[] = [];
   #first: string | undefined;
@@ -87,7 +87,7 @@ export class AuditLog {
     this.records.push(...this.#recordsOf(event, time));
   }
 
-  /** What is missing in it since `since`. */
+  /** The gaps of the log since `since`. */
   gaps(since: number): AuditGap[] {
     const begins = parseTime(this.#first);
     return [
@@ -135,7 +135,7 @@ function actsOf(kind: KindName, verb: string, { subresource }: { subresource?: s
   );
   if (verb === 'create') return setsRules ? [{ action: 'Created' }, ...asked] : asked;
   if (!setsRules) return asked;
-  // An update or an apply names every field, changed or not: what it sets again is no new request.
+  // An update or an apply names every field, changed or not: an annotation that it sets again is no new request.
   if (isWhole) return [{ action: 'RuleChanged', detail: 'the whole object' }];
   const pin = kind === 'Rollout' ? fields.find(({ path }) => path === 'spec.wantedVersion') : undefined;
   const others = fields.filter((field) => field !== pin);
@@ -163,7 +163,7 @@ function writtenBy(body: unknown): Written {
   };
 }
 
-/** A JSON patch. */
+/** The fields of a JSON patch. */
 function writtenByOperations(operations: readonly any[]): Written {
   const annotations: Record<string, string> = {};
   const fields = new Map<string, { path: string; value?: string }>();

@@ -1,15 +1,18 @@
-/** The report for an auditor: the records of several sources, each act once, and what no source can tell. */
+/** The report for an auditor: the records of several sources, each act once, and the gaps of the sources. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { AuditObject, AuditRecord, AuditSource } from '../../core/audit/auditRecord.ts';
 import { refOf } from '../../core/audit/objectRecords.ts';
 import { parseTime } from '../../core/kube/time.ts';
 
-/** What the sources lack. The report lists it: silence would read as "nothing happened". */
+/** A gap of the sources. The report lists it: silence would read as "nothing happened". */
 export type AuditGap =
   /** A history that begins after `since`: older entries were dropped. */
   | { kind: 'HistoryBegins'; object: AuditObject; at: string }
-  /** Objects keep the newest requests, approvals and changes only; what replaced or withdrew them is in the audit log alone. */
+  /**
+   * Objects keep only the newest requests, approvals and changes; replaced and withdrawn ones are in
+   * the audit log alone.
+   */
   | { kind: 'NoAuditLog' }
   | { kind: 'AuditLogBegins'; at: string }
   | { kind: 'AuditLogEmpty' }
@@ -22,15 +25,18 @@ export type AuditGap =
   | { kind: 'NotRead'; what: string; why: string };
 
 export interface AuditReport {
-  /** Oldest first. */
+  /** Records, oldest first. */
   records: AuditRecord[];
   gaps: AuditGap[];
 }
 
-/** Two sources time one act differently: the webhook when it admits a write, a hook when it acts on it, Flux's clock and ours. */
+/**
+ * Largest difference between the times of one act in two sources: the webhook's at admission, a hook's at its sync,
+ * Flux's clock and ours.
+ */
 const SAME_ACT_MS = 5000;
 
-/** The records since then, oldest first, each act once with all of its sources. Linear but for sorting. */
+/** The records since `since`, oldest first, each act once with all of its sources. Linear but for sorting. */
 export function mergeRecords(records: readonly AuditRecord[], since: EpochMs): AuditRecord[] {
   const timed = records.flatMap((record) => {
     const at = parseTime(record.time);
@@ -69,7 +75,7 @@ function isSameAct(a: AuditRecord, b: AuditRecord): boolean {
   return a.time === b.time || !b.sources.some((source) => a.sources.includes(source));
 }
 
-/** `1.2.0` and `shop/web:1.2.0` may be one. */
+/** Whether two texts may be one version: `1.2.0` and `shop/web:1.2.0`. */
 function isSameVersion(a: string | undefined, b: string | undefined): boolean {
   return a === undefined || b === undefined || a === b || a.endsWith(`:${b}`) || b.endsWith(`:${a}`);
 }
@@ -78,7 +84,7 @@ function union(a: readonly AuditSource[], b: readonly AuditSource[]): AuditSourc
   return [...a, ...b.filter((source) => !a.includes(source))];
 }
 
-/** Where a Rollout's history doesn't reach back to `since`, though the Rollout does. */
+/** The gap of a Rollout that is older than `since`, while its history is not. */
 export function historyGap(rollout: Rollout, since: EpochMs): AuditGap[] {
   const oldest = rollout.status?.history?.at(-1);
   const at = parseTime(oldest?.timestamp);

@@ -1,4 +1,4 @@
-/** Objects without a Rollout, and the plan to adopt one: as the page lists and requests them. */
+/** Objects without a Rollout, and the plan to adopt one, in the form of the page's list and requests. */
 
 import { BOUND_ROLLOUT } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository, SourceRef } from '../../api/flux.ts';
@@ -17,21 +17,21 @@ import type { Rights } from './pageMessages.ts';
 
 type AdoptedKind = Adoption['object']['kind'];
 
-/** Kustomization, OCIRepository or HelmRelease that follows no Rollout. */
+/** A Kustomization, OCIRepository or HelmRelease that follows no Rollout. */
 export interface Ungoverned extends NamespacedName {
   kind: AdoptedKind | 'HelmRelease';
-  /** What runs, and the Rollout that it would be under. */
+  /** The running version, and the name of its future Rollout. */
   found?: { version: string; rollout: string };
-  /** Why that cannot be seen from here, or what to do instead. */
+  /** Why these can't be detected, or what to do instead. */
   problem?: string;
 }
 
 export interface AdoptList {
   /** Objects that can be adopted come first. */
   objects: Ungoverned[];
-  /** How many there are in all. */
+  /** The number of objects, including those that are not listed. */
   count: number;
-  /** What could not be read, a sentence each. */
+  /** Kinds that could not be read, a sentence each. */
   unread: string[];
 }
 
@@ -43,7 +43,7 @@ export interface AdoptRequest extends NamespacedName {
 export interface AdoptPlan {
   version: string;
   rollout: string;
-  /** All changes, as text. The request to adopt sends it back: it is what the user has confirmed. */
+  /** All changes, as text. The request to adopt sends it back as the text that the user has confirmed. */
   diff: string;
   notes: TextWithCommands[];
   command: string;
@@ -53,11 +53,11 @@ export interface AdoptPlan {
 
 export interface AdoptPreview {
   plan?: AdoptPlan;
-  /** Why there is none; a choice may mend it. */
+  /** Why there is no plan; a choice of the user may solve it. */
   problem?: string;
-  /** Whether the reader may, by the key of the right. */
+  /** The reader's rights, by the key of the right. */
   rights: Rights;
-  /** What may be chosen: names of ImagePolicies and of variables. */
+  /** The choices: names of ImagePolicies and of variables. */
   policies: string[];
   variables: string[];
 }
@@ -70,10 +70,10 @@ export interface ClusterContext {
 }
 
 /** Objects without a Rollout, in the order of the page. `objects`: Kustomizations, OCIRepositories and HelmReleases. */
-export function ungovernedOf(objects: readonly FluxObject[], around: ClusterContext): Ungoverned[] {
-  const policies = byNamespace(around.policies);
-  const repositories = byNamespace(around.repositories);
-  const rollouts = byNamespace(around.rollouts);
+export function ungovernedOf(objects: readonly FluxObject[], related: ClusterContext): Ungoverned[] {
+  const policies = byNamespace(related.policies);
+  const repositories = byNamespace(related.repositories);
+  const rollouts = byNamespace(related.rollouts);
   const sources = new Map(
     objects.filter(({ kind }) => kind === KINDS.OCIRepository.kind).map((each) => [refKey(identityOf(each)), each]),
   );
@@ -104,7 +104,7 @@ export function ungovernedOf(objects: readonly FluxObject[], around: ClusterCont
   );
 }
 
-/** It has no version: it follows the OCIRepository of its chart. */
+/** A HelmRelease without a Rollout. It has no version of its own: it follows the OCIRepository of its chart. */
 function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject>): Ungoverned {
   const ref = identityOf(object);
   const chart = object.spec?.chartRef as SourceRef | undefined;
@@ -124,6 +124,6 @@ function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject
           'To make it wait',
           command,
         ])
-      : `Its version is that of its chart: take over ${named('OCIRepository', source)}`,
+      : `Its version is that of its chart: adopt ${named('OCIRepository', source)}`,
   };
 }

@@ -1,12 +1,15 @@
-/** A RolloutBudget on the page: its limit, its slots, and how far each version has come in its waves. */
+/** A RolloutBudget on the page: its limit, its slots, and the progress of each version in its waves. */
 import type { Budget, BudgetVersion, Wave } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { explainBudget } from '../explain/kinds/explainOthers.ts';
 
-/** `done`: all have it. `failed`: failures that are not excused. `waits`: some request it. `idle`: none requests it yet. */
+/**
+ * State of a wave. `done`: all have the version. `failed`: failures that are not excused. `waits`: some request it.
+ * `idle`: none requests it yet.
+ */
 export type WaveState = 'done' | 'underWay' | 'failed' | 'waits' | 'idle';
 
-/** `value`: that of the label; empty for all others. */
+/** One wave. `value`: that of the label; empty for all other values. */
 export type WaveView = Pick<Wave, 'value' | 'total' | 'done' | 'underWay' | 'waiting' | 'failed'> & {
   state: WaveState;
 };
@@ -14,30 +17,30 @@ export type WaveView = Pick<Wave, 'value' | 'total' | 'done' | 'underWay' | 'wai
 export interface BudgetVersionView {
   version: string;
   image: string;
-  /** Failures hold it, until a user continues. */
+  /** Whether failures hold the version, until a user continues it. */
   held: boolean;
   failed: number;
-  /** The user who continued in spite of them. */
+  /** The user who continued the version in spite of failures. */
   continuedBy?: string;
   waves: WaveView[];
 }
 
 export interface BudgetView {
-  /** Where several clusters are shown: its own. */
+  /** The budget's cluster, if several are shown. */
   cluster?: string;
-  /** `namespace/name`; of a ClusterRolloutBudget the name. */
+  /** The id: `namespace/name`, or the name of a ClusterRolloutBudget. */
   id: string;
   kind: 'RolloutBudget' | 'ClusterRolloutBudget';
   namespace: string;
   name: string;
   isHeld: boolean;
-  /** `2 of 5 rolling out, 14 waiting, 1 failed`. */
+  /** The summary: `2 of 5 rolling out, 14 waiting, 1 failed`. */
   headline: string;
-  /** The sentences of `why`, those about waves left out: they are drawn. */
+  /** The sentences of `why`, without those about waves, which are drawn. */
   causes: string[];
   /** The label that defines the waves. */
   label?: string;
-  /** What is requested now comes first. */
+  /** The versions, requested ones first. */
   versions: BudgetVersionView[];
   /** The Rollouts that have a slot, as `namespace/name`. */
   slots: { rollout: string; version: string; state: string }[];

@@ -8,13 +8,13 @@ import type { BudgetView } from './budgetView.ts';
 import type { GateView, ScheduleView } from './planViews.ts';
 import type { Row } from './row.ts';
 
-/** How far a kind is read. `forbidden`: the reader may not. `absent`: the cluster does not have it. */
+/** Whether a kind can be read. `forbidden`: the reader may not. `absent`: the cluster does not have it. */
 export interface KindState {
-  /** Where several clusters are shown. */
+  /** The cluster, if several are shown. */
   cluster?: string;
   kind: string;
   state: 'loading' | 'live' | 'reconnecting' | 'forbidden' | 'absent' | 'signed-out';
-  /** The namespace that is read where the whole cluster may not be. */
+  /** The namespace that is read if the whole cluster may not be. */
   namespace?: string;
   /** The API server's message. */
   why?: string;
@@ -29,9 +29,9 @@ export interface Hello {
   /** The only namespace to search; absent: all. */
   namespace?: string;
   program: string;
-  /** Address that ends the session; absent on one's own machine, where there is none. */
+  /** Address that ends the session; absent on the user's own machine, where there is none. */
   signOut?: string;
-  /** Where several clusters are shown: each under the name of its context. */
+  /** The clusters, if several are shown: each under the name of its context. */
   clusters?: ClusterView[];
 }
 
@@ -42,7 +42,7 @@ export interface ClusterView {
   home: string;
 }
 
-/** What has changed. `cluster`: of which one, where several are shown. */
+/** The changes of a view. `cluster`: the cluster that changed, if several are shown. */
 export interface Change<T> {
   cluster?: string;
   set: T[];
@@ -59,7 +59,7 @@ export interface StreamEvents {
   budgets: Change<BudgetView>;
   /** All kinds of a cluster. */
   kinds: KindState[];
-  /** Everything that there is has been sent. */
+  /** All views have been sent. */
   complete: { rows: number };
 }
 
@@ -79,7 +79,7 @@ export interface ReleaseView {
 export interface ApplicationPageData {
   application: Application;
   actions: Action[];
-  /** Newest first. */
+  /** Releases, newest first. */
   releases: ReleaseView[];
   rights: Rights;
 }
@@ -92,19 +92,19 @@ export interface GatePageData {
   rights: Rights;
 }
 
-/** Any other object. */
+/** The page of any other object. */
 export interface ObjectPageData extends Explanation {
   details: ObjectDetails;
-  /** Without managed fields. */
+  /** The object without managed fields. */
   yaml: string;
 }
 
-/** The objects that a freeze would hold, as far as the user may see them. */
+/** The objects that a freeze would hold, of those that the user may read. */
 export interface Preview {
   objects: { kind: string; namespace: string; name: string }[];
-  /** How many there are in all. */
+  /** The number of objects, including those that are not listed. */
   count: number;
-  /** What could not be read, a sentence each. */
+  /** Kinds that could not be read, a sentence each. */
   unread: string[];
   /** The rights that the user lacks: `create on gates shop/freeze`. */
   lacks?: string;
@@ -112,7 +112,7 @@ export interface Preview {
   answer: Answer;
 }
 
-/** The result of a request. `ok`: it was accepted. `warnings` and `message` have the API server's words. */
+/** The result of a request. `ok`: it was accepted. `warnings` and `message` are the API server's texts. */
 export interface Answer {
   ok: boolean;
   message: string;

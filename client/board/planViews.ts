@@ -1,4 +1,6 @@
-/** Gates and schedules over the coming weeks, as the page draws them: when each is open and closed by what is known now. */
+/**
+ * Gates and schedules over the coming weeks, as the page draws them: when each is open and closed, as far as known now.
+ */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { takesOpening } from '../../core/gate/gateRequests.ts';
@@ -12,21 +14,21 @@ import { intervals, scheduleRow } from '../explain/calendar/calendarRows.ts';
 
 export interface Band {
   from: string;
-  /** Absent: no end is known. */
+  /** End of the interval. Absent: no end is known. */
   to?: string;
   opened: boolean;
-  /** Open for this version alone. */
+  /** The only version for which the Gate is open. */
   openFor?: string;
   by?: string;
   reason?: string;
-  /** The Gate's own words. */
+  /** The message in the Gate's status. */
   message: string;
-  /** It is requested for a later time. */
+  /** Whether it is requested for a later time. */
   planned?: boolean;
 }
 
 export interface GateView {
-  /** Where several clusters are shown: its own. */
+  /** The Gate's cluster, if several are shown. */
   cluster?: string;
   /** `namespace/name`. */
   id: string;
@@ -46,24 +48,24 @@ export interface GateView {
   /** The user who set its calendar. */
   scheduledBy?: ScheduledBy;
   rules: string[];
-  /** What it selects, in words; absent where objects name it. */
+  /** The Gate's selection in words; absent if only references in objects count. */
   selects?: string;
   bands: Band[];
   held?: number;
-  /** Only with spec.approvals. */
+  /** Approvals; only with spec.approvals. */
   approvals?: {
-    /** Who lets a version through. */
+    /** The rule: whose approvals a version needs. */
     rule: string;
     /** Current approvals, `1/2 for 1.2.0`. */
     progress?: string;
-    /** A request to open means something: it ends a closing. */
+    /** Whether a request to open ends a closing. */
     isEndable: boolean;
   };
   heldObjects: { kind: string; namespace: string; name: string }[];
 }
 
 const HORIZON_MS = 35 * 24 * 60 * 60 * 1000;
-/** A calendar of sixty-four rules has a few hundred edges in five weeks; more are not drawn. */
+/** Limit for drawn intervals. A calendar of sixty-four rules has a few hundred edges in five weeks. */
 const MOST_BANDS = 120;
 
 export function gateView(gate: Gate, now: EpochMs): GateView {
@@ -122,7 +124,7 @@ export function bandsOf(gate: Gate, from: EpochMs, to: EpochMs): Band[] {
 
 type Rule = NonNullable<Gate['spec']['schedule']>['rules'][number];
 
-/** `Friday 16:00–24:00 (evenings), 2026-12-20 to 2027-01-03`. */
+/** The rule as text: `Friday 16:00–24:00 (evenings), 2026-12-20 to 2027-01-03`. */
 export function ruleText({ name, timeRange, daysOfWeek, dateRange }: Rule): string {
   const days = daysOfWeek?.length ? daysOfWeek.join(', ') : 'every day';
   const hours = timeRange ? ` ${timeRange.start}–${timeRange.end}` : '';
@@ -132,7 +134,7 @@ export function ruleText({ name, timeRange, daysOfWeek, dateRange }: Rule): stri
 
 type Selects = NonNullable<Gate['spec']['selects']>;
 
-/** `Kustomization, HelmRelease of namespaces with team=payments`. */
+/** The selection as text: `Kustomization, HelmRelease of namespaces with team=payments`. */
 export function selectsText({ kinds, namespaceSelector, labelSelector }: Selects): string {
   const what = kinds?.length ? kinds.join(', ') : 'all governed kinds of Flux';
   const where = namespaceSelector ? (selectorText(namespaceSelector) ?? 'all namespaces') : undefined;
@@ -156,9 +158,9 @@ function selectorText({
 }
 
 export interface ScheduleView {
-  /** Where several clusters are shown: its own. */
+  /** The schedule's cluster, if several are shown. */
   cluster?: string;
-  /** `namespace/name`; of a ClusterRolloutSchedule the name. */
+  /** The id: `namespace/name`, or the name of a ClusterRolloutSchedule. */
   id: string;
   kind: 'RolloutSchedule' | 'ClusterRolloutSchedule';
   namespace: string;
@@ -168,7 +170,7 @@ export interface ScheduleView {
   holds: string;
   until?: string;
   bands: Band[];
-  /** What of it does not parse: it opens and closes nothing. */
+  /** The problem of a schedule that does not parse: it opens and closes nothing. */
   problem?: string;
 }
 
@@ -176,7 +178,7 @@ export function scheduleView(schedule: RolloutSchedule | ClusterRolloutSchedule,
   const { kind, namespace, name, holds, spans, problem } = scheduleRow(schedule, now, now + HORIZON_MS);
   const bands = spans.slice(0, MOST_BANDS).map(({ from, to, state, why }, index) => ({
     from,
-    // The last one ends at the horizon.
+    // The last interval ends at the horizon.
     ...(index < spans.length - 1 && { to }),
     opened: state === 'open',
     message: why,

@@ -1,4 +1,7 @@
-/** One application as the Board shows it: what runs, what is rolling out and how far, why it waits, how the last deployments went. */
+/**
+ * One application on the Board: the running version, the one that rolls out and its progress, the blockers,
+ * and the last deployments.
+ */
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
@@ -6,32 +9,32 @@ import type { Application, ApplicationState, Cause, DeploymentView, Outcome, Ste
 import { isFailedObject } from '../explain/application.ts';
 import { kindsThat } from '../explain/stepKinds.ts';
 
-/** Unique among all clusters that are shown: `staging shop/web`, and with one cluster the id. */
+/** Key of a row, unique among all clusters that are shown: `staging shop/web`; with one cluster the id. */
 export function keyOf({ cluster, id }: { cluster?: string | undefined; id: string }): string {
   return cluster === undefined ? id : `${cluster} ${id}`;
 }
 
-/** The points that a version passes, in their order. */
+/** The stages of a version, in order. */
 export const TRACK = ['waits', 'gates', 'deploying', 'baking', 'done'] as const;
 type TrackPoint = (typeof TRACK)[number];
 
 export interface Track {
   version: string;
   at: TrackPoint;
-  /** It is blocked until a user acts; or it has failed. */
+  /** Whether the version is blocked until a user acts, or has failed. */
   halted: boolean;
-  /** It is halted because it has failed, and not by a gate. */
+  /** Set if it is halted because it has failed, and not by a gate. */
   failed?: true;
-  /** What it is at takes from here to there, where both are known: the ring fills. */
+  /** Start and end of the present stage, if both are known: the ring fills. */
   from?: string;
   until?: string;
 }
 
-/** What a version has to pass before it is deployed. `detail`: of one that it has not passed. */
+/** A gate before the deployment of a version. `detail`: of one that it has not passed. */
 export type RowGate = Pick<Step, 'kind' | 'title' | 'state' | 'detail'>;
 
 export interface Row {
-  /** Where several clusters are shown: its own. */
+  /** The Rollout's cluster, if several are shown. */
   cluster?: string;
   /** `namespace/name`. */
   id: string;
@@ -42,24 +45,24 @@ export interface Row {
   state: ApplicationState;
   headline: string;
   runs?: Pick<DeploymentView, 'version' | 'outcome' | 'at'> & { endedAt?: string };
-  /** The version that is waiting or rolling out. */
+  /** The progress of the version that is waiting or rolling out. */
   track?: Track;
-  /** The version that waits, also behind one that is rolling out. */
+  /** The version that waits, even behind one that is rolling out. */
   waits?: string;
   pinned?: string;
   /** The cause; further blockers, by title. */
   why?: string;
   /** Since when the version waits. */
   since?: string;
-  /** When that changes automatically. */
+  /** When the wait ends automatically. */
   until?: string;
-  /** What stands before its next deployment, upstream Rollouts left out: `after` has them. */
+  /** The gates before the next deployment, without upstream Rollouts: `after` has them. */
   gates: RowGate[];
   /** The last deployments, oldest first. */
   strip: { id: number; version: string; outcome: Outcome; at: string }[];
-  /** Ids of the Rollouts that come before this one. */
+  /** Ids of the upstream Rollouts. */
   after: string[];
-  /** `registry.example/shop/app`: what it deploys tags of, and what it copies them to. */
+  /** The image that it deploys, `registry.example/shop/app`, and the one that it copies releases to. */
   image?: string;
   copiesTo?: string;
 }
@@ -138,7 +141,7 @@ function blocking(steps: readonly Step[]): Step[] {
   return steps.filter(({ state, kind }) => state === 'blocks' && GATE_LIKE.includes(kind));
 }
 
-/** A running deployment comes before the version that waits behind it. */
+/** The progress on the track. A running deployment comes before the version that waits behind it. */
 export function trackOf({ runs, waiting, steps, state }: Application): Track | undefined {
   // A deployment without a bake is replaced by the waiting version.
   if (runs && state !== 'waits' && (runs.outcome === 'Deploying' || runs.outcome === 'InProgress')) {

@@ -1,5 +1,6 @@
 /**
- * The explanation of one Rollout: what runs, what waits, everything that blocks it, what happens automatically, and what a user can do.
+ * The explanation of one Rollout: the running version, the waiting one, all that blocks it, what happens automatically,
+ * and the actions of a user.
  * Plain JSON, for the command and the page alike. Times are RFC 3339, whole seconds, as the API server stores them.
  */
 
@@ -7,21 +8,22 @@ import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { StepKind } from './stepKinds.ts';
 
-/** An object of the cluster, as much as it takes to name it and to ask who may do what with it. */
+/** A reference to an object, with the fields of an access review. */
 export interface ObjectRef {
-  /** Empty for the core group. */
+  /** The API group; empty for the core group. */
   group: string;
   kind: string;
-  /** Plural, lower case. */
+  /** The resource name: plural, lower case. */
   resource: string;
-  /** Empty where the kind has none. */
+  /** The namespace; empty if the kind has none. */
   namespace: string;
   name: string;
 }
 
 /**
- * `blocks`: a user or the calendar has to act. `waits`: in progress, ends without an action. `failed`: a bake that has failed, or a Flux object that
- * Flux reports as failed, or a RolloutGate that rejects the version; whether a failed bake holds the next version, the step `failure` says. `unknown`: it could not be read.
+ * State of a step. `blocks`: a user or the calendar has to act. `waits`: in progress, ends without an action. `failed`:
+ * a bake or a Flux object has failed, or a RolloutGate rejects the version; the step `failure` shows whether a failed
+ * bake holds the next version. `unknown`: it could not be read.
  */
 export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
 
@@ -29,7 +31,7 @@ export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
 export interface MeasurementView {
   at: string;
   result: 'InRange' | 'OutOfRange' | 'Empty' | 'Unknown';
-  /** Absent where there was no answer, or none that is a finite number. */
+  /** The value; absent if there was no answer, or no finite number. */
   value?: number;
 }
 
@@ -37,13 +39,13 @@ export interface MeasurementView {
 export interface MetricView {
   min?: number;
   max?: number;
-  /** Oldest first. */
+  /** Measurements, oldest first. */
   measurements: MeasurementView[];
 }
 
 /** One step of a version, in the order in which versions take them. */
 export interface Step {
-  /** Unique within the Application and stable over time: `gate/flux-system/year-end`. */
+  /** Id, unique within the Application and stable over time: `gate/flux-system/year-end`. */
   id: string;
   kind: StepKind;
   state: StepState;
@@ -57,20 +59,20 @@ export interface Step {
   since?: string;
   /** When it changes automatically. */
   until?: string;
-  /** The user who made it so, and why. */
+  /** The user who caused the state, and the reason. */
   by?: string;
   reason?: string;
-  /** A gate with approvals: no request opens it. */
+  /** Set for a gate with approvals: no request opens it. */
   asksApproval?: true;
-  /** A gate that does not exist, which counts as closed: it can't be opened. */
+  /** Set for a gate that does not exist, which counts as closed: it can't be opened. */
   missing?: true;
-  /** A gate that could not be read: the detail is what the status of the Rollout says of it. */
+  /** Set for a gate that could not be read: the detail comes from the Rollout's status. */
   unread?: true;
   /** Measurements of a HealthCheck of class prometheus. */
   metric?: MetricView;
 }
 
-/** How a deployment went or goes; `Unknown` where an older version of this software left none. */
+/** The outcome of a deployment; `Unknown` if an older version of this software recorded none. */
 export type Outcome = 'Deploying' | 'InProgress' | 'Succeeded' | 'Failed' | 'Cancelled' | 'Unknown';
 
 /** One entry of the history. */
@@ -79,18 +81,18 @@ export interface DeploymentView {
   version: string;
   digest?: string;
   revision?: string;
-  /** What the image's annotations say of it: its version, which need not be the tag, and when it was built. */
+  /** The version in the image's annotations, which need not be the tag, and its build time. */
   imageVersion?: string;
   created?: string;
   outcome: Outcome;
-  /** What the bake says of itself. */
+  /** The message of the bake. */
   detail?: string;
-  /** Why it was deployed: `Automatic deployment`, or what the person wrote. */
+  /** The reason of the deployment: `Automatic deployment`, or the user's message. */
   message?: string;
   /** The user who requested it, or the system. */
   by: { kind: 'User' | 'System'; name: string };
   reason?: string;
-  /** When it was committed, when Flux had applied it everywhere, when its bake started and ended; when it was tried again. */
+  /** Times: committed, applied by Flux everywhere, start and end of the bake, last retry. */
   at: string;
   appliedAt?: string;
   bakeStartedAt?: string;
@@ -101,7 +103,7 @@ export interface DeploymentView {
   /** Seconds for which closed gates blocked it while rolling out. */
   heldSeconds?: number;
   rolledBackFrom?: string;
-  /** `kind` of a RolloutGate, which does not open but lets this version through. */
+  /** Approvals. `kind`: of a RolloutGate, which allows this version without opening. */
   approvals: { gate: string; kind?: string; at: string; by?: string; reason?: string }[];
   bypass?: { by: string; at: string; reason: string; gates: string[] };
   failedChecks: { namespace: string; name: string; message?: string }[];
@@ -121,24 +123,24 @@ export interface FailureView {
   /** The newest version of the history that succeeded, and its deployment. */
   lastGood?: string;
   lastGoodId?: number;
-  /** Where `rollback` goes; absent where it refuses. */
+  /** The target of `rollback`; absent if that would be refused. */
   rollbackTo?: string;
   /** A failure blocks the next version until a user unblocks it. */
   unblocks: boolean;
 }
 
-/** The version that is to come next. */
+/** The next version, which waits. */
 export interface WaitingVersion {
   version: string;
-  /** The user's request: who, when and why, if known. */
+  /** The user's request: user, time and reason, if known. */
   requested?: { by?: string; at?: string; reason?: string };
-  /** When it was first seen here. */
+  /** When the Rollout first discovered it. */
   firstSeen?: string;
 }
 
-/** A sentence, and what it is about. The first of a list is the cause. */
+/** A sentence with its subject. The first of a list is the cause. */
 export interface Cause {
-  /** The reason of the condition that says so: machine-readable, `GateClosed`. */
+  /** The reason of the condition, machine-readable: `GateClosed`. */
   code: string;
   text: string;
   /** Id of its step, if any. */
@@ -151,14 +153,14 @@ export interface Next {
   at?: string;
 }
 
-/** A right, as a SelfSubjectAccessReview takes it. */
+/** A right, with the fields of a SelfSubjectAccessReview. */
 export interface Right {
   verb: string;
   group: string;
   resource: string;
-  /** Empty for an object of the cluster. */
+  /** The namespace; empty for a cluster-scoped object. */
   namespace: string;
-  /** Empty for a right to create. */
+  /** The name; empty for a right to create. */
   name: string;
 }
 
@@ -179,10 +181,10 @@ export interface Remedy extends Right {
 }
 
 /**
- * `waits`: a version is blocked. `deploying`, `baking`: the newest deployment is running, and nothing else
- * waits or it waits for that. `failed`: the newest deployment has failed and no version is to come. `done`: the newest deployment has
- * succeeded, or does not bake. `empty`: nothing is deployed and nothing is to come. `problem`: the Rollout reports that it cannot continue, or Flux
- * reports that an object which has the newest deployment failed.
+ * State of an application. `waits`: a version is blocked. `deploying`, `baking`: the newest deployment is running, and
+ * no version waits except for that. `failed`: the newest deployment has failed and no version waits. `done`: the newest
+ * deployment has succeeded, or does not bake. `empty`: nothing is deployed and no version waits. `problem`: the Rollout
+ * can't continue, or Flux reports that an object with the newest deployment failed.
  */
 export type ApplicationState = 'waits' | 'deploying' | 'baking' | 'failed' | 'done' | 'empty' | 'problem';
 
@@ -190,9 +192,9 @@ export interface Application {
   namespace: string;
   name: string;
   uid?: string;
-  /** Without the one that the hooks set. */
+  /** The labels, without the one that the hooks set. */
   labels: Record<string, string>;
-  /** What the image says of itself. */
+  /** The title in the image's annotations. */
   title?: string;
   description?: string;
   source?: string;
@@ -203,20 +205,20 @@ export interface Application {
   runs?: DeploymentView;
   waiting?: WaitingVersion;
   failure?: FailureView;
-  /** The version that spec.wantedVersion holds. */
+  /** The version in spec.wantedVersion. */
   pinned?: string;
-  /** Who pinned it, or removed the last pin. */
+  /** The user who pinned it, or removed the last pin. */
   pin?: PinView;
   steps: Step[];
   next?: Next;
   /** Why the version waits or the deployment does not continue; the first is the cause. */
   causes: Cause[];
   remedies: Remedy[];
-  /** Newest first. */
+  /** Deployments, newest first. */
   history: DeploymentView[];
-  /** What could not be read, a sentence each. */
+  /** Kinds that could not be read, a sentence each. */
   unread: string[];
-  /** How many releases are known. */
+  /** The number of known releases. */
   releases: number;
 }
 

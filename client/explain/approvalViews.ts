@@ -30,7 +30,7 @@ export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now:
   return [...ofWaiting, ...others.map((each) => ({ ...each, rollout: refNamed(each.rollout!) }))];
 }
 
-/** Who lets a version through a closed gate that asks for approvals. */
+/** The approval rule of a closed gate, as text. */
 export function approvalRuleText({ required, notBy = [], expireAfter }: ApprovalRule): string {
   const who = required === 1 ? 'the approval of one user' : `the approvals of ${required} users`;
   const names = { requester: 'whoever requested it', author: 'its authors' };
@@ -68,7 +68,7 @@ export interface ApprovalView {
   /** `1 of 2 approvals (alice)`. */
   text: string;
   enough: boolean;
-  /** It waits for this Gate now. */
+  /** Whether the version waits for this Gate now. */
   waits: boolean;
   given: { by: string; at: string; reason?: string; doesNotCount?: string }[];
 }

@@ -14,7 +14,7 @@ export interface Explanation {
   causes: Cause[];
   next?: Next;
   remedies: Remedy[];
-  /** What could not be read, a sentence each. */
+  /** Kinds that could not be read, a sentence each. */
   unread: string[];
 }
 
@@ -31,10 +31,10 @@ export function explanationOf(app: Application): Explanation {
   };
 }
 
-/** What is wrong with an application although no version waits. */
+/** Causes that count even if no version waits. */
 const OUTLASTING: readonly string[] = ['ObjectNotReady', 'RolloutNotFound'];
 
-/** Other steps are about what comes next. */
+/** Kinds of steps for the newest deployment; the others are for the next version. */
 const OF_DEPLOYMENT = kindsThat('ofDeployment');
 
 function explainedState({ state, steps, causes, runs }: Application): ExplainedState {

@@ -10,13 +10,13 @@ interface FluxFailure {
   since?: string;
 }
 
-/** Flux quotes the output of builds and of the API server. */
+/** Limit for messages: Flux quotes the output of builds and of the API server. */
 const MAX_MESSAGE = 1000;
 
 /** A wait for another object (`spec.dependsOn`), which Flux reports in the same way. */
 const WAITS = 'DependencyNotReady';
 
-/** The failure of the current spec; undefined for a suspended object, which Flux leaves alone. */
+/** The failure of the current spec; undefined for a suspended object, which Flux does not reconcile. */
 export function fluxFailure(object: FluxObject): FluxFailure | undefined {
   return isOlder(object) ? undefined : reportedFailure(object);
 }
@@ -38,7 +38,10 @@ function reportedFailure({ spec, status }: FluxObject): FluxFailure | undefined 
   };
 }
 
-/** Flux keeps `status.observedGeneration` back after a failure: only the condition shows which spec it is about. */
+/**
+ * Whether the condition is for an older spec. Flux keeps `status.observedGeneration` back after a failure, so only
+ * the condition shows it.
+ */
 function isOlder({ metadata, status }: FluxObject): boolean {
   const { observedGeneration = Number.POSITIVE_INFINITY } = findCondition(status?.conditions, READY) ?? {};
   return observedGeneration < (metadata.generation ?? 0);

@@ -17,12 +17,12 @@ export function gateText(gate: Gate, now: EpochMs): string {
   return `${is}${only || (isByDefault(gate, opened) ? ' by default' : ' by its schedule')}`;
 }
 
-/** A calendar may agree with the default: then the default is why. */
+/** Whether the default is the cause: a calendar may agree with it. */
 function isByDefault({ spec }: Gate, opened: boolean): boolean {
   return (spec.default === 'opened') === opened;
 }
 
-/** Since when, until when, who and why, as far as the Gate says so. */
+/** The user, reason, start and end of the Gate's state, if it has them. */
 export function gateFacts(gate: Gate, now: EpochMs): Pick<Step, 'since' | 'until' | 'by' | 'reason'> {
   const { opened, cause, until } = evaluateGate(gate, now);
   const set = cause || isByDefault(gate, opened) ? undefined : scheduledBy(gate);

@@ -1,4 +1,7 @@
-/** What an object of ours or of Flux's has to tell besides its explanation: conditions, Events, what it has applied, the Rollouts that set its fields. */
+/**
+ * Details of an object of ours or of Flux's besides its explanation: conditions, Events, applied objects, and the
+ * Rollouts that set its fields.
+ */
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { CoreEvent } from '../../core/audit/eventRecords.ts';
@@ -20,9 +23,9 @@ interface EventView {
   reason: string;
   message: string;
   at?: string;
-  /** How often, where it was more than once. */
+  /** The number of occurrences, if more than one. */
   count?: number;
-  /** The controller. */
+  /** The reporting controller. */
   by?: string;
 }
 
@@ -33,14 +36,14 @@ interface AppliedObject extends NamespacedName {
 }
 
 export interface ObjectDetails {
-  /** Of the artifact that Flux has applied or fetched last. */
+  /** The revision of the artifact that Flux has applied or fetched last. */
   revision?: string;
   /** The Rollouts that set its fields. */
   rollouts: NamespacedName[];
   conditions: ConditionView[];
-  /** Newest first; absent if the reader may not list them. */
+  /** Events, newest first; absent if the reader may not list them. */
   events?: EventView[];
-  /** At most MAX_SHOWN; absent for a kind without an inventory. */
+  /** The applied objects, at most MAX_SHOWN; absent for a kind without an inventory. */
   inventory?: AppliedObject[];
   inventoryCount?: number;
 }
@@ -48,7 +51,7 @@ export interface ObjectDetails {
 const MAX_SHOWN = 500;
 const MAX_EVENTS = 50;
 
-/** `events`: those of the object; undefined if the reader may not list them. */
+/** The details of an object. `events`: undefined if the reader may not list them. */
 export function objectDetails(object: KubeObject<any, any>, events: readonly CoreEvent[] | undefined): ObjectDetails {
   const { namespace } = identityOf(object);
   const status = isMap(object.status) ? object.status : {};

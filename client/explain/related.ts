@@ -1,4 +1,4 @@
-/** The objects that an explanation depends on, as far as the user may read them. */
+/** The objects that an explanation depends on, if the user may read them. */
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
@@ -9,23 +9,26 @@ import { byRefKey, refKey, uniqueRefs } from '../../core/kube/names.ts';
 /** A kind that could not be read in a namespace. */
 export interface Unread {
   kind: KindName;
-  /** Absent: in none. */
+  /** The namespace; absent: in none. */
   namespace?: string;
   /** `forbidden`, `not installed`, or the API server's message. */
   why: string;
 }
 
-/** The objects around a Rollout. Those of other Rollouts are ignored, so whole namespaces may be passed. */
+/** The related objects of a Rollout. Objects of other Rollouts are ignored, so whole namespaces may be passed. */
 export interface RelatedObjects {
   gates: readonly Gate[];
   rolloutGates: readonly RolloutGate[];
   bindings: readonly FluxBinding[];
   healthChecks: readonly HealthCheck[];
-  /** Flux objects that take versions: each says of itself whether it has failed. */
+  /** Flux objects that take versions: their status shows whether they have failed. */
   objects: readonly FluxObject[];
-  /** Rollouts that may be stages. */
+  /** Rollouts that may be upstream. */
   rollouts: readonly Rollout[];
-  /** Where a Rollout watches HealthChecks of other namespaces: these, which say which they are and whether they consent. Else, why they were not read. */
+  /**
+   * The Namespaces, if a Rollout watches HealthChecks of other namespaces: their labels select them, and their
+   * annotations consent. Else the reason why they were not read.
+   */
   namespaces?: readonly KubeObject[] | { unread: string };
   unread: readonly Unread[];
 }
@@ -40,19 +43,19 @@ export const NO_RELATED: RelatedObjects = {
   unread: [],
 };
 
-/** Why objects of that kind are not among the surroundings; undefined where they were read. */
+/** Why no objects of the kind were read; undefined if they were. */
 export function unreadBecause({ unread }: RelatedObjects, kind: KindName, namespace: string): string | undefined {
   return unread.find((each) => each.kind === kind && (each.namespace ?? namespace) === namespace)?.why;
 }
 
-/** Without the kinds of Flux of which the Rollout binds nothing. */
+/** Unread kinds, without the Flux kinds that the Rollout doesn't bind. */
 export function unreadOf({ unread }: RelatedObjects, bound: readonly FluxBinding[]): Unread[] {
   const kinds = new Set(bound.map(({ spec }) => spec?.target.kind));
   const isFlux = new Set<string>(BOUND_KINDS.map(({ kind }) => kind));
   return unread.filter(({ kind }) => !isFlux.has(kind) || kinds.has(kind));
 }
 
-/** `RolloutGates in apps: forbidden`; in a fixed order, not that of the answers. */
+/** Unread kinds as text: `RolloutGates in apps: forbidden`; in a fixed order, not that of the answers. */
 export function unreadTexts(unread: readonly Unread[]): string[] {
   return unread.map(({ kind, namespace, why }) => `${kind}s${namespace ? ` in ${namespace}` : ''}: ${why}`).sort();
 }
@@ -67,7 +70,7 @@ export function refNamed(key: string, home = ''): NamespacedName {
  * The Gates that may block a version: those that the Rollout names, those of the objects bound to it, and those that its
  * status reports as closed.
  */
-export function gatesAround(rollout: Rollout, bound: readonly FluxBinding[]): NamespacedName[] {
+export function relatedGates(rollout: Rollout, bound: readonly FluxBinding[]): NamespacedName[] {
   const { gates = [] } = rollout.status ?? {};
   const reported = gates.flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refNamed(name) : []));
   return uniqueRefs([...gateRefsOf(rollout), ...bound.flatMap(({ spec }) => gatesOf(spec)), ...reported]);
@@ -75,7 +78,7 @@ export function gatesAround(rollout: Rollout, bound: readonly FluxBinding[]): Na
 
 type Named = Pick<KubeObject, 'metadata'>;
 
-/** One list is asked for each of thousands of Rollouts. */
+/** Indexes of lists: each list is searched for each of thousands of Rollouts. */
 const indexed = new WeakMap<readonly Named[], ReadonlyMap<string, Named>>();
 
 /** Finds an object by namespace and name. The list must not change after. */
@@ -102,7 +105,7 @@ export function objectFinder(
 
 const NO_OBJECTS: readonly FluxObject[] = [];
 
-/** Whether it watches HealthChecks of other namespaces. */
+/** Whether the Rollout watches HealthChecks of other namespaces. */
 export function watchesElsewhere({ spec }: Rollout): boolean {
   return spec?.healthCheckSelector?.namespaceSelector !== undefined;
 }
@@ -111,19 +114,19 @@ export function byNamespace<T extends Named>(objects: readonly T[]): Map<string,
   return Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
 }
 
-/** What of the surroundings belongs to a namespace; Gates may be of any. */
-export function relatedByNamespace(around: RelatedObjects): (namespace: string) => RelatedObjects {
-  const [rolloutGates, bindings] = [byNamespace(around.rolloutGates), byNamespace(around.bindings)];
-  const [healthChecks, objects] = [byNamespace(around.healthChecks), byNamespace(around.objects)];
+/** The related objects by namespace; Gates may be of any. */
+export function relatedByNamespace(related: RelatedObjects): (namespace: string) => RelatedObjects {
+  const [rolloutGates, bindings] = [byNamespace(related.rolloutGates), byNamespace(related.bindings)];
+  const [healthChecks, objects] = [byNamespace(related.healthChecks), byNamespace(related.objects)];
   const known = new Map<string, RelatedObjects>();
   return (namespace) => {
     const found = known.get(namespace) ?? {
-      ...around,
+      ...related,
       rolloutGates: rolloutGates.get(namespace) ?? [],
       bindings: bindings.get(namespace) ?? [],
       healthChecks: healthChecks.get(namespace) ?? [],
       objects: objects.get(namespace) ?? [],
-      unread: around.unread.filter((each) => each.kind === 'Gate' || (each.namespace ?? namespace) === namespace),
+      unread: related.unread.filter((each) => each.kind === 'Gate' || (each.namespace ?? namespace) === namespace),
     };
     known.set(namespace, found);
     return found;

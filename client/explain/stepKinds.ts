@@ -4,15 +4,15 @@ import type { Blocker } from '../../api/types.ts';
 interface StepKindRow {
   /** Types in `status.blockers`. */
   blockers: readonly Blocker['type'][];
-  /** Reasons of conditions that are about it. */
+  /** Reasons of conditions for this kind of step. */
   reasons: readonly string[];
-  /** It has its own condition, besides DeploymentBlocked. */
+  /** Set if the kind has its own condition, besides DeploymentBlocked. */
   hasCondition?: true;
-  /** What the newest deployment passes, and not the version that waits. */
+  /** Set for steps of the newest deployment, not of the waiting version. */
   ofDeployment?: true;
-  /** The board draws a version at its gates while this blocks it. */
+  /** Set if the board draws a version at its gates while this step blocks it. */
   isGateLike?: true;
-  /** Automation waits for it, and a manual deployment does not. */
+  /** Set if automation waits for the step, and a manual deployment does not. */
   holdsAutomation?: true;
   /** Icon on the page. */
   icon: string;
@@ -44,17 +44,17 @@ export type StepKind = keyof typeof STEP_KINDS;
 
 const ROWS = Object.entries(STEP_KINDS) as [StepKind, StepKindRow][];
 
-/** The kinds of which a row says so. */
+/** The kinds with this property. */
 export function kindsThat(is: 'ofDeployment' | 'isGateLike' | 'holdsAutomation'): readonly StepKind[] {
   return ROWS.flatMap(([kind, row]) => (row[is] ? [kind] : []));
 }
 
-/** undefined: this version of the program does not know the reason. */
+/** The kind for a reason; undefined for a reason of a newer version of the software. */
 export function kindOfReason(reason: string): StepKind | undefined {
   return ROWS.find(([, { reasons }]) => reasons.includes(reason))?.[0];
 }
 
-/** Ready reports problems of the Rollout itself. */
+/** Whether the blocker has its own condition. Ready reports problems of the Rollout itself. */
 export function hasOwnCondition(type: Blocker['type']): boolean {
   return (
     type === 'Problem' ||

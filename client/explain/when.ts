@@ -4,7 +4,7 @@ import { DAY_MS, parseTime } from '../../core/kube/time.ts';
 
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
 
-/** An age like in kubectl's AGE: two units at most, none of them exact where it does not matter: `45s`, `3m20s`, `5h12m`, `12d`. */
+/** An age as in kubectl's AGE: two units at most, rounded: `45s`, `3m20s`, `5h12m`, `12d`. */
 export function ageText(ms: number): string {
   const span = Math.max(0, ms);
   const [seconds, minutes, hours, days] = [SECOND, MINUTE, HOUR, DAY_MS].map((unit) => Math.floor(span / unit)) as [
@@ -25,7 +25,7 @@ export function ageText(ms: number): string {
   return two(Math.floor(days / 365), 'y', days % 365, 'd');
 }
 
-/** `2d ago`, `in 3h52m`, `now`. */
+/** A time relative to now: `2d ago`, `in 3h52m`, `now`. */
 export function relativeText(at: EpochMs, now: EpochMs): string {
   const span = at - now;
   if (Math.abs(span) < SECOND) return 'now';

@@ -1,13 +1,13 @@
-/** An audit record as a CloudEvent 1.0; a deployment is the CDEvent that says the same. */
+/** An audit record as a CloudEvent 1.0; a deployment is a CDEvent. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import type { AuditRecord, DeploymentChange } from './auditRecord.ts';
 
-/** In JSON, as it is sent in structured mode. */
+/** The event in JSON, as it is sent in structured mode. */
 export interface CloudEvent {
   specversion: '1.0';
-  /** The same for the same act, whichever object records it, in every process and after every restart. */
+  /** Id of the act: equal for each object that records it, in every process and after every restart. */
   id: string;
   source: string;
   type: string;
@@ -23,10 +23,10 @@ const CDEVENTS: Record<DeploymentChange, string> = {
   Upgrade: 'dev.cdevents.service.upgraded.0.3.0',
   Rollback: 'dev.cdevents.service.rolledback.0.3.0',
 };
-/** Of acts for which CDEvents has no type, followed by the action. */
+/** Type of acts for which CDEvents has none, followed by the action. */
 const OWN_TYPE = 'com.kuberik.audit.';
 
-/** Receivers must take 64 KiB; an act is told in less. */
+/** Size limit: receivers must accept 64 KiB, and an act takes less. */
 const MAX_TEXT = 2048;
 
 /** @param source names the cluster: a URI reference */
@@ -51,7 +51,7 @@ export function cloudEventOf(record: AuditRecord, source: string): CloudEvent {
  * Between `from` and `to` a kind was not watched: what its objects no longer recorded by then was not sent.
  * Without `from`: since ever.
  */
-export interface UnwatchedTime {
+interface UnwatchedTime {
   kind: string;
   from?: EpochMs;
   to: EpochMs;
@@ -73,18 +73,18 @@ function envelope(event: Omit<CloudEvent, 'specversion' | 'datacontenttype'>): C
   return { specversion: '1.0', ...event, datacontenttype: 'application/json' };
 }
 
-/** Neither the source nor texts: a Gate and fifty histories tell of one opening. */
+/** The fields that identify an act, without source and texts: a Gate and fifty histories may record one opening. */
 function identity({ time, action, object, user, version, detail }: AuditRecord): unknown[] {
   const { kind, namespace, name } = object;
-  // A Rollout's history doesn't tell for which version a Gate was opened; two openings by one user in one second are
-  // one.
+  // Without the version of an opening, which a Rollout's history lacks: two openings by one user in one
+  // second count as one.
   const about = action === 'Opened' || action === 'Closed' ? undefined : version;
   // One write may change several rules, and an Event names the user in its text alone.
   const isTold = action === 'RuleChanged' || (user === undefined && action !== 'Deployed');
   return [time, action, kind, namespace, name, user, about, isTold ? detail : undefined];
 }
 
-/** Without how the deployment fares, which changes: an id stands for one content. */
+/** The content without the deployment's progress, which changes: an id stands for one content. */
 function bounded({ detail, ...record }: AuditRecord): AuditRecord {
   return {
     ...record,

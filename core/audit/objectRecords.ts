@@ -60,9 +60,7 @@ function recordsOfRollout(rollout: Rollout): AuditRecord[] {
   return [...deployments, ...pinned, ...bypassOf(rollout)];
 }
 
-/**
- * Nobody knows of deployments that the history has dropped: a version that came back after that counts as an upgrade.
- */
+/** Deployments that the history has dropped are unknown: a version that came back after that counts as an upgrade. */
 function changeOf(history: readonly HistoryEntry[], index: number): DeploymentChange {
   const entry = history[index]!;
   const before = history[index + 1];

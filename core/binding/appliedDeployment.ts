@@ -1,9 +1,9 @@
 /**
- * Whether Flux has fetched and applied a deployment, not only whether the object's spec has it; and the proof from the
- * object's status, which its FluxBinding reports.
+ * Whether Flux has fetched and applied a deployment, and the proof from the object's status, which its FluxBinding
+ * reports. The object's spec alone doesn't prove an apply.
  *
  * A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, helm-controller
- * releases what that one has fetched, and reports the artifact (docs/facts.md, F14).
+ * releases the fetched artifact, and reports it (docs/facts.md, F14).
  */
 import { AWAITS_ARTIFACT, BOUND_ROLLOUT, DEPLOYED } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
@@ -25,9 +25,12 @@ export function carries(deployments: readonly DeploymentRef[] | undefined, deplo
 }
 
 /**
- * A HelmRelease has released what its source has fetched of the deployment; a bound OCIRepository has fetched the tag;
- * a bound Kustomization has applied its source's newest artifact, and if the same Rollout manages that source too, this
- * artifact is the deployment's.
+ * Whether the object's status proves that Flux has applied the deployment:
+ *
+ * - a HelmRelease has released the artifact that its source has fetched of the deployment;
+ * - a bound OCIRepository has fetched the tag;
+ * - a bound Kustomization has applied its source's newest artifact, and if the same Rollout manages that source too,
+ *   this artifact is the deployment's.
  */
 export function provesApply(
   { metadata, spec }: FluxBinding,
@@ -49,7 +52,7 @@ export function provesApply(
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
 }
 
-/** helm-controller reports of `<tag>@<digest>` the digest, and the whole if the tag is no version. */
+/** Of `<tag>@<digest>` helm-controller reports the digest, or the whole if the tag is not a version. */
 function isArtifactOf(source: FluxObject, applied: string | undefined): boolean {
   const revision = fetchedRevision(source);
   return revision !== undefined && applied !== undefined && [revision, revision.split('@')[1]].includes(applied);
@@ -66,7 +69,7 @@ function hasFetched(source: FluxObject, deployment: DeploymentRef): boolean {
   );
 }
 
-/** Why no version of the Rollout can come to a HelmRelease that follows this source. */
+/** Why a HelmRelease that follows this source gets no version of the Rollout. */
 export function whyNothingComes(
   { source: ref }: Pick<FluxBindingSpec, 'source'>,
   source: FluxObject | undefined,
@@ -80,10 +83,10 @@ export function whyNothingComes(
 }
 
 /**
- * What a FluxBinding reports of its object's deployments: one together with Flux's proof of it, or when the object is
- * suspended and no proof will come.
- * Each change is a write and a sync of everything related, so the last report stands while Flux is at work, and once
- * the proof is latched in the status: a new commit changes nothing.
+ * The observations of the object's deployments for the spec of its FluxBinding: a deployment together with Flux's proof
+ * of it, or without proof if the object is suspended and none will come.
+ * Each change is a write and a sync of everything related. So the last observation stays while Flux is at work, and
+ * once the status has the proof: a new commit changes nothing.
  */
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
@@ -91,7 +94,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
   // The object does not show which deployment it carries, so the proof stores the deployment that it proves.
   if (object.kind === FOLLOWING_KIND) return proof ?? {};
   const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
-  // A binding of an earlier object of this name says nothing about this one.
+  // A binding of an earlier object of this name doesn't count for this one.
   if (binding?.spec?.target.uid !== object.metadata.uid) return seen;
 
   const before = binding?.spec?.observed ?? {};
@@ -106,7 +109,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
 
 /**
  * What the object has fetched, or applied with its current spec and found ready (docs/facts.md, F8).
- * A suspended object only looks ready.
+ * A suspended object may still be Ready from before.
  */
 function proofOf(object: FluxObject): Observed | undefined {
   const { kind, metadata, spec, status } = object;

@@ -1,9 +1,10 @@
 /**
- * The report: what the Rollouts and Gates of one Flux object demand of it.
- * It is made by the object's decorator, which stores it in the spec of the FluxBinding: that saves a write and two
- * syncs for each deployment (ADR 2).
- * Metacontroller relates to a decorator what the annotations named when it last asked (docs/facts.md, M6).
- * If one of them is missing, the decorator reports nothing, and the FluxBinding's own hook makes the report.
+ * The report: the deployments and Gate states that apply to one Flux object.
+ * The object's decorator makes it and stores it in the spec of the FluxBinding: that saves a write and two syncs for
+ * each deployment (ADR 2).
+ * Metacontroller relates to a decorator the objects that the annotations named at its last
+ * customize call (docs/facts.md, M6).
+ * If one of them is missing, the decorator makes no report, and the FluxBinding's own hook makes it.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
@@ -17,18 +18,18 @@ import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
 import { closingKey } from '../suspension/stateAnnotation.ts';
 import { FOLLOWING_KIND } from './appliedDeployment.ts';
 
-/** The Rollouts and Gates that one hook has for an object. Others may exist. */
+/** The Rollouts and Gates of an object that one hook was given. Others may exist. */
 export interface Inputs {
-  /** By name, of the object's namespace. */
+  /** Keyed by name: all are in the object's namespace. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /** By `namespace/name`. */
+  /** Keyed by `namespace/name`. */
   gates: ReadonlyMap<string, Gate>;
 }
 
-/** One Gate, as a reader in the FluxBinding's namespace may see it. */
+/** The entry of one Gate, with the details that a reader in the FluxBinding's namespace may see. */
 export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 
-/** The report in the spec of a FluxBinding. */
+/** The report as it is stored in the spec of a FluxBinding. */
 type EncodedReport = NonNullable<FluxBindingSpec['report']>;
 
 export interface Report extends Omit<EncodedReport, 'gates'> {
@@ -105,7 +106,7 @@ export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef |
     : { rollout, id, version, uid };
 }
 
-/** The closed Gates, each as `closingKey` has it. */
+/** The closed Gates, each in the form of `closingKey`. */
 export function closedClosings(gates: readonly GateEntry[] | undefined): string[] {
   return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closingKey({ ref: gate, closing: gate.closing }));
 }
@@ -115,13 +116,13 @@ export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
   return [...new Set((spec?.pins ?? []).map((field) => field.rollout))].sort();
 }
 
-/** Each Gate's message is stored in the spec of the FluxBinding too. */
+/** A FluxBinding with more Gates makes the report itself: each message is stored in its spec too. */
 const MAX_GATES = 16;
 
 /**
  * Whether the inputs contain every Rollout and Gate that the object names.
- * An atomic update of tag and variable (core/managedField/atomicUpdate.ts) depends on the object's source as
- * well, which only the FluxBinding relates.
+ * An atomic update of tag and variable (core/managedField/atomicUpdate.ts) depends on the object's source as well,
+ * which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
   if (!spec || spec.target.kind === FOLLOWING_KIND) return false;

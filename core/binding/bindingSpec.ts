@@ -1,4 +1,4 @@
-/** The FluxBinding of one Flux object: what it requires and what it carries. */
+/** The FluxBinding of one Flux object: which Rollouts and Gates the object requires, and what was observed of it. */
 import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
@@ -20,8 +20,9 @@ export function bindingName(object: FluxObject): string {
 }
 
 /**
- * undefined for an object that names no Rollout and no Gate, that no Gate selects, that has no problem, and that waits
- * for no applier. `mayRequest`: whether it may request an apply of its applier.
+ * The FluxBinding of the object; undefined for an object that names no Rollout and no Gate, that no Gate selects, that
+ * has no problem, and that waits for no applier.
+ * @param mayRequest whether it may request an apply of its applier
  */
 export function bindingOf(
   object: FluxObject,

@@ -1,11 +1,11 @@
 /**
- * The status of a FluxBinding: which deployment its object should carry, what it has, and why it waits.
+ * The status of a FluxBinding: the deployments for its object, their states, and why the object waits.
  * Two hooks compute it with one function:
  *
  * - the FluxBinding's own hook stores it (`bindingStatus`), from the report in its spec, or else from the Rollouts and
  *   Gates that it relates;
- * - the decorator of the object acts on it a sync earlier (`withReport`), if it has every Rollout and Gate that the
- *   object names.
+ * - the decorator of the object acts on it a sync earlier (`withReport`), if it has every Rollout and Gate
+ *   that the object names.
  */
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -53,7 +53,7 @@ interface RelatedToBinding {
   applier?: FluxObject | undefined;
 }
 
-/** Holds no times but those of changes: the same input gives the same status. */
+/** The status of a FluxBinding. It has no times except those of changes: the same input gives the same status. */
 export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, now: EpochMs): FluxBindingStatus {
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
@@ -84,8 +84,8 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
 interface Reporting {
   binding: FluxBinding;
   /**
-   * The status that the FluxBinding will have, as far as writes of the object depend on it; its present status if an
-   * input is missing.
+   * The status that the FluxBinding will have, to decide on writes of the object; the present status if
+   * an input is missing.
    */
   status: FluxBindingStatus | undefined;
   /** When a delayed report is due, or the present one ends. */
@@ -93,10 +93,8 @@ interface Reporting {
 }
 
 /**
- * The FluxBinding to write, with the report of its object's decorator if that has all inputs, and the status that
- * follows from it.
- * The decorator writes what the status demands at once: it needn't wait until the FluxBinding's own hook has stored the
- * status.
+ * The FluxBinding to write: with the report of its object's decorator if that has all inputs, and with the new status.
+ * The decorator can act on this status before the FluxBinding's own hook has stored it.
  * @param observed the FluxBinding as it is stored
  */
 export function withReport(
@@ -118,7 +116,10 @@ export function withReport(
   };
 }
 
-/** Source and applier are not among the inputs: what depends on them stays as observed. */
+/**
+ * The status without source and applier, which are not among the inputs: the parts that depend on
+ * them stay as observed.
+ */
 function statusWith(
   binding: FluxBinding,
   observed: FluxBindingStatus | undefined,
@@ -129,13 +130,13 @@ function statusWith(
   return { ...status, source: observed?.source, awaits: observed?.awaits };
 }
 
-/** The inventory's name for the object of a FluxBinding. */
+/** The object of a FluxBinding, as an inventory lists it. */
 export function targetOfBinding({ spec, metadata }: FluxBinding): ObjectKey {
   const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
   return { apiVersion, kind, namespace: metadata.namespace ?? '', name };
 }
 
-/** Defined if one of the object's Rollouts manages its source too. */
+/** The atomic update of the object; undefined unless one of its Rollouts manages its source too. */
 export function atomicUpdateOf(
   { spec, metadata }: FluxBinding,
   rollouts: ReadonlyMap<string, Rollout>,
@@ -153,7 +154,7 @@ function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<Flu
   };
 }
 
-/** Behind a closed gate, and for a Rollout with nothing to say, the object keeps what it carries. */
+/** If a Gate is closed, or the Rollout has no deployment, the object keeps its deployment. */
 function desiredDeployments(
   spec: FluxBindingSpec,
   { report, atomic }: RelatedToBinding,
@@ -169,7 +170,8 @@ function desiredDeployments(
 }
 
 /**
- * Proven once is proven: a later suspension moves the generation and hides the proof. Older deployments are dropped.
+ * The proven deployments; older ones are dropped.
+ * A proof is kept: a later suspension changes the generation and would hide it.
  */
 function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[] {
   const names = rolloutsOf(binding.spec);
@@ -184,8 +186,9 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
 }
 
 /**
- * There is no separate state "written, not applied yet": it would cost one write for each release, and a sync of
- * everything related.
+ * The state of one managed field.
+ * There is no separate state "written, not applied yet": it would cost each release one write, and a
+ * sync of everything related.
  */
 function fieldState(
   field: ManagedField,
@@ -223,8 +226,8 @@ type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 const ALL_OPEN: Finding = { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
 
 /**
- * Ready: each managed field is applied, no gate holds the object and no suspension is left over.
- * Approved: only if gates are required.
+ * The conditions of the status. Ready: each managed field is applied, no Gate holds the object, and no suspension is
+ * left over. Approved: only if Gates are required.
  */
 function bindingConditions(
   status: FluxBindingStatus,

@@ -12,11 +12,14 @@ import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import type { Inputs, Report } from './bindingReport.ts';
 
-/** From a deployment until its report. Longer than a burst of thousands, which reports in its midst would double. */
+/**
+ * From a deployment until its report. Longer than a burst of thousands of deployments: reports during it
+ * would double the work.
+ */
 const DEPLOYMENT_DELAY_MS = 600_000;
 /**
  * From a first deployment until its report.
- * Shorter: until then the FluxBinding says that its Rollout has deployed nothing.
+ * Shorter: until then the FluxBinding reports that its Rollout has deployed nothing.
  */
 const FIRST_DEPLOYMENT_DELAY_MS = 60_000;
 /** From the opening or closing of a Gate until its report. Longer than the suspension of a thousand objects takes. */
@@ -31,13 +34,13 @@ export function reportDue(before: Report, next: Report, inputs: Inputs, now: Epo
 }
 
 interface Change {
-  /** 0 if it is unknown: long ago. */
+  /** When the change was made; 0 if that is unknown: long ago. */
   at: EpochMs;
-  /** Milliseconds for which it may go unreported. */
+  /** Milliseconds for which the change may go unreported. */
   delay: number;
 }
 
-/** Deployments that the object has applied are not in the report: the status reports them at once. */
+/** Changes of deployments, without those that the object has applied: the status reports these at once. */
 function changedRollouts(before: Report, next: Report, { rollouts }: Inputs): Change[] {
   const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
   return (next.rollouts ?? []).flatMap((entry) => {
@@ -49,7 +52,7 @@ function changedRollouts(before: Report, next: Report, { rollouts }: Inputs): Ch
   });
 }
 
-/** A Gate whose own status does not show the change yet counts as changed now. */
+/** Changes of Gates. A Gate whose own status does not show the change yet counts as changed now. */
 function changedGates(before: Report, next: Report, { gates }: Inputs, now: EpochMs): Change[] {
   const was = new Map((before.gates ?? []).map((gate) => [refKey(gate), gate]));
   return (next.gates ?? []).flatMap((entry) => {
@@ -58,7 +61,10 @@ function changedGates(before: Report, next: Report, { gates }: Inputs, now: Epoc
   });
 }
 
-/** A change of this is reported at once: other Rollouts, other Gates, another deployment that bypasses them. */
+/**
+ * The part of a report whose changes are written at once: the Rollouts, the Gates, and the
+ * deployments that bypass them.
+ */
 function urgentPart({ rollouts = [], gates = [], passing }: Report) {
   return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gates.map(refKey), passing };
 }

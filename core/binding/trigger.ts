@@ -1,4 +1,6 @@
-/** When a Flux object must be written so that the webhook brings it to what its Rollouts have deployed. */
+/**
+ * When a Flux object must be written so that the webhook sets its managed fields to the deployments of its Rollouts.
+ */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
@@ -9,9 +11,8 @@ import { carries } from './appliedDeployment.ts';
 import type { ManagedFieldState } from './bindingStatus.ts';
 
 /**
- * The annotation DEPLOYED as it should be written, which only triggers the webhook: the webhook works out the value
- * itself. null removes it, which triggers the webhook if the text is right and the field is not. undefined: nothing to
- * do.
+ * The annotation DEPLOYED to write, which only triggers the webhook: the webhook computes the value itself.
+ * null removes the annotation: used if only the field is wrong. undefined: nothing to write.
  */
 export function deploymentTrigger(
   object: FluxObject,
@@ -36,7 +37,7 @@ export function deploymentTrigger(
   return drifted ? null : undefined;
 }
 
-/** The annotations ARTIFACT and AWAITS_ARTIFACT as they should be written; again these only trigger the webhook. */
+/** The annotations ARTIFACT and AWAITS_ARTIFACT to write. Like DEPLOYED they only trigger the webhook. */
 export function artifactTrigger(
   object: FluxObject,
   status: FluxBindingStatus | undefined,
@@ -53,19 +54,19 @@ export function artifactTrigger(
   return wanted;
 }
 
-/** Behind a closed gate nothing changes, except by a deployment that bypasses it. */
+/** Whether closed Gates block all changes of the object, except by a deployment that bypasses them. */
 export function isHeld(status: FluxBindingStatus | undefined): boolean {
   return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.passing?.length;
 }
 
-/** A binding may lag behind the object, so an older id never counts. */
+/** Whether the wanted deployment is newer: a binding may lag behind the object, so an older id never counts. */
 function isNewer(wanted: DeploymentRef, carried: readonly DeploymentRef[]): boolean {
   const have = carried.find((deployment) => deployment.rollout === wanted.rollout);
   if (!have || have.uid !== wanted.uid) return true;
   return wanted.id > have.id || (wanted.id === have.id && wanted.version !== have.version);
 }
 
-/** The object has the annotation without the value: it was written while the webhook was down. */
+/** Whether the object has the annotation without the value: it was written while the webhook was down. */
 function hasDrifted(
   object: FluxObject,
   field: ManagedFieldState,

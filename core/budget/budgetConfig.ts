@@ -1,4 +1,4 @@
-/** The spec of a RolloutBudget, as numbers. Its CRD refuses what does not parse. */
+/** The spec of a RolloutBudget, as numbers. Its CRD refuses values that do not parse. */
 import type { Budget } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
 
@@ -6,20 +6,20 @@ export interface BudgetConfig {
   maxConcurrent: number;
   /** Absent if failures hold no Rollout. */
   maxFailures?: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   cooldown: number;
-  /** Milliseconds; absent if a slot lasts until its deployment ends. */
+  /** In milliseconds; absent if a slot lasts until its deployment ends. */
   slotTimeout?: number;
   /** The label, and the wave of each of its values. */
   order?: { label: string; values: readonly string[] };
   /**
-   * Whether the failure of a manual deployment counts: not for other namespaces, whose budget it never requested a slot
-   * from.
+   * Whether failed manual deployments count. Not in a ClusterRolloutBudget: a deployment that requested no slot of it
+   * must not hold other namespaces.
    */
   countsByHand: boolean;
 }
 
-/** `selected`: how many Rollouts it selects, for shares of them. */
+/** The numbers of a budget. `selected`: how many Rollouts it selects, for percentages of them. */
 export function readBudget(budget: Budget, selected: number): BudgetConfig {
   const { spec, metadata } = budget;
   const maxConcurrent = amount(spec.maxConcurrent, selected);
@@ -35,7 +35,9 @@ export function readBudget(budget: Budget, selected: number): BudgetConfig {
   };
 }
 
-/** The number for `2` or `10%`. A percentage is rounded up, so only 0% is zero. undefined for any other text. */
+/**
+ * The number for `2` or `10%` of a total. A percentage is rounded up, so only 0% is zero. undefined for any other text.
+ */
 export function amount(value: unknown, of: number): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const [, percent] = /^(100|[0-9]{1,2})%$/.exec(typeof value === 'string' ? value : '') ?? [];

@@ -1,6 +1,6 @@
 /**
- * What a RolloutBudget does: slots that have ended are freed, and free ones granted, in its own status, of which it is
- * the only writer. Planning again on the result changes nothing.
+ * The plan of a RolloutBudget: it frees the slots that have ended and grants free ones in its own status, of which it
+ * is the only writer. Planning again on the result changes nothing.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot, Wave } from '../../api/types.ts';
@@ -21,20 +21,20 @@ import { budgetKey } from './selectingBudgets.ts';
 import {
   countsAgainstLimit,
   evaluateSlot,
+  type Holder,
   revisionOf,
   revoking,
-  type Sight,
+  runningWithoutSlot,
   type SlotResult,
   UNUSED_MS,
-  uninvited,
 } from './slots.ts';
 import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './waves.ts';
 
 interface Seen {
-  /** The Rollouts that it selects, as they were sent. */
+  /** The Rollouts that the budget selects, as its hook was sent them. */
   rollouts: readonly Rollout[];
-  /** By uid: what is known of holders that are not among them. */
-  others: ReadonlyMap<string, Sight>;
+  /** Holders of slots that are not selected now, by uid. */
+  others: ReadonlyMap<string, Holder>;
 }
 
 interface BudgetPlan {
@@ -47,9 +47,9 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const config = readBudget(budget, seen.rollouts.length);
   const before = budget.status ?? {};
   const fleet = fleetOf(seen.rollouts.slice(0, LIMITS.rolloutsOfBudget), config);
-  const evaluated = evaluateSlots(before.slots ?? [], fleet, seen, config.slotTimeout, now);
-  const begun = withUninvited(evaluated, fleet, now);
-  const cooling = coolingNow(before.cooling, evaluated, config.cooldown, now);
+  const results = evaluateSlots(before.slots ?? [], fleet, seen, config.slotTimeout, now);
+  const begun = withUngranted(results, fleet, now);
+  const cooling = coolingNow(before.cooling, results, config.cooldown, now);
 
   const key = budgetKey(budget);
   const queue = queueOf(fleet, begun, key);
@@ -64,7 +64,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - taken);
   const granted = grant(queue, room, openWaves(fleet, held, recalled.excused), recalled.isHeld, now);
   const slots = [...held, ...granted];
-  // From the results: the same status leads to the same decision.
+  // Computed from the results: the same status leads to the same decision.
   const left = queueOf(fleet, slots, key);
   const requested = firstChoices(left);
   const after = recall(slots, requested);
@@ -104,7 +104,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     ...(continueRequest
       ? [continueEvent(continueRequest.version, continueRequest.by, recalled.hasContinued, continueRequest.uid)]
       : []),
-    ...evaluated.flatMap(({ before: slot, evaluated: each }) => slotEvents(slot, each)),
+    ...results.flatMap(({ before: slot, result: each }) => slotEvents(slot, each)),
     ...heldEvents(budget, versions),
     ...(config.order ? versions.flatMap((version) => waveEvents(version, before.versions)) : []),
   ];
@@ -112,7 +112,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     status,
     events: status === budget.status ? [] : changes,
     requeueAt: [
-      ...evaluated.flatMap(({ evaluated: { requeueAt } }) => requeueAt ?? []),
+      ...results.flatMap(({ result: { requeueAt } }) => requeueAt ?? []),
       ...cooling.flatMap((at) => (parseTime(at) ?? now) + config.cooldown),
       ...(granted.length > 0 ? [now + UNUSED_MS] : []),
       ...held.flatMap((slot, index) => (slot === begun[index] ? [] : [now])),
@@ -122,7 +122,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
 
 interface EvaluatedSlot {
   before: Slot;
-  evaluated: SlotResult;
+  result: SlotResult;
 }
 
 function evaluateSlots(
@@ -135,28 +135,31 @@ function evaluateSlots(
   const byUid = new Map(fleet.map(({ uid, rollout }) => [uid, rollout]));
   return slots.map((slot) => ({
     before: slot,
-    evaluated: evaluateSlot(slot, byUid.get(slot.uid) ?? others.get(slot.uid), slotTimeout, now),
+    result: evaluateSlot(slot, byUid.get(slot.uid) ?? others.get(slot.uid), slotTimeout, now),
   }));
 }
 
-function withUninvited(evaluated: readonly EvaluatedSlot[], fleet: readonly Member[], now: EpochMs): Slot[] {
-  const slots = evaluated.flatMap(({ evaluated: { slot } }) => slot ?? []);
+function withUngranted(results: readonly EvaluatedSlot[], fleet: readonly Member[], now: EpochMs): Slot[] {
+  const slots = results.flatMap(({ result: { slot } }) => slot ?? []);
   const holders = new Set(slots.map(({ uid }) => uid));
-  return [...slots, ...fleet.flatMap((member) => (holders.has(member.uid) ? [] : (uninvited(member, now) ?? [])))];
+  return [
+    ...slots,
+    ...fleet.flatMap((member) => (holders.has(member.uid) ? [] : (runningWithoutSlot(member, now) ?? []))),
+  ];
 }
 
-/** Only what was used cools down, and only what took room. */
+/** The cooldowns to store. Only a slot that was used cools down, and only one that counted against the limit. */
 function coolingNow(
   before: readonly string[] | undefined,
-  evaluated: readonly EvaluatedSlot[],
+  results: readonly EvaluatedSlot[],
   cooldown: number,
   now: EpochMs,
 ): string[] {
   if (cooldown === 0) return [];
   // Rounded up: it must not be over before its time.
   const freed = formatTime(Math.ceil(now / 1000) * 1000);
-  const ended = evaluated
-    .filter((each) => each.evaluated.freed === 'Ended' && countsAgainstLimit(each.before))
+  const ended = results
+    .filter((each) => each.result.freed === 'Ended' && countsAgainstLimit(each.before))
     .map(() => freed);
   // A time in the future was stored before the clock was set back: the cooldown starts now.
   const cooled = (before ?? []).map((at) => ((parseTime(at) ?? 0) > now + 1000 ? freed : at));
@@ -164,7 +167,7 @@ function coolingNow(
   return [...still, ...ended].slice(-LIMITS.rolloutsOfBudget);
 }
 
-/** The first choices of the waiting Rollouts, the most wanted first. */
+/** The first choices of the waiting Rollouts, in the order of the queue. */
 function firstChoices(queue: readonly Member[]): ImageVersion[] {
   const counted = new Map<string, { version: ImageVersion; times: number }>();
   for (const { image, request } of queue) {
@@ -178,7 +181,7 @@ function firstChoices(queue: readonly Member[]): ImageVersion[] {
   return [...counted.values()].sort((a, b) => b.times - a.times).map(({ version }) => version);
 }
 
-/** The entry stays after all Rollouts have deployed the version and none requests it. */
+/** The version with its waves. The entry stays after all Rollouts have deployed the version and none requests it. */
 function withWaves(
   version: BudgetVersion,
   known: BudgetVersion | undefined,
@@ -197,10 +200,10 @@ function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | u
   return finishedWaves(known, version.waves ?? []).map((wave) => waveEvent(version, wave));
 }
 
-// Who gets a slot: in the order of waves, then of asking; and the newest of the versions offered that waves and
-// failures let through.
+// Who gets a slot: Rollouts in the order of waves, then of their requests. Each gets the newest version that it offers
+// and that waves and failures allow.
 
-/** Rollouts that ask this budget and have no slot of it, the first in the queue first. */
+/** Rollouts that request a slot of this budget and have none, in the order of the queue. */
 function queueOf(fleet: readonly Member[], slots: readonly Slot[], key: string): Member[] {
   const holders = new Set(slots.map(({ uid }) => uid));
   const place = ({ wave, request, rollout }: Member) =>

@@ -26,15 +26,15 @@ interface BudgetOutcome {
   slots: readonly Slot[];
   /** Slots in use. */
   taken: number;
-  /** Rollouts that ask and have none. */
+  /** Rollouts that request a slot and have none. */
   waiting: number;
   /** Rollouts of earlier waves that have not reported which image they follow. */
   unknown: readonly Member[];
-  /** Requested versions that failures hold. */
+  /** Requested versions that the budget holds after failures. */
   held: readonly BudgetVersion[];
 }
 
-/** The first of what keeps Rollouts from beginning gives the reason; the message names all. */
+/** The condition Ready. Its reason is the first cause that keeps Rollouts from starting; the message names all. */
 export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   const { config, selected, problem, slots, held } = outcome;
   const overdue = slots.filter(({ state }) => state === 'Overdue');
@@ -153,6 +153,6 @@ export function continueEvent(version: string, by: string, hasContinued: boolean
     reason: hasContinued ? 'VersionContinued' : 'ContinueIgnored',
     message,
     about: uid,
-    forOthers: `version ${version} goes on`,
+    forOthers: `Version ${version} continues`,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a budget stores about versions: the Rollouts in which one has failed, and whether a user continues it in spite
- * of that. Failures are only added, so a stale status removes none; only a user excuses them.
+ * The versions in a budget's status: the Rollouts in which one has failed, and whether a user continues it in spite of
+ * that. Failures are only added, so a stale status removes none; only a user excuses them.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { BudgetVersion, Slot } from '../../api/types.ts';
@@ -10,8 +10,8 @@ import { LIMITS } from '../limits.ts';
 import type { Member } from './fleet.ts';
 import { among, ByVersion, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
 
-/** Names of failed Rollouts stored for each version. */
-const REMEMBERED = 100;
+/** Limit for the names of failed Rollouts that are stored for each version. */
+const MAX_FAILURES = 100;
 
 type Failure = NonNullable<BudgetVersion['failures']>[number];
 
@@ -24,13 +24,13 @@ export interface Continue {
 
 interface Versions {
   list: BudgetVersion[];
-  /** Whether failures keep a version from beginning anywhere. */
+  /** Whether failures keep a version from starting anywhere. */
   isHeld: (version: ImageVersion) => boolean;
-  /** The Rollouts whose failures of it a user has excused: those that were stored first. */
+  /** The Rollouts whose failures of a version a user has excused: those that were stored first. */
   excused: (version: ImageVersion) => ReadonlySet<string>;
-  /** Why nothing can be granted. */
+  /** Why no slot can be granted. */
   problem?: string;
-  /** Whether there was a failure to excuse. */
+  /** Whether a user's `continue` excused a failure. */
   hasContinued: boolean;
 }
 
@@ -89,7 +89,7 @@ export function recallVersions(
   return { list, isHeld, excused, hasContinued, ...(tooMany && { problem }) };
 }
 
-/** `team-a/app, team-b/app`. */
+/** The Rollouts in which a version failed: `team-a/app, team-b/app`. */
 export function failedIn({ failures = [], failed }: BudgetVersion): string {
   return firstFew(
     failures.map(({ namespace, name }) => `${namespace}/${name}`),
@@ -118,7 +118,7 @@ function entryOf(
     version: tag,
     ...((known?.digest ?? digest) && { digest: known?.digest ?? digest }),
     failed,
-    ...(failures.length > 0 && { failures: failures.slice(0, REMEMBERED) }),
+    ...(failures.length > 0 && { failures: failures.slice(0, MAX_FAILURES) }),
     ...(held && { held }),
     ...(excused > 0 && { failuresExcused: excused, ...continued }),
   };
@@ -142,7 +142,7 @@ function failuresSeen(fleet: readonly Member[], slots: readonly Slot[]): ByVersi
   return found;
 }
 
-/** Each Rollout once. */
+/** The failures of both lists, with each Rollout once. */
 function union(known: readonly Failure[], seen: readonly Failure[]): Failure[] {
   return [...new Map([...known, ...seen].map((failure) => [failure.uid, failure])).values()];
 }

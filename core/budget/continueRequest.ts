@@ -11,17 +11,17 @@ import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import type { Continue } from './budgetVersions.ts';
 
-/** An image, a tag and a colon. */
+/** Limit for an image, a colon and a tag. */
 const MAX_VERSION = 1024;
 /** A repository with its port, or `ImagePolicy <namespace>/<name>` while the image is unknown. */
 const IMAGE = /^[\w .:@/[\]-]*$/;
 
 interface ContinueRequest extends Continue {
-  /** The uid of the admission request. */
+  /** Uid of the admission request. */
   uid: string;
 }
 
-/** undefined if there is no request, or no record of its user. */
+/** The request in the annotation; undefined if there is none, or no record of its user. */
 function continueRequest({ metadata }: Budget): ContinueRequest | undefined {
   const version = metadata.annotations?.[CONTINUE];
   const [, uid, time, by] =
@@ -31,9 +31,7 @@ function continueRequest({ metadata }: Budget): ContinueRequest | undefined {
   return { version, uid, by, at };
 }
 
-/**
- * The problem of a `continue` that names no version: `<tag>`, or `<image>:<tag>` as versions are listed in the status.
- */
+/** The problem of a `continue` that names no version. Versions are `<tag>`, or `<image>:<tag>` as in the status. */
 export function continueProblem({ metadata }: Budget, before: Budget | undefined): FieldProblem | undefined {
   const value = metadata.annotations?.[CONTINUE];
   if (!value || value === before?.metadata.annotations?.[CONTINUE]) return undefined;
@@ -44,18 +42,18 @@ export function continueProblem({ metadata }: Budget, before: Budget | undefined
   return { field: `metadata.annotations[${CONTINUE}]`, value: value.slice(0, 128), reason };
 }
 
-/** Whether a request may name it before its tag. */
+/** Whether the text may be an image in a `continue` request. */
 export function isImage(text: string): boolean {
   return text.length <= MAX_VERSION && IMAGE.test(text);
 }
 
-/** The one that was not acted on yet. */
+/** The `continue` request that has not taken effect yet. */
 export function pendingContinue(budget: Budget): ContinueRequest | undefined {
   const request = continueRequest(budget);
   return request && request.uid !== budget.status?.handledRequest ? request : undefined;
 }
 
-/** Whether the annotation no longer has an effect. */
+/** Whether the `continue` annotation no longer has an effect. */
 export function isUsed(budget: Budget): boolean {
   const request = continueRequest(budget);
   return request !== undefined && request.uid === budget.status?.handledRequest;

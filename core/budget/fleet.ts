@@ -1,4 +1,4 @@
-/** The Rollouts that a budget selects, as it was sent them: each may be older than what is stored. */
+/** The Rollouts that a budget selects, as its hook was sent them: each may be older than the stored one. */
 import type { HistoryEntry, Rollout, SlotRequest } from '../../api/types.ts';
 import { isByHand } from '../rollout/deployment/entry.ts';
 import type { BudgetConfig } from './budgetConfig.ts';
@@ -10,11 +10,11 @@ export interface Member {
   image: string;
   /** Whether the Rollout has reported its image, which it does in its first sync. */
   isKnown: boolean;
-  /** Index into `spec.order.values`; those that are not listed come last. */
+  /** Index into `spec.order.values`; values that are not listed come last. */
   wave: number;
   head: HistoryEntry | undefined;
   request: SlotRequest | undefined;
-  /** Newest first, without deployments that were cancelled before they had a result. */
+  /** Deployments, newest first, without those that were cancelled before they had a result. */
   reported: readonly HistoryEntry[];
   /** Deployments that count as failures of their version once they have failed. */
   accountable: readonly HistoryEntry[];

@@ -10,7 +10,7 @@ interface Entry<T> {
   place: number;
 }
 
-/** The entries of one tag, by what is known of their digest and by id. */
+/** The entries of one tag, by digest (if it is known) and by id. */
 interface Index<T> {
   unknown: Map<string, Entry<T>>;
   byDigest: Map<string, Map<string, Entry<T>>>;
@@ -19,12 +19,12 @@ interface Index<T> {
 /** Lists of up to this length are searched. */
 const FEW = 8;
 
-/** All are added before the first is asked for. */
+/** Values by version. All are added before the first lookup. */
 export class ByVersion<T> {
   readonly #images = new Map<string, Map<string, Entry<T>[]>>();
   readonly #indexes = new Map<readonly Entry<T>[], Index<T>>();
 
-  /** `id`: whose it is. Each has one value for a version: the first. */
+  /** Adds a value of the owner `id`. Each owner has one value for a version: the first. */
   add({ image, tag, digest }: ImageVersion, id: string, value: T): void {
     const tags = this.#images.get(image) ?? new Map<string, Entry<T>[]>();
     if (tags.size === 0) this.#images.set(image, tags);
@@ -44,7 +44,7 @@ export class ByVersion<T> {
     return (a && b && a.place > b.place ? b : (a ?? b))?.value;
   }
 
-  /** Whatever is this version. */
+  /** All values of this version. */
   of(version: ImageVersion): T[] {
     const entries = this.#entriesOf(version);
     if (!version.digest) return [...firstOfEach(entries).values()].map(({ value }) => value);
@@ -52,7 +52,7 @@ export class ByVersion<T> {
     return [...unknown.values(), ...this.#others(entries, version.digest)].map(({ value }) => value);
   }
 
-  /** How many have this version. */
+  /** The number of owners with this version. */
   count(version: ImageVersion): number {
     const entries = this.#entriesOf(version);
     if (!version.digest) return firstOfEach(entries).size;
@@ -100,8 +100,8 @@ export function among(versions: readonly ImageVersion[]): (version: ImageVersion
   return (version) => known.first(version) !== undefined;
 }
 
-// Which versions are the same, for budgets: a tag of the same image.
-// Applications that share a budget share neither failures nor waves.
+// Comparison of versions, for budgets: the same version is the same tag of the same image. Different applications under
+// one budget share neither failures nor waves.
 
 export interface ImageVersion {
   image: string;
@@ -109,7 +109,7 @@ export interface ImageVersion {
   digest?: string | undefined;
 }
 
-/** The image that a Rollout has releases of; while it is not known, those of one ImagePolicy are the same. */
+/** The image of a Rollout's releases; while it is unknown, the ImagePolicy stands for it. */
 export function imageOf(rollout: Rollout): string {
   const ref = policyRef(rollout);
   return rollout.status?.image ?? (ref ? `ImagePolicy ${refKey(ref)}` : '');
@@ -120,7 +120,7 @@ export function versionKey({ image, tag }: ImageVersion): string {
   return `${image}:${tag}`;
 }
 
-/** A tag that was moved is another version, if both know the digest. */
+/** Whether both are one version. A tag that was moved is another version, if both digests are known. */
 export function isSameImage(a: ImageVersion, b: ImageVersion): boolean {
   return a.image === b.image && a.tag === b.tag && isSameDigest(a, b);
 }

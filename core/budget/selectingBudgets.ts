@@ -1,4 +1,4 @@
-/** Which RolloutBudgets a Rollout has to ask, and in which order. */
+/** The RolloutBudgets from which a Rollout needs slots, and their order. */
 
 import { SLOT_LABEL_SUFFIX } from '../../api/annotations.ts';
 import { CLUSTER_ROLLOUT_BUDGETS, KINDS, ROLLOUT_BUDGETS } from '../../api/kinds.ts';
@@ -11,13 +11,16 @@ import { LIMITS } from '../limits.ts';
 
 /** The budgets that select a Rollout, as they were read live for it. */
 export interface Budgets {
-  /** In the order in which they are asked. */
+  /** The budgets, in the order in which the Rollout requests their slots. */
   selecting: readonly Budget[];
-  /** Why none is asked, and nothing may begin: a clause. */
+  /** Why the budgets are unknown and no deployment may start: a clause. */
   problem?: string;
 }
 
-/** `ClusterRolloutBudget/fleet`; those of a Rollout are in its namespace. The items of a list have no kind. */
+/**
+ * Key of a budget: `ClusterRolloutBudget/fleet`. RolloutBudgets of a Rollout are all in its namespace, and items of a
+ * list have no kind.
+ */
 export function budgetKey(budget: Pick<Budget, 'metadata'>): string {
   return `${kindOf(budget)}/${budget.metadata.name}`;
 }
@@ -26,14 +29,14 @@ export function kindOf({ metadata }: Pick<Budget, 'metadata'>): string {
   return metadata.namespace ? KINDS.RolloutBudget.kind : KINDS.ClusterRolloutBudget.kind;
 }
 
-/** For messages: `RolloutBudget 'fleet'`. */
+/** Name of a budget for messages: `RolloutBudget 'fleet'`. */
 export function budgetTitle(budget: Pick<Budget, 'metadata'>): string {
   return `${kindOf(budget)} '${budget.metadata.name}'`;
 }
 
 /**
- * undefined: all namespaces, as an empty selector says.
- * Without a selector nothing is granted, and so it selects all too.
+ * The namespaces that a budget selects; undefined: all, which is the meaning of an empty selector.
+ * Without a selector the budget grants nothing, and so it selects all too.
  */
 export function namespacesOf(budget: Budget): ClusterRolloutBudget['spec']['namespaceSelector'] | undefined {
   const selector = budget.metadata.namespace ? undefined : (budget as ClusterRolloutBudget).spec.namespaceSelector;
@@ -41,7 +44,10 @@ export function namespacesOf(budget: Budget): ClusterRolloutBudget['spec']['name
   return isEmpty ? undefined : selector;
 }
 
-/** An invalid selector selects everything that it could: no deployment that it was meant to hold may start. */
+/**
+ * Whether the budget selects the Rollout. An invalid selector selects everything that it could: no deployment that it
+ * was meant to hold may start.
+ */
 export function selects(
   budget: Budget,
   { metadata }: Rollout,
@@ -60,8 +66,9 @@ export function selects(
 }
 
 /**
- * One order for all Rollouts, so that none waits for a budget that is held by another which waits for its own: the
- * cluster's first, then by name. `isTruncated`: there are more budgets than were listed.
+ * The budgets of a Rollout, in one order for all Rollouts: the cluster's first, then by name. So no two Rollouts each
+ * hold the slot that the other waits for.
+ * `isTruncated`: there are more budgets than were listed.
  */
 export function budgetsOf(
   rollout: Rollout,
@@ -81,10 +88,10 @@ function byKey(a: Budget, b: Budget): number {
   return budgetKey(a) < budgetKey(b) ? -1 : 1;
 }
 
-// How a grant wakes its Rollout, and no other: the budget carries a label for it, and the Rollout relates budgets that
-// have it. Were all budgets related, each grant would sync every Rollout of the cluster.
+// Labels by which a grant wakes only its Rollout: the budget has a label for the Rollout, which relates the budgets
+// with this label. If a Rollout related all budgets, each grant would sync every Rollout of the cluster.
 
-/** Label key; its value is empty. */
+/** Key of the label for a Rollout; its value is empty. */
 export function slotLabel(rollout: NamespacedName): string {
   return `${shortHash(refKey(rollout))}.${SLOT_LABEL_SUFFIX}`;
 }
@@ -95,7 +102,7 @@ export function slotLabels({ status }: Budget): string[] {
   return unused.map(slotLabel);
 }
 
-/** For the customize hook of a Rollout. */
+/** Rules for the customize hook of a Rollout: the budgets with its label. */
 export function slotRules(rollout: NamespacedName): RelatedResourceRule[] {
   const labelSelector = { matchExpressions: [{ key: slotLabel(rollout), operator: 'Exists' }] };
   return [

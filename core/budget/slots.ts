@@ -1,7 +1,6 @@
 /**
- * What becomes of a slot.
- * It is freed only on evidence that nothing can take back: its holder was seen in a status newer than that of the
- * grant, has no request, and is not rolling out; or the holder is gone. An older status proves nothing.
+ * When a slot is freed: only on evidence that cannot become false. Its holder was seen in a status newer than the
+ * grant's, has no request, and is not rolling out; or the holder is gone. An older status proves nothing.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
@@ -10,35 +9,38 @@ import { isBaking } from '../rollout/deployment/bake.ts';
 import { hasNoBake } from '../rollout/deployment/withoutBake.ts';
 import type { Member } from './fleet.ts';
 
-/** How long a grant may stay unused: a Rollout that does not take it is one whose hook fails. */
+/** How long a grant may stay unused. A Rollout that doesn't use it has a failing hook. */
 export const UNUSED_MS = 600_000;
-/** How long after that its Rollout has been reported: a commit that was decided before is stored by then. */
+/**
+ * How long a revoked slot stays taken after a status of its Rollout: by then a commit that was
+ * decided before is stored.
+ */
 export const REVOKED_MS = 60_000;
 
-/** `gone`: there is no such Rollout, or another of its name. undefined: nothing is known of it now. */
-export type Sight = Rollout | 'gone' | undefined;
+/** The Rollout that has the slot. `gone`: deleted or re-created. undefined: not read. */
+export type Holder = Rollout | 'gone' | undefined;
 
 export interface SlotResult {
-  /** As it is from now on; absent if it is free. */
+  /** The slot from now on; absent if it is free. */
   slot?: Slot;
-  /** Why it is free. Ended: its deployment has. Declined: it was not used. */
+  /** Why the slot is free. Ended: its deployment has ended. Declined: it was not used. */
   freed?: 'Ended' | 'Declined' | 'Deleted' | 'Revoked';
-  /** When it changes by time alone. */
+  /** When the result changes by time alone. */
   requeueAt?: EpochMs;
 }
 
-/** `slotTimeout`: milliseconds. */
-export function evaluateSlot(slot: Slot, sight: Sight, slotTimeout: number | undefined, now: EpochMs): SlotResult {
-  if (sight === 'gone') return { freed: 'Deleted' };
-  if (sight === undefined || revisionOf(sight) < slot.rolloutRevision) return { slot };
-  const request = sight.status?.slotRequest?.id;
+/** The slot as it should be now. `slotTimeout` is in milliseconds. */
+export function evaluateSlot(slot: Slot, holder: Holder, slotTimeout: number | undefined, now: EpochMs): SlotResult {
+  if (holder === 'gone') return { freed: 'Deleted' };
+  if (holder === undefined || revisionOf(holder) < slot.rolloutRevision) return { slot };
+  const request = holder.status?.slotRequest?.id;
   if (isUnused(slot) && request === slot.request) return unused(slot, now);
-  const [head] = sight.status?.history ?? [];
-  if (head && isUnderWay(sight, head)) return underWay(slot, sight, head, slotTimeout, now);
+  const [head] = holder.status?.history ?? [];
+  if (head && isRunning(holder, head)) return underWay(slot, holder, head, slotTimeout, now);
   return { freed: isUnused(slot) && !isOf(slot, head) ? 'Declined' : 'Ended' };
 }
 
-/** An unused grant that must no longer be used. Its Rollout does not deploy with it, and requests a slot again. */
+/** The slot with its unused grant revoked. Its Rollout can't deploy with it, and requests a slot again. */
 export function revoking(slot: Slot, now: EpochMs): Slot {
   if (slot.state !== 'Granted') return slot;
   // Rounded up: it must not be free before its time.
@@ -51,11 +53,11 @@ export function countsAgainstLimit({ state }: Slot): boolean {
 }
 
 /**
- * A Rollout that deploys without a slot, manually or since before the budget existed: it counts against the limit, and
- * is not stopped.
+ * The slot of a Rollout that deploys without a grant, manually or since before the budget existed. It counts against
+ * the limit, and is not stopped.
  */
-export function uninvited({ rollout, uid, head, image }: Member, now: EpochMs): Slot | undefined {
-  if (!head || !isUnderWay(rollout, head)) return undefined;
+export function runningWithoutSlot({ rollout, uid, head, image }: Member, now: EpochMs): Slot | undefined {
+  if (!head || !isRunning(rollout, head)) return undefined;
   const { namespace = '', name = '' } = rollout.metadata;
   return {
     namespace,
@@ -69,10 +71,10 @@ export function uninvited({ rollout, uid, head, image }: Member, now: EpochMs): 
 }
 
 /**
- * A deployment that does not bake can be replaced: once its Rollout requests the next version, it no longer counts
- * against the limit.
+ * Whether a deployment counts as running. One without a bake can be replaced: once its Rollout requests the next
+ * version, it no longer counts against the limit.
  */
-function isUnderWay(rollout: Rollout, head: HistoryEntry): boolean {
+function isRunning(rollout: Rollout, head: HistoryEntry): boolean {
   return isBaking(head) && !(rollout.status?.slotRequest && hasNoBake(head, rollout));
 }
 
@@ -84,7 +86,7 @@ function isUnused({ state }: Slot): boolean {
   return state === 'Granted' || state === 'Revoking';
 }
 
-/** Whether the slot was used: a deployment that has ended must not count as declined. */
+/** Whether the deployment used the slot: one that has ended must not count as declined. */
 function isOf({ version, grantedTime }: Slot, head: HistoryEntry | undefined): boolean {
   return head?.version.tag === version && (parseTime(head.timestamp) ?? 0) >= (parseTime(grantedTime) ?? 0);
 }

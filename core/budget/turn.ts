@@ -1,7 +1,8 @@
 /**
- * A Rollout's side of its budgets: it begins only with a slot of each, and asks for one in its own status.
- * A request is used once, by a commit or by its end: both change the status, whose compare-and-swap lets only one of
- * them happen.
+ * A Rollout's side of its budgets: it starts a deployment only with a slot of each, and requests slots
+ * in its own status.
+ * A request is used once, by a commit or by its end. Both change the status, whose compare-and-swap
+ * lets only one happen.
  */
 import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
 import { KINDS } from '../../api/kinds.ts';
@@ -18,16 +19,19 @@ import { type Budgets, budgetKey, budgetTitle, kindOf } from './selectingBudgets
 /** How many versions a request offers. */
 export const OFFERED = 20;
 /**
- * How long a Rollout keeps one budget's slot while another budget grants none, and how long it then requests nothing.
+ * How long a Rollout keeps one budget's slot while another budget grants none, and how long it then requests no slot.
  */
 const HELD_FOR_OTHERS_MS = 60_000;
 const PAUSE_MS = 30_000;
-/** A budget that was deleted, or no longer selects the Rollout, does not wake it. */
+/**
+ * When to evaluate again without an event: a budget that was deleted, or no longer selects the Rollout,
+ * does not wake it.
+ */
 const REQUEUE_MS = 60_000;
 
-/** The wait that keeps a Rollout from beginning. */
+/** The wait for budgets that keeps a Rollout from starting. */
 export interface Waiting {
-  /** The request to store; absent if no budget is asked. */
+  /** The request to store; absent if no slot is requested. */
   request?: SlotRequest;
   condition: NewCondition;
   blockers: Blocker[];
@@ -44,7 +48,10 @@ export function isGranted(release: VersionInfo, { version, digest }: Slot): bool
   return release.tag === version && isSameDigest(release, { digest });
 }
 
-/** `offered`: what it could deploy now, newest first. `next`: which of it would be the next. */
+/**
+ * The wait of a Rollout for slots. `offered`: the versions that it could deploy now, newest first. `next`: the one
+ * that would be next.
+ */
 export function waitForSlots(
   rollout: Rollout,
   { selecting, problem }: Budgets,
@@ -75,7 +82,7 @@ export function waitForSlots(
     ),
   };
   const pausedUntil = parseTime(stored?.pausedUntil);
-  // One that is farther away was stored before the clock was set back.
+  // A pause that ends later than that was stored before the clock was set back.
   if (stored && pausedUntil !== undefined && pausedUntil > now && pausedUntil <= now + PAUSE_MS) {
     return { ...shown, request: stored, condition: waits(rollout, requested, next), requeueAt: [pausedUntil] };
   }
@@ -100,7 +107,7 @@ export function waitForSlots(
   return { ...shown, request, condition: waits(rollout, requested, next), requeueAt };
 }
 
-/** The slot that each budget has granted to the stored request, even if it has expired. */
+/** The slot of each budget that was granted to the stored request, even if it has expired. */
 function slotsOf(rollout: Rollout, budgets: Budgets | undefined): (Slot | undefined)[] {
   const request = rollout.status?.slotRequest?.id;
   if (request === undefined) return (budgets?.selecting ?? []).map(() => undefined);
@@ -113,7 +120,7 @@ function sinceOf(granted: readonly (Slot | undefined)[]): EpochMs {
   return times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : 0;
 }
 
-/** About once a minute, and not all Rollouts of a budget at once. */
+/** In about a minute, spread so that the Rollouts of a budget are not all evaluated at once. */
 function requeueTime({ metadata }: Rollout, now: EpochMs): EpochMs {
   const jitter = Number.parseInt(shortHash(metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
   return now + REQUEUE_MS * (0.75 + jitter / 2);
@@ -129,7 +136,10 @@ function waits(rollout: Rollout, budget: Budget, next: string): NewCondition {
 
 const OF_BUDGET = { type: 'Budget' } as const;
 
-/** A slot comes free by itself; what is held after failures, or by a mistake in a budget, does not. */
+/**
+ * The blocker for a budget. A slot becomes free without action; a hold after failures, or a mistake in
+ * a budget, does not.
+ */
 function blocker(rollout: Rollout, budget: Budget, version: string): Blocker {
   const why = whyClosed(budget, rollout, version);
   return {
@@ -141,7 +151,7 @@ function blocker(rollout: Rollout, budget: Budget, version: string): Blocker {
   };
 }
 
-/** Without numbers that change with each slot: these are in the budget's status. */
+/** Why the budget grants no slot. Without numbers that change with each slot: the budget's status has those. */
 function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const image = imageOf(rollout);
   const isIt = (known: { image: string; version: string; digest?: string }) =>
@@ -153,7 +163,7 @@ function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   return isClosed ? { reason: 'BudgetClosed', message: ready.message } : undefined;
 }
 
-/** To clients that know RolloutGates only, a budget is one with a list. */
+/** A budget as a gate, for clients that read only RolloutGates: it has a list of allowed versions. */
 function summary(budget: Budget, slot: Slot | undefined, next: string): GateSummary {
   const isGranted = slot?.state === 'Granted';
   const kind = kindOf(budget);

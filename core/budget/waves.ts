@@ -1,4 +1,4 @@
-/** `spec.order`: how far a version is in each wave, and which waves it may come to. */
+/** `spec.order`: the progress of a version in each wave, and the waves that are open to it. */
 import type { BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import { versionOf } from './budgetVersions.ts';
 import { type Member, outcomeOf, type VersionOutcome } from './fleet.ts';
@@ -7,7 +7,7 @@ import { ByVersion, type ImageVersion, isSameImage, versionKey } from './imageVe
 /** Uids of the Rollouts whose failure of a version a user has excused. */
 type Excused = (version: ImageVersion) => ReadonlySet<string>;
 
-/** The waves of a version, the first first; one without a value if there is no order. */
+/** The waves of a version in order; one wave without a value if there is no order. */
 export function wavesOf(
   version: ImageVersion,
   fleet: readonly Member[],
@@ -38,7 +38,7 @@ export function wavesOf(
     else if (offers(member, version)) wave.waiting++;
     if (excusedHere.has(member.uid) && isExcused(member, version, overdue)) wave.excused++;
   }
-  // The rest only if there are waves.
+  // The wave of unlisted values is shown only if it has Rollouts.
   const shown = waves.filter(
     ({ value, total }, index) => index < values.length || total > 0 || (value === '' && !values.length),
   );
@@ -59,19 +59,19 @@ function overdueOf(slots: readonly Slot[]): ReadonlySet<string> {
   return new Set(slots.flatMap(({ uid, state }) => (state === 'Overdue' ? [uid] : [])));
 }
 
-/** An excused failure does not hold the waves after it, unless the version is retried. */
+/** Whether a failure is excused. It does not hold the waves after it then, unless the version is retried. */
 function isExcused(member: Member, version: ImageVersion, overdue: ReadonlySet<string>): boolean {
   const outcome = outcomeOf(member, version);
   return outcome === 'failed' || (outcome === 'underWay' && overdue.has(member.uid));
 }
 
-/** A digest that nothing has. */
-const NOBODYS = '-';
+/** A digest that no version has. */
+const NO_DIGEST = '-';
 
 /**
- * The last wave that a version may come to: the first in which somebody does not have it Succeeded.
- * Of whom it is not known yet which image they follow, it might be this one.
- * Linear in all histories together: those who have a tag without a digest are counted once for all its digests.
+ * The last wave that is open to a version: the first wave with a Rollout in which it has not Succeeded. A Rollout of
+ * unknown image counts too.
+ * Linear in all histories together: Rollouts that have a tag without a digest are counted once for all its digests.
  */
 export function openWaves(
   fleet: readonly Member[],
@@ -104,7 +104,7 @@ export function openWaves(
     return missing;
   };
   const missingOfDigest = (version: ImageVersion & { digest: string }): number[] => {
-    const others = { ...version, digest: NOBODYS };
+    const others = { ...version, digest: NO_DIGEST };
     const missing = [...missingOfTag(others)];
     for (const member of having.withDigest(version)) {
       const was = outcomeOf(member, others) === 'done' ? 1 : 0;
@@ -126,7 +126,7 @@ export function openWaves(
   };
 }
 
-/** Rollouts that hold later waves because it is not known which image they follow. */
+/** Rollouts that hold later waves because their image is unknown. */
 export function unknownBefore(fleet: readonly Member[], waiting: readonly Member[]): Member[] {
   const last = waiting.reduce((most, { wave }) => Math.max(most, wave), 0);
   return fleet.filter(({ isKnown, wave }) => !isKnown && wave < last);
@@ -140,7 +140,7 @@ export function waveText(waves: readonly Wave[]): string {
   return `${name}${open.done}/${open.total}`;
 }
 
-/** The waves in which the last Rollout has it now. */
+/** The waves in which the last Rollout has just finished the version. */
 export function finishedWaves(before: BudgetVersion | undefined, after: readonly Wave[]): Wave[] {
   const open = new Set(before?.waves?.flatMap((wave) => (isComplete(wave) ? [] : [wave.value])));
   return after.filter((wave) => wave.total > 0 && isComplete(wave) && open.has(wave.value));

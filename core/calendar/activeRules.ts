@@ -1,4 +1,4 @@
-/** Which rules are active, and when that changes next. */
+/** The active rules of a calendar, and when they change next. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { LAST_INSTANT } from '../kube/time.ts';
 import type { Calendar, Rule } from './calendarRules.ts';
@@ -17,15 +17,15 @@ export function isActive(calendar: Calendar, now: EpochMs): boolean {
 }
 
 /**
- * Days to look ahead: first the likely ones, then two weeks and more, because daylight saving can swallow a week's only
- * window.
+ * Days to search ahead: first the likely ones, then two weeks and more, because daylight saving can skip
+ * a week's only window.
  */
 const SPANS = [2, 17];
 
 /**
- * The next instant at which the calendar as a whole goes from active to inactive or back: rules that overlap or adjoin
- * count as one. undefined when it stays as it is forever, or beyond the last time that can be written: `9999-12-31` as
- * the last day of a range means no end.
+ * The next time at which the calendar as a whole becomes active or inactive: rules that overlap or adjoin count as one.
+ * undefined if it never changes, or only beyond the last time that can be written: `9999-12-31` as the last day of a
+ * range means no end.
  */
 export function nextTransition(calendar: Calendar, now: EpochMs): EpochMs | undefined {
   const next = nextOfAll(calendar, now);
@@ -53,7 +53,10 @@ function ruleActive(rule: Rule, today: number, timeZone: string, now: EpochMs): 
   });
 }
 
-/** Looks at the windows around `day`; the calendar's state must not change between `now` and the day before it. */
+/**
+ * The next change in the windows around `day`; the calendar's state must not change between `now` and
+ * the day before it.
+ */
 function changeWithin(calendar: Calendar, now: EpochMs, day: number, span: number): EpochMs | undefined {
   const horizon = startOfDay(day + span + 1, calendar.timeZone);
   const merged = mergedWindows(calendar, day - 2, span + 2);

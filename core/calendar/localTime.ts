@@ -1,8 +1,8 @@
 /**
  * Wall-clock times of a time zone as instants. Days are numbers, counted from 1970-01-01.
  *
- * A time that the clock skips means the moment of the jump, one that it shows twice means the first: the mapping never
- * goes backwards.
+ * A time that the clock skips means the moment of the jump, and one that it shows twice means the first: a later
+ * wall-clock time is never an earlier instant.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { EpochMs } from '../../api/kubernetes.ts';

@@ -1,4 +1,4 @@
-/** Which Rollouts a HealthCheck matters to (docs/reference/quirks.md, Q19 and Q20). */
+/** The Rollouts that a HealthCheck is for (docs/reference/quirks.md, Q19 and Q20). */
 
 import { WATCHES_LABEL } from '../../api/annotations.ts';
 import { ROLLOUTS } from '../../api/kinds.ts';
@@ -17,8 +17,8 @@ export function healthCheckLabels(selector: HealthCheckSelector | undefined): La
 }
 
 /**
- * `watched`: the Rollout's selector finds the HealthCheck. `implied`: the Rollout has no selector, and the HealthCheck
- * is in a namespace of it. A selector that does not compile finds nothing.
+ * How the Rollout is associated with the HealthCheck. `watched`: its selector finds the HealthCheck. `implied`: it has
+ * no selector, and the HealthCheck is in its namespace. A selector that does not compile finds nothing.
  */
 export function association(
   rollout: Rollout,
@@ -41,8 +41,8 @@ export function association(
 
 /**
  * The Rollouts whose deployments reset the HealthCheck, all in its namespace: no other team can reset it.
- * A Rollout without a selector resets what no other Rollout watches: the Go controller lets it reset everything in its
- * namespace, and so wipe the failure that another Rollout's bake was about to see (Q19).
+ * A Rollout without a selector resets the HealthChecks that no other Rollout watches. The Go controller lets it reset
+ * all of its namespace, and so clear a failure that another Rollout's bake was about to read (Q19).
  */
 export function associatedRollouts(
   rollouts: readonly Rollout[],
@@ -56,25 +56,28 @@ export function associatedRollouts(
   return chosen.map(({ rollout }) => rollout);
 }
 
-/** Whether the answer depends on labels of the HealthCheck's namespace. */
+/** Whether the association depends on labels of the HealthCheck's namespace. */
 export function needsNamespaceLabels(rollouts: readonly Rollout[]): boolean {
   return rollouts.some((rollout) => rollout.spec?.healthCheckSelector?.namespaceSelector !== undefined);
 }
 
-// Which Rollouts wake a HealthCheck, and are sent along: those of its namespace that may watch or reset it.
-// In a namespace of many, all of them would be each time one of them changes.
-// So a Rollout has a label for one of the pairs that its selector asks for, and a HealthCheck relates those with one of
-// its own pairs, and those without the label, which may watch anything.
-// One that watches nothing says so: it resets what nobody watches, and only that is told of it.
+// The Rollouts that wake a HealthCheck and are sent to its hook: those of its namespace that may watch or reset it. In
+// a namespace of many Rollouts, relating all would send all each time one of them changes. So each Rollout has a label
+// for one pair of its selector. A HealthCheck relates the Rollouts with a label of its own pairs, and those without
+// the label, which may watch anything. A Rollout without a selector has the label `none`; only HealthChecks that no
+// Rollout watches relate it.
 
-/** Below that all of a namespace are related: a rule without labels costs Metacontroller a quarter of one with. */
+/**
+ * With fewer Rollouts, all of a namespace are related: a rule without labels costs Metacontroller a
+ * quarter of one with.
+ */
 const CROWDED_FROM = 20;
 /** The most labels of a HealthCheck; with more it relates all Rollouts. */
 const MAX_PAIRS = 64;
-/** The label of a Rollout without a selector. No hash is as short. */
+/** The label of a Rollout without a selector. It can't be a hash, which is longer. */
 const WATCHES_NOTHING = 'none';
 
-/** The label that a Rollout is to have; undefined: it must not have it. */
+/** The label to set on a Rollout; undefined: remove it. */
 export function watchesLabel({ spec }: Rollout): Record<typeof WATCHES_LABEL, string | undefined> {
   const selector = healthCheckLabels(spec?.healthCheckSelector);
   const [first] = Object.entries(selector?.matchLabels ?? {})
@@ -83,7 +86,10 @@ export function watchesLabel({ spec }: Rollout): Record<typeof WATCHES_LABEL, st
   return { [WATCHES_LABEL]: selector ? first : WATCHES_NOTHING };
 }
 
-/** @param rollouts all of the namespace */
+/**
+ * The rules that relate Rollouts to a HealthCheck.
+ * @param rollouts all of the namespace
+ */
 export function wakingRules(
   { metadata }: HealthCheck,
   rollouts: readonly Pick<KubeObject, 'metadata'>[],

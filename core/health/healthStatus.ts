@@ -1,4 +1,4 @@
-/** How a verdict becomes a HealthCheck's status. */
+/** The status of a HealthCheck after a verdict. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { sameJson } from '../kube/json.ts';
@@ -8,25 +8,24 @@ import { bounded, type CommandLine } from '../text/commands.ts';
 export type HealthStatus = NonNullable<HealthCheck['status']>;
 
 export type Verdict = {
-  /** Below the message, each on a line of its own. */
+  /** Commands below the message, each on a line of its own. */
   commands?: readonly CommandLine[];
   /** Nothing changes it before the Kustomization or a Rollout changes, which triggers a sync. */
   waitsForEvent?: true;
 } & (
   | { health: 'Healthy'; message: string }
   /**
-   * `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before.
-   * `again`: one that it has applied, which says nothing new at all; each of its reconciliations would be two writes
-   * otherwise.
+   * `attempting`: Flux is applying the same revision once more, which does not refute an earlier failure.
+   * `again`: Flux reconciles a revision that it has applied, which is no news: each reconciliation would be two writes.
    */
   | { health: 'Pending'; message: string; attempting?: boolean; again?: boolean }
   /**
-   * `failedAt`: when it failed, as far as the failed objects say.
-   * `absent`: what the check is about does not exist, which is not a failure yet if it has not existed since the
-   * deployment: a Git sync creates a HealthCheck before its Kustomization.
+   * `failedAt`: when the check failed, if the failed objects have times.
+   * `absent`: the check's object does not exist. That is no failure yet if it has not existed since the deployment: a
+   * Git sync creates a HealthCheck before its Kustomization.
    */
   | { health: 'Unhealthy'; message: string; failedAt?: EpochMs | undefined; absent?: true }
-  /** What is needed could not be read. That is not a failure: the health stays as it was. */
+  /** An input could not be read. That is not a failure: the health stays as it was. */
   | { health: 'Unknown'; message: string }
 );
 
@@ -35,9 +34,9 @@ const MAX_MESSAGE = 16_384;
 
 /**
  * The status after a verdict. `lastChangeTime` moves only when `status` does. `lastErrorTime` is the latch that a bake
- * reads: it stays through a recovery, never moves back and never lies in the future; only a reset clears it. If the
- * verdict has no time of its own, a failure began when it was first seen: a time that moved with each look would
- * fail every later deployment, and would make the hook call itself forever.
+ * reads: it stays through a recovery, never moves back and never lies in the future; only a reset clears it.
+ * If the verdict has no time of its own, a failure began when it was first seen: a time that moved with each evaluation
+ * would fail every later deployment, and would make the hook trigger itself forever.
  */
 export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
   const { lastErrorTime, lastChangeTime } = before ?? {};
@@ -56,12 +55,12 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   };
 }
 
-/** Until when it was Healthy, of what is deployed now; undefined if it was not. */
+/** Until when the check was Healthy, for the present deployment; undefined if it was not. */
 export function healthyUntil(before: HealthStatus | undefined, now: EpochMs): EpochMs | undefined {
   return before?.status === 'Healthy' ? now : parseTime(before?.lastHealthyTime);
 }
 
-/** Absent at every look since the last reset: Unhealthy without an error says so. */
+/** The object has been absent since the last reset: status Unhealthy without lastErrorTime. */
 function neverThere(before: HealthStatus | undefined): boolean {
   if (before?.status === undefined || isReset(before)) return true;
   return before.status === 'Unhealthy' && before.lastErrorTime === undefined;
@@ -94,20 +93,21 @@ export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefi
   return sameJson(a ?? {}, b ?? {});
 }
 
-/** The most that clocks of two servers differ; a time further ahead is a reporter's. */
+/** The largest difference between the clocks of two servers; a time further ahead comes from a reporter. */
 const NEAR_MS = 60_000;
 
 const RESET = 'Health check reset due to new deployment';
 
-/** @param before what is reset; the time differs from its: by that it is known that something was reported since */
+/**
+ * The status after a reset.
+ * @param before the status to reset; the new time differs from its time, which shows later
+ * whether anything was reported
+ */
 export function resetStatus(before: HealthStatus | undefined, now: EpochMs): HealthStatus {
   return { status: 'Pending', message: RESET, lastChangeTime: changedAfter(before?.lastChangeTime, now, 1000) };
 }
 
-/**
- * Now, or so many milliseconds after the change before, if that was in this second or our clock was ahead by seconds
- * then.
- */
+/** Now, or `leastMs` after the change before if that was in this second, or if our clock was seconds ahead then. */
 function changedAfter(before: string | undefined, now: EpochMs, leastMs: number): string {
   const known = parseTime(before);
   const isNear = known !== undefined && known > now - leastMs - 1000 && known < now + NEAR_MS;

@@ -14,8 +14,8 @@ export interface Read {
   namespace: string;
   names: string[];
   /**
-   * `metadata`: only the deletion of such an object means anything, and its content may be large or secret.
-   * `nothing`: not even that is worth the right to read it.
+   * `metadata`: only the deletion of such an object matters, and its content may be large or secret.
+   * `nothing`: not even the deletion justifies the right to read it.
    */
   how: 'get' | 'list' | 'metadata' | 'nothing';
 }
@@ -40,8 +40,9 @@ function howToRead({ apiVersion, kind, names }: Read): Read['how'] {
 const MAX_LABEL_VALUE = 63;
 
 /**
- * The label selector of what Flux has applied for a Kustomization, which may be a few of thousands in a namespace;
- * undefined if its name is too long for a label. An object that Flux found and left as it was may lack the labels.
+ * The label selector for the objects that Flux has applied for a Kustomization, which may be a few of thousands
+ * in a namespace; undefined if its name is too long for a label. An object that Flux found and left as it was
+ * may lack the labels.
  */
 export function appliedSelector({ metadata }: Kustomization): string | undefined {
   const { name = '', namespace = '' } = metadata;
@@ -50,8 +51,8 @@ export function appliedSelector({ metadata }: Kustomization): string | undefined
 }
 
 /**
- * As whom Flux applies a Kustomization: no more of its inventory is read than that account may read. undefined: as the
- * controller itself, which Flux's own installation makes a cluster admin.
+ * The account with which Flux applies a Kustomization: no more of its inventory is read than that account may read.
+ * undefined: the controller's own, which Flux's installation makes a cluster admin.
  */
 export function applyingAccount({ metadata, spec }: Kustomization, fallback: string | undefined): UserInfo | undefined {
   const name = (spec as { serviceAccountName?: string } | undefined)?.serviceAccountName || fallback;

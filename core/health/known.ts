@@ -1,21 +1,21 @@
 /**
- * The reports of HealthChecks when a deployment started.
+ * The reports that HealthChecks had when a deployment started.
  * Later reports are recognized by comparison, not by time: the clocks of reporters may be wrong by hours, and an error
- * that was known at the commit is not the new version's.
+ * from before the commit is not the new version's.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
 import { parseTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 
-/** `history[].knownHealth[]`. */
+/** An entry of `history[].knownHealth`. */
 type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
 
 type Report = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
 
 /**
- * What the checks have reported by now, for the head of a history; at most `LIMITS.knownHealth` of them.
- * `before`: what was known so far. A reset removes an error from a check, and its reporter may write it again.
+ * The reports of the checks now, for the head of a history; at most `LIMITS.knownHealth` of them.
+ * `before`: the reports stored so far. A reset removes an error from a check, and its reporter may write it again.
  */
 export function knownHealth(checks: readonly HealthCheck[], before: readonly KnownHealth[] = []): KnownHealth[] {
   const errors = new Map(before.map((known) => [checkKey(known), known.lastErrorTime]));
@@ -51,7 +51,7 @@ export function isReportedSince(check: HealthCheck, head: HistoryEntry): boolean
   return changed !== undefined && changed >= wholeSeconds(healthCutoff(head));
 }
 
-/** The checks that were watched when the deployment began and are not there, or not selected, any more. */
+/** The checks that were watched when the deployment started and no longer exist, or are no longer selected. */
 export function goneChecks(
   { knownHealth = [] }: Pick<HistoryEntry, 'knownHealth'>,
   checks: readonly HealthCheck[],
@@ -60,7 +60,10 @@ export function goneChecks(
   return knownHealth.filter((known) => !there.has(checkKey(known)));
 }
 
-/** `nothing`: it did not exist then. undefined: not recorded, so only the times count. */
+/**
+ * The report of a check when the deployment started. `nothing`: the check did not exist. undefined: not recorded,
+ * so only times count.
+ */
 function knownOf({ metadata }: HealthCheck, head: HistoryEntry): Report | 'nothing' | undefined {
   if (head.knownHealth === undefined) return undefined;
   const known = head.knownHealth.find((each) => checkKey(each) === checkKey(metadata));
@@ -69,7 +72,10 @@ function knownOf({ metadata }: HealthCheck, head: HistoryEntry): Report | 'nothi
   return created !== undefined && created >= wholeSeconds(deployCutoff(head)) ? 'nothing' : undefined;
 }
 
-/** A missing error is no report: a reset has removed it, and the deployment still has it recorded. */
+/**
+ * Whether two reports are the same. A missing error is no report: a reset has removed it, and the deployment
+ * still has it recorded.
+ */
 function sameReport(known: Report, { status, lastChangeTime, lastErrorTime }: Report): boolean {
   return (
     (known.status ?? '') === (status ?? '') &&
@@ -78,7 +84,7 @@ function sameReport(known: Report, { status, lastChangeTime, lastErrorTime }: Re
   );
 }
 
-/** Whoever reports may write one instant in several ways. */
+/** Whether two texts are one instant: reporters may format it in several ways. */
 function sameTime(a: string | undefined, b: string | undefined): boolean {
   return a === b || (parseTime(a) !== undefined && parseTime(a) === parseTime(b));
 }
@@ -86,14 +92,14 @@ function sameTime(a: string | undefined, b: string | undefined): boolean {
 export const checkKey = ({ namespace, name }: { namespace?: string; name?: string }) =>
   `${namespace ?? ''}/${name ?? ''}`;
 
-// Since when something counts for a deployment.
+// The times from which health counts for a deployment.
 
 /** The time of the deployment, or of its last retry. */
 export function deployCutoff(head: HistoryEntry): EpochMs {
   return Math.max(parseTime(head.timestamp) ?? 0, parseTime(head.lastRetryTimestamp) ?? 0);
 }
 
-/** Health from before this instant says nothing about the head. */
+/** The time from which health counts for the head. */
 export function healthCutoff(head: HistoryEntry): EpochMs {
   return Math.max(deployCutoff(head), parseTime(head.appliedTime) ?? 0);
 }

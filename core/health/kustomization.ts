@@ -1,5 +1,5 @@
 /**
- * Health of class kustomization; docs/reference/quirks.md, Q27 to Q29, says where it differs from the Go controller.
+ * Health of class kustomization. docs/reference/quirks.md, Q27 to Q29, lists the differences from the Go controller.
  *
  * | Kustomization | health |
  * |---|---|
@@ -29,11 +29,11 @@ interface OwnHealth {
   settled?: Verdict;
   /** Why the Kustomization itself is not healthy yet. */
   pending: string | undefined;
-  /** Flux retries the same revision. */
+  /** Whether Flux retries the same revision. */
   attempting: boolean;
-  /** One that it has applied already, for nothing has changed: it says nothing new. */
+  /** Whether Flux reconciles a revision that it has applied already. */
   again: boolean;
-  /** Since when Flux has applied everything; undefined while it has not, or does not say. */
+  /** Since when Flux has applied everything; undefined while it has not, or has no such time. */
   applied: EpochMs | undefined;
   revision: Revision;
   inventory: Inventory;
@@ -70,8 +70,8 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
 }
 
 /**
- * If Flux waits for objects by `healthCheckExprs`, its Ready condition is their health: what else they say is not what
- * the team has defined.
+ * The inventory without the objects that Flux evaluates itself. If Flux waits for objects by `healthCheckExprs`, its
+ * Ready condition is their health: the team has not defined any other.
  */
 function notEvaluatedByFlux({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
   const { wait, healthChecks, healthCheckExprs } = (spec ?? {}) as Record<string, unknown>;
@@ -100,7 +100,9 @@ function stalled(kustomization: Kustomization, message: string, ready: LooseCond
   return { health: 'Unhealthy', message: `Kustomization unhealthy: ${message}${more}`, failedAt };
 }
 
-/** The objects live in the cluster of `spec.kubeConfig`; those of the same names here are others. */
+/**
+ * The verdict for objects in the cluster of `spec.kubeConfig`: objects of the same names in this cluster are others.
+ */
 function evaluateElsewhere(
   pending: string | undefined,
   ready: LooseCondition | undefined,
@@ -116,7 +118,7 @@ function evaluateElsewhere(
 /**
  * The verdict with the objects read.
  * @param since what the health is for, and until when it was healthy
- * @param likeKuberik what does not exist does not count
+ * @param likeKuberik whether objects that do not exist are ignored
  */
 export function evaluateWithResources(
   own: OwnHealth,
@@ -164,22 +166,24 @@ export function evaluateWithResources(
   };
 }
 
-/** Newer than the deployment, so that it would fail it, but older than Flux's first move for it. */
+/**
+ * Whether the failure is newer than the deployment, so that it would fail it, but older than Flux's first step for it.
+ */
 function isOldFailure(at: EpochMs, revision: Revision, cutoff: EpochMs | undefined): boolean {
   return cutoff !== undefined && at >= cutoff && at < revision.failuresCountFrom;
 }
 
 const pendingText = (reason: string) => `Kustomization pending: ${reason}`;
 
-// Whether what a Kustomization's objects show is the health of what should be running now, or of what ran before: the
-// Go controller does not tell them apart (docs/reference/quirks.md, Q28).
+// Whether the state of a Kustomization's objects is the health of the revision that should run now, or of an older one:
+// the Go controller does not distinguish them (docs/reference/quirks.md, Q28).
 // Trap: kustomize-controller moves `status.observedGeneration` only when it succeeds; a failure at the current
 // generation shows in the Ready condition's own `observedGeneration`.
 
 interface Revision {
   /** Why good health would not be the new revision's; undefined if it would. */
   waiting?: string;
-  /** Flux works on, or has worked on, exactly what should run now. */
+  /** Whether Flux works on, or has worked on, exactly the revision that should run now. */
   attempted: boolean;
   /**
    * A failure before this instant is the old revision's; Infinity while Flux has not begun, 0 if nothing ran before.
@@ -222,7 +226,7 @@ function neverSucceeded({ status }: Kustomization): boolean {
   return status?.observedGeneration === -1 && status.lastAppliedRevision === undefined;
 }
 
-/** The object carries another deployment than the Rollout's newest. */
+/** The text for an object with another deployment than the Rollout's newest. */
 function oldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string | undefined {
   for (const deployment of parseDeployments(object.metadata.annotations?.[DEPLOYED])) {
     const rollout = rollouts.find((r) => r.metadata.uid === deployment.uid && r.metadata.name === deployment.rollout);
@@ -248,8 +252,8 @@ function notFetched(source: FluxObject, artifact: string | undefined): string | 
 }
 
 /**
- * What is applied says nothing of the attempt: after a rollback the artifact is the one that was applied last, while
- * the failure in Ready is still that of the version between.
+ * Why Flux has not attempted the newest artifact. The applied artifact is no evidence: after a rollback it is the
+ * source's artifact, while the failure in Ready is still that of the version between.
  */
 function notAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
   const { lastAttemptedRevision, lastAppliedRevision: applied } = status ?? {};
@@ -271,7 +275,10 @@ function generationAhead({ kind, metadata, spec }: Kustomization, seen: number |
   return `${kind} generation is ${generation}, but latest observed generation is ${seen}${suspended}`;
 }
 
-/** Reconciling=True keeps its time through all the retries of one revision; Ready's moves with each. */
+/**
+ * The start of Flux's attempt: Reconciling=True keeps its time through all retries of one revision; the time of
+ * Ready moves with each.
+ */
 function attemptStart(kustomization: Kustomization): EpochMs {
   const conditions = conditionsOf(kustomization as FluxObject);
   const reconciling = conditions.find((c) => c.type === 'Reconciling' && c.status === 'True');

@@ -1,4 +1,4 @@
-/** What a HealthCheck of class kustomization asks for: which Kustomization it is about, and how often to look. */
+/** The settings of a HealthCheck of class kustomization: its Kustomization, and how often to evaluate it. */
 import {
   HEALTHCHECK_GRACE_PERIOD,
   HEALTHCHECK_KUSTOMIZATION,
@@ -19,7 +19,7 @@ export const KUSTOMIZATION_CLASS = 'kustomization';
 const DEFAULT_INTERVAL_MS = 30_000;
 const MIN_MS = 5_000;
 
-/** `name` or `namespace/name` of the annotation, or what is wrong with it in the Go controller's words. */
+/** The `name` or `namespace/name` in the annotation, or its problem in the Go controller's words. */
 export function kustomizationRef(
   healthCheck: HealthCheck,
   ownNamespaceOnly: boolean,
@@ -43,7 +43,7 @@ function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
   return { problem: `invalid kustomization reference format: ${text}` };
 }
 
-/** Milliseconds: 30 s if the annotation is absent or does not parse, at least 5 s. */
+/** The interval in milliseconds: 30 s if the annotation is absent or does not parse, at least 5 s. */
 export function requeueInterval(healthCheck: HealthCheck): number {
   const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_INTERVAL_MS;
   return Math.max(wanted, MIN_MS);
@@ -51,28 +51,30 @@ export function requeueInterval(healthCheck: HealthCheck): number {
 
 const DEFAULT_GRACE_MS = 60_000;
 
-/** Milliseconds: a minute if the annotation is absent or does not parse. */
+/** The grace period in milliseconds: a minute if the annotation is absent or does not parse. */
 export function gracePeriod(healthCheck: HealthCheck): number {
   return parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_GRACE_PERIOD]) ?? DEFAULT_GRACE_MS;
 }
 
-// How often a HealthCheck of class kustomization is looked at.
-// Each look reads its Kustomization, the source and what was applied from the API server.
-// What is Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks
-// once more (hooks/rollout/rolloutHook.ts). So is what waits for an event: of a thousand that Flux has yet to reconcile,
-// evaluating each twice a minute would delay exactly that.
+// How often a HealthCheck of class kustomization is evaluated. Each evaluation reads its Kustomization, the source and
+// the applied objects from the API server. A check that is Healthy while no Rollout bakes on it is at rest and is
+// seldom evaluated; a Rollout that is about to deploy evaluates it once more (hooks/rollout/rolloutHook.ts). So is a check
+// that waits for an event: with a thousand that Flux has yet to reconcile, polling each would delay exactly that.
 
 const REST_MS = 600_000;
 
-/** @param isWatched a Rollout bakes on it, or may do so unseen */
+/**
+ * Whether the check is at rest.
+ * @param isWatched a Rollout bakes on it, or may do so without being related
+ */
 export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boolean): boolean {
   if (isWatched || spec?.class !== KUSTOMIZATION_CLASS) return false;
-  // Whoever names an interval gets it.
+  // An interval in the annotation always applies.
   const wanted = parseDuration(metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]);
   return wanted === undefined && status?.status === 'Healthy';
 }
 
-/** Whether it is at rest after a look: by what could not be read it is not. */
+/** Whether the check is at rest after an evaluation: not if an input could not be read. */
 export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: Verdict, isWatched: boolean): boolean {
   const asHealthy = { ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } };
   if (waitsForEvent) return isAtRest(asHealthy, false);
@@ -80,18 +82,18 @@ export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: 
 }
 
 /**
- * Milliseconds.
+ * Milliseconds until the next evaluation.
  * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart.
  */
-export function nextLookup(healthCheck: HealthCheck, atRest: boolean): number {
+export function nextEvaluation(healthCheck: HealthCheck, atRest: boolean): number {
   if (!atRest) return requeueInterval(healthCheck);
   const fraction = Number.parseInt(shortHash(healthCheck.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
   return REST_MS * (0.8 + 0.4 * fraction);
 }
 
 /**
- * Whether Flux began a moment ago to reconcile: it writes what it is doing several times a second, and at the end how
- * it went. That is the time to look; what takes longer is looked at meanwhile.
+ * Whether Flux began a moment ago to reconcile: then it writes its progress several times a second, and the result at
+ * the end. The end is the time to evaluate; a longer reconciliation is evaluated meanwhile.
  */
 export function fluxIsAtWork(kustomization: Kustomization | undefined, now: EpochMs): boolean {
   if (!kustomization) return false;

@@ -5,7 +5,9 @@ import { parseTime } from '../kube/time.ts';
 import { deployCutoff, healthCutoff, isReportedSince } from './known.ts';
 import { KUSTOMIZATION_CLASS } from './kustomizationCheck.ts';
 
-/** Health from before this instant says nothing about what the Rollout deploys now. undefined: nothing was deployed. */
+/**
+ * The time before which health does not count for the Rollout's present deployment. undefined: nothing was deployed.
+ */
 export function cutoffOf(rollout: Rollout): EpochMs | undefined {
   const head = rollout.status?.history?.[0];
   if (!head) return undefined;
@@ -16,9 +18,12 @@ export function cutoffOf(rollout: Rollout): EpochMs | undefined {
 }
 
 export interface Cutoffs {
-  /** The newest one that has come. */
+  /** The newest cutoff that has passed. */
   reached?: EpochMs;
-  /** The next one that has not: clocks differ, and people seed odd times. Resetting before it comes would never end. */
+  /**
+   * The next cutoff in the future: clocks differ, and histories may be written by hand. A reset before that time would
+   * be repeated without end.
+   */
   ahead?: EpochMs;
 }
 

@@ -1,7 +1,7 @@
 /** An object with other annotations or labels. */
 import type { AnyObject } from '../../api/kubernetes.ts';
 
-/** The object with the annotation set, or without it (undefined). The same object when it is so already. */
+/** The object with the annotation set, or without it (undefined). If nothing changes, it is the same object. */
 export function annotate<T extends AnyObject>(object: T, key: string, value: string | undefined): T {
   return withValue(object, 'annotations', key, value);
 }
@@ -11,7 +11,7 @@ export function annotateAll<T extends AnyObject>(object: T, values: Record<strin
   return Object.entries(values).reduce((before, [key, value]) => annotate(before, key, value), object);
 }
 
-/** The object with the labels set, or without those that are undefined. The same object when it is so already. */
+/** The object with the labels set, or without those that are undefined. If nothing changes, it is the same object. */
 export function label<T extends AnyObject>(object: T, labels: Record<string, string | undefined>): T {
   return Object.entries(labels).reduce((before, [key, value]) => withValue(before, 'labels', key, value), object);
 }

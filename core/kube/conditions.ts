@@ -1,11 +1,11 @@
-/** List handling of metav1.Condition, as apimachinery's meta.SetStatusCondition does it. */
+/** List handling of metav1.Condition, as in apimachinery's meta.SetStatusCondition. */
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import { bounded, type CommandLine } from '../text/commands.ts';
 import { formatTime } from './time.ts';
 
 export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> & {
   observedGeneration?: number;
-  /** Below the message, each on a line of its own. */
+  /** Commands below the message, each on a line of its own. */
   commands?: readonly CommandLine[];
 };
 

@@ -4,10 +4,10 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_00
 const WHOLE = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 const PART = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g;
 
-/** No real duration is longer; a text of megabytes is not parsed. */
+/** Limit for a duration's text: no real one is longer, and a text of megabytes is not parsed. */
 const MAX_LENGTH = 128;
 
-/** Milliseconds, or undefined when the text is not such a duration. */
+/** The duration in milliseconds; undefined if the text is not such a duration. */
 export function parseDuration(text: string | undefined): number | undefined {
   if (text === undefined || text.length > MAX_LENGTH || !WHOLE.test(text)) return undefined;
   let total = 0;
@@ -21,7 +21,7 @@ export function durationProblem(field: string, text: string | undefined): string
   return `${field}: ${JSON.stringify(text)} is not a duration such as 90s, 5m or 1h30m`;
 }
 
-/** As Go prints it, rounded to seconds: `3m0s`, `1h0m5s`, `42s`. */
+/** The duration as Go prints it, rounded to seconds: `3m0s`, `1h0m5s`, `42s`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const h = Math.floor(seconds / 3600);

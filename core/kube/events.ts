@@ -1,4 +1,4 @@
-/** Kubernetes Events that a sync asks for. Asking again, in a repeated sync, records nothing twice. */
+/** Kubernetes Events that a sync requests. A repeated sync records none twice. */
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import type { CommandLine } from '../text/commands.ts';
@@ -7,11 +7,13 @@ export interface NewEvent {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
-  /** Below the message, each on a line of its own. */
+  /** Commands below the message, each on a line of its own. */
   commands?: readonly CommandLine[];
   /** Which occurrence this is: each object has one Event per reason and `about`. */
   about?: string;
-  /** Where it belongs among the Events of its object in the same second. Follows from the rest but the message. */
+  /**
+   * Sort key among the Events of its object in the same second. It follows from the other fields without the message.
+   */
   order?: string;
   /** The version it is about, if it is about one deployment. */
   version?: string;

@@ -13,7 +13,7 @@ export function problemText({ field, value, reason }: FieldProblem): string {
 
 /**
  * Problems that a write introduces.
- * Those that were stored before may stay: otherwise nothing else on the object could change, its finalizers included.
+ * Stored problems may stay: otherwise nothing else on the object could change, its finalizers included.
  */
 export function newProblems(now: readonly string[], before: readonly string[] = []): string[] {
   const known = new Set(before);

@@ -2,7 +2,7 @@
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Equality as JSON has it: the order of keys means nothing, and a key whose value is undefined is not there. */
+/** Equality of JSON values: the order of keys doesn't count, and a key whose value is undefined is absent. */
 export function sameJson(one: unknown, other: unknown): boolean {
   // Only what holds something: a list of all values would be many times the size of the text they came from.
   const todo: [object, object][] = [];
@@ -95,9 +95,9 @@ export function isDeeperThan(levels: number, value: unknown): boolean {
 // Sizes as Go's json.Marshal writes values: what Metacontroller sends, and what the API server stores.
 
 const encoder = new TextEncoder();
-/** Six bytes each: `\u003c`. */
+/** Characters that Go escapes with six bytes: `\u003c`. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
-/** Neither beyond ASCII nor escaped: a byte a character, as nearly everything in an object. */
+/** Characters that are neither beyond ASCII nor escaped: one byte each, as nearly everything in an object. */
 const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/;
 
 /** Bytes of a JSON value, in time linear in its size. Not recursive: JSON may be deeper than the stack. */

@@ -10,12 +10,12 @@ const MAX_VALUE = 63;
 const MAX_PREFIX = 253;
 const MAX_NAME = 253;
 
-/** Namespace and name, empty if there is none. */
+/** Namespace and name of an object, empty if it has none. */
 export function identityOf({ metadata }: Pick<KubeObject, 'metadata'>): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
 }
 
-/** `namespace/name`; the name alone if there is no namespace. */
+/** Key of an object: `namespace/name`; the name alone if there is no namespace. */
 export function refKey({ namespace, name }: NamespacedName): string {
   return namespace ? `${namespace}/${name}` : name;
 }
@@ -31,7 +31,7 @@ export function without<T extends NamespacedName>(refs: readonly T[], others: re
   return refs.filter((ref) => !known.has(refKey(ref)));
 }
 
-/** The objects by `refKey`. */
+/** The objects, keyed by `refKey`. */
 export function byRefKey<T extends Pick<KubeObject, 'metadata'>>(objects: readonly T[]): Map<string, T> {
   return new Map(objects.map((object) => [refKey(identityOf(object)), object]));
 }
@@ -78,8 +78,7 @@ export function boundLabel(rollout: string): string {
 
 /**
  * An object name made of parts; a hash replaces the end if it would be too long.
- * Hashed names alone have the full length: else a user could give an object the name that the hash of another name
- * makes.
+ * Only hashed names have the full length: else a user could give an object the name that another name's hash makes.
  */
 export function objectName(...parts: string[]): string {
   const name = parts.join('-').toLowerCase();

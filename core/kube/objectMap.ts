@@ -2,10 +2,10 @@
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
 
-/** A row of api/kinds.ts, or the like. */
+/** A row of api/kinds.ts, or its plural and API group alone. */
 type GroupKind = { group: string; kind: string };
 
-/** All objects of a kind, sorted by namespace and name: map order means nothing. */
+/** All objects of a kind, sorted by namespace and name, because the order of the map is random. */
 export function objectsOf<T extends AnyObject = KubeObject>(map: ObjectMap, of: GroupKind): T[] {
   const found: [string, KubeObject][] = [];
   for (const [key, objects] of Object.entries(map ?? {})) {

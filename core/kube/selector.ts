@@ -4,7 +4,7 @@ import type { FieldProblem } from './fieldProblem.ts';
 
 /** A selector that does not compile. `field` is the path inside the selector, e.g. `matchExpressions[0].operator`. */
 export class SelectorError extends Error {
-  /** The request is to blame: the object in it has a selector that its CRD could not refuse. */
+  /** The error counts as a bad request: the object in it has a selector that its CRD could not refuse. */
   readonly status = 400;
   readonly field: string;
   readonly value: unknown;
@@ -24,7 +24,7 @@ const NAME = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
 /**
- * True for an absent or empty selector.
+ * Whether the labels match; true for an absent or empty selector.
  * Throws SelectorError if the selector is invalid, even if the labels could not match.
  */
 export function matchesSelector(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
@@ -40,7 +40,7 @@ export function compileSelector(selector: LabelSelector | undefined): (labels: L
     equal.every(([key, value]) => labels[key] === value) && requirements.every((each) => meets(each, labels));
 }
 
-/** `app=foo,tier in (a,b),!legacy`; empty for a selector that matches everything. Throws SelectorError. */
+/** The selector as text: `app=foo,tier in (a,b),!legacy`; empty if it matches everything. Throws SelectorError. */
 export function toSelectorString(selector: LabelSelector | undefined): string {
   checkSelector(selector);
   const equal = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
@@ -60,7 +60,7 @@ export function selectorProblems(selector: LabelSelector | undefined, path: stri
   }
 }
 
-/** Throws SelectorError for the first part that does not compile. */
+/** Checks a selector. Throws SelectorError for the first part that does not compile. */
 function checkSelector(selector: LabelSelector | undefined): void {
   for (const [key, value] of Object.entries(selector?.matchLabels ?? {})) {
     checkKey(key, 'matchLabels');

@@ -1,7 +1,7 @@
 /**
  * Whether objects have the shape in which the API server stores them.
- * It vouches for that, so nothing is checked before a decision; but if one has failed, this tells a bad request from a
- * bug of ours.
+ * The API server guarantees it, so nothing is checked before a decision. After an exception it distinguishes a bad
+ * request from a bug of ours.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { SCHEMAS } from '../../api/generated/schemas.ts';

@@ -12,13 +12,14 @@ export function isLegalTag(tag: string): boolean {
 }
 
 /**
- * A version for a command, or a placeholder: what is no tag deploys nothing, and perhaps wants to be more than a word.
+ * A version for a command, or a placeholder: a text that is not a tag deploys nothing, and may inject
+ * words into the command.
  */
 export function tagWord(version: string | undefined): string {
   return version !== undefined && isLegalTag(version) ? version : '<version>';
 }
 
-/** Annotations that name a version and hold something else. An empty one requests nothing. */
+/** Annotations that should name a version and have another text. An empty one requests nothing. */
 export function tagProblems(
   annotations: Readonly<Record<string, string>> | undefined,
   keys: readonly string[],

@@ -4,18 +4,20 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
 /**
- * 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z: no other instants can be written, and the API server refuses a status
- * with one.
+ * 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z: RFC 3339 has no other times, and the API server refuses
+ * a status with one.
  */
 const FIRST_INSTANT: EpochMs = -62_167_219_200_000;
 export const LAST_INSTANT: EpochMs = 253_402_300_799_000;
 
-/** `2021-03-26T10:00:00Z`, the fraction of a second cut off. */
+/** The time as text: `2021-03-26T10:00:00Z`, with the fraction of a second cut off. */
 export function formatTime(at: EpochMs): string {
   return `${isoText(at).slice(0, 19)}Z`;
 }
 
-/** `2021-03-26T10:00:00.123Z`, or as formatTime if there is no fraction: for times that must differ within a second. */
+/**
+ * The time with its fraction, `2021-03-26T10:00:00.123Z`, if it has one: for times that must differ within a second.
+ */
 export function formatInstant(at: EpochMs): string {
   return isoText(at).replace('.000Z', 'Z');
 }
@@ -24,7 +26,7 @@ function isoText(at: EpochMs): string {
   return new Date(Math.min(Math.max(at, FIRST_INSTANT), LAST_INSTANT)).toISOString();
 }
 
-/** undefined when the text is not an RFC 3339 time. */
+/** The instant of an RFC 3339 time; undefined for any other text. */
 export function parseTime(text: string | undefined | null): EpochMs | undefined {
   if (!text || !RFC3339.test(text)) return undefined;
   const at = Date.parse(text);
@@ -44,7 +46,7 @@ export function dayNumber(text: string): number | undefined {
   return new Date(at).getTime() === at && formatTime(at).startsWith(text) ? at / DAY_MS : undefined;
 }
 
-/** After how many seconds to look, to see what changes at `at`: half a second past it, at least one from now. */
+/** The seconds after which to evaluate a change at `at`: half a second past it, and at least one from now. */
 export function secondsUntil(at: EpochMs, now: EpochMs): number {
   return Math.max(1, (at - now) / 1000 + 0.5);
 }

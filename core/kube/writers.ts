@@ -1,5 +1,5 @@
 /**
- * Was a change made by an apply? Told by who owns the field afterwards, not by the request's options: the API server
+ * Whether an apply made a change, by the field's owner afterwards. The request's options don't show it: the API server
  * sends UpdateOptions for patches too (docs/facts.md, F11).
  */
 import { LAST_APPLIED } from '../../api/annotations.ts';
@@ -7,19 +7,19 @@ import type { AnyObject, ManagedFieldsEntry } from '../../api/kubernetes.ts';
 import { childOf, sameJson } from './json.ts';
 
 /**
- * Who wrote the current field. It is walked down key by key together with the object, so that a write with many changes
- * reads managedFields and both last-applied annotations once, and no path twice.
+ * The owners of a field after a write. They are walked down key by key together with the object, so that a write with
+ * many changes reads managedFields and both last-applied annotations once, and no path twice.
  */
 export interface Writers {
-  /** The writers of a plain map key below. */
+  /** The owners of a plain map's key. */
   at(key: string): Writers;
   /** Whether an apply put `value` there: a server-side one, or a client-side one that repeats itself. */
   applied(value: unknown): boolean;
-  /** The second of these alone. */
+  /** Whether it was a client-side apply that repeats itself. */
   repeated(value: unknown): boolean;
 }
 
-/** The writers of an object's root. `oldObject` is absent on CREATE. */
+/** The owners of an object's root. `oldObject` is absent on CREATE. */
 export function writersOf(object: AnyObject, oldObject: AnyObject | undefined): Writers {
   return writers(ownersOf(mainEntries(object)), lastApplied(oldObject), lastApplied(object));
 }
@@ -32,7 +32,7 @@ function writers(owners: Owners, before: unknown, after: unknown): Writers {
   };
 }
 
-/** For walks that do not ask who wrote. */
+/** Owners for walks that don't need them. */
 export const NO_WRITERS: Writers = { at: () => NO_WRITERS, applied: () => false, repeated: () => false };
 
 /** Whether the request with this field manager is a server-side apply, and of `path` if that is given. */
@@ -42,14 +42,14 @@ export function isApplyBy(manager: string | undefined, object: AnyObject, path: 
   return path.reduce(ownersBelow, ownersOf(entries)).byApply;
 }
 
-/** A server-side apply is the only owner of the field. */
+/** Whether a server-side apply is the only owner of the field. */
 function isServerSide({ byApply, byOther, whole }: Owners): boolean {
   return byApply || byOther ? !byOther : whole.byApply && !whole.byOther;
 }
 
 /**
- * A client-side `kubectl apply` put back the literal it had applied before: old and new configuration hold the same
- * value for the field, and that is what the object says now.
+ * Whether a client-side `kubectl apply` put back the literal that it had applied before: old and new configuration have
+ * the same value for the field, and the object has it now.
  */
 function isRepeated(before: unknown, after: unknown, value: unknown): boolean {
   return after !== undefined && sameJson(before, after) && sameJson(after, value);
@@ -72,9 +72,9 @@ interface Operations {
   byOther: boolean;
 }
 
-/** All entries of managedFields as one tree: who owns each field. */
+/** All entries of managedFields as one tree of owners. */
 interface Owners extends Operations {
-  /** Operations that own a map above it as one: their entry lists that map and nothing inside it. */
+  /** Operations that own a map above the field as a whole: their entry lists that map and nothing inside it. */
   whole: Operations;
   node: Node | undefined;
 }

@@ -10,39 +10,38 @@ import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
 
 /**
  * An atomic update of tag and variables.
- * If one Rollout sets variables of a Kustomization and the OCIRepository that it applies, the variables follow what the
- * OCIRepository has fetched, and not the Rollout: manifests of one version are never applied with the variable of
- * another. Three parts (ADR 26):
+ * If one Rollout sets variables of a Kustomization and the tag of the OCIRepository that it applies, the variables
+ * follow what the OCIRepository has fetched, and not the Rollout: manifests of one version are never applied with the
+ * variable of another. Three parts (ADR 26):
  *
  * - the variables change when the source has fetched the deployment, in one write (setManagedFields.ts);
- * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables
- *   (core/suspension/suspension.ts), unless the source cannot fetch: then the Kustomization continues with its
- *   current artifact;
- * - the API server's policy refuses an attempt at any other artifact than the annotation ARTIFACT allows, whatever the
- *   order in which caches learn of it (manifests/policies/whole-versions.yaml), and any attempt by a controller that
- *   has not seen the suspension yet: with that comes a request to reconcile, which it echoes (setManagedFields.ts).
+ * - until then the Kustomization is suspended, so that it does not try the new artifact with the old
+ *   variables (core/suspension/suspension.ts), unless the source cannot fetch: then the Kustomization
+ *   continues with its current artifact;
+ * - the API server's policy (manifests/policies/whole-versions.yaml) refuses an attempt at any other artifact
+ *   than the annotation ARTIFACT allows, in whatever order caches are updated. It also refuses an attempt by a
+ *   controller that has not read the suspension yet: the suspension comes with a request to reconcile, which
+ *   the controller echoes (setManagedFields.ts).
  */
 export interface AtomicUpdate {
   /** The Rollout that manages both. */
   rollout: string;
-  /** What it has deployed. */
+  /** The newest deployment of the Rollout. */
   head?: DeploymentRef;
-  /** What the source has fetched of it: the variables follow this. */
+  /** The deployment that the source has fetched: the variables follow this. */
   fetched?: DeploymentRef;
-  /** What the source is fetching: the Kustomization is suspended until it has it. */
+  /** The deployment that the source is fetching: the Kustomization is suspended until the source has it. */
   awaits?: DeploymentRef;
-  /**
-   * Why the source does not fetch what the Rollout has deployed: the Kustomization continues with its current artifact.
-   */
+  /** Why the source does not fetch the newest deployment: the Kustomization continues with its current artifact. */
   stuck?: string;
   /** The tag whose artifact may be applied; undefined while the variables stay as they are: so does the tag. */
   artifact?: string;
 }
 
 /**
- * undefined if no Rollout manages both, or Git sets the fields.
+ * The atomic update of a Kustomization; undefined if no Rollout manages both, or Git sets the fields.
  * @param fields the managed fields of the Kustomization
- * @param source what its `spec.sourceRef` names, in the same namespace; at most one Rollout owns its tag
+ * @param source the source in `spec.sourceRef`, in the same namespace; at most one Rollout manages its tag
  */
 export function atomicUpdate(
   fields: readonly ManagedField[],
@@ -63,19 +62,19 @@ export function atomicUpdate(
   return { ...update, ...(stuck === undefined ? { awaits: head } : { stuck }) };
 }
 
-/** OCI distribution specification. */
+/** Limit of the OCI distribution specification. */
 const MAX_TAG = 128;
 
 /**
- * The tag that an object not seen together with its source may go on with, of `<tag>@<digest>`; empty, which allows no
- * artifact, if nothing is fetched.
+ * The tag, of `<tag>@<digest>`, with which an object may continue that was not read together with its source; empty,
+ * which allows no artifact, if nothing is fetched.
  */
 export function artifactBefore(source: FluxObject | undefined): string {
   const tag = (source && storedRevision(source))?.split('@', 1)[0] ?? '';
   return tag.length <= MAX_TAG ? tag : '';
 }
 
-/** Why it may be a long time until the source has the deployment, or for ever; undefined if it is about to fetch it. */
+/** Why the source may not have the deployment for a long time, or ever; undefined if it is about to fetch it. */
 function whyStuck(source: FluxObject, head: DeploymentRef): string | undefined {
   const { metadata, spec, status } = source;
   if (metadata.deletionTimestamp) return 'is being deleted';

@@ -22,13 +22,13 @@ export function formatDeployments(deployments: readonly DeploymentRef[], byGit?:
     .join(',');
 }
 
-/** The Rollouts in such an annotation whose fields Git sets. */
+/** The Rollouts in the annotation whose fields Git sets. */
 export function setByGit(text: string | undefined): ReadonlySet<string> {
   const entries = text?.split(',').filter((entry) => entry.endsWith(BY_GIT)) ?? [];
   return new Set(entries.map((entry) => entry.slice(0, entry.indexOf('='))));
 }
 
-/** Entries that do not parse are left out. */
+/** The deployments in the annotation. Entries that do not parse are left out. */
 export function parseDeployments(text: string | undefined): DeploymentRef[] {
   if (!text) return [];
   return text.split(',').flatMap((part) => {
@@ -53,13 +53,13 @@ export function deploymentOf(rollout: Rollout | undefined, back = 0): Deployment
   return { rollout: rollout.metadata.name ?? '', id: entry.id ?? 0, version: tag, uid: rollout.metadata.uid ?? '' };
 }
 
-/** The newest deployment of this version. */
+/** The newest deployment of this version by the Rollout. */
 export function deploymentWith(rollout: Rollout, version: string): DeploymentRef | undefined {
   const back = rollout.status?.history?.findIndex((entry) => entry.version?.tag === version) ?? -1;
   return back < 0 ? undefined : deploymentOf(rollout, back);
 }
 
-/** Deploys this value; `more`: further annotations. */
+/** The command that deploys this version. `more`: further annotations. */
 export function forceDeployCommand(
   namespace: string | undefined,
   rollout: string,

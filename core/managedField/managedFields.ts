@@ -1,7 +1,4 @@
-/**
- * The managed fields of a Flux object, and the annotations that bind them to Rollouts. docs/rollouts.md has their
- * table.
- */
+/** The managed fields of a Flux object, and the annotations that bind them to Rollouts (table in docs/rollouts.md). */
 import { BOUND_ROLLOUT, ROLLOUT_PREFIX, SUBSTITUTE, SUBSTITUTE_FROM } from '../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
@@ -13,24 +10,24 @@ import { gainsOwner } from '../kube/ownerReferences.ts';
 import { LIMITS } from '../limits.ts';
 
 interface ManagedFields {
-  /** One per field, sorted by variable. A field that two Rollouts claim is not managed: it is a problem. */
+  /** One entry per field, sorted by variable. A field that two Rollouts claim is not managed: it is a problem. */
   fields: ManagedField[];
   /**
-   * The Rollout of a HelmRelease.
-   * It has no managed field: its chart comes from an OCIRepository that the same Rollout manages.
+   * The Rollout of a HelmRelease, which has no managed field: its chart comes from an OCIRepository
+   * that this Rollout manages.
    */
   follows?: string;
-  /** What is wrong with the annotations, a sentence each. */
+  /** The problems of the annotations, a sentence each. */
   problems: string[];
   /** The annotations name more Rollouts or variables than one object may have: it counts as behind a closed gate. */
   tooMany?: true;
 }
 
-/** Flux: names that envsubst accepts. */
+/** The variable names that Flux's envsubst accepts. */
 const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
 const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 const MAX_OBJECT_NAME = 253;
-/** Each goes into a condition. */
+/** Limit for problems: each goes into a condition. */
 const MAX_PROBLEMS = 20;
 const MAX_QUOTE = 300;
 
@@ -42,7 +39,7 @@ interface Claim {
   variable?: string;
 }
 
-/** The metadata is enough for all but some of the problems. */
+/** The managed fields of an object. Its metadata is enough, except for some of the problems. */
 export function managedFieldsOf(object: Annotated): ManagedFields {
   const annotations = object.metadata?.annotations ?? {};
   const problems: string[] = [];
@@ -57,7 +54,7 @@ export function managedFieldsOf(object: Annotated): ManagedFields {
   return { fields, problems: problems.slice(0, MAX_PROBLEMS), ...(fields.length < all.length && { tooMany: true }) };
 }
 
-/** Names of the Rollouts that own fields of the object, and of the one that it follows. */
+/** Names of the Rollouts that manage fields of the object, and of the Rollout that it follows. */
 export function boundRollouts(object: Annotated): string[] {
   const { fields, follows } = managedFieldsOf(object);
   return [...new Set([...fields.map(({ rollout }) => rollout), ...(follows === undefined ? [] : [follows])])];
@@ -91,7 +88,7 @@ export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObje
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }
 
-/** What binds the object to Rollouts: each managed field, and the Rollout that it follows. */
+/** The bindings of the object to Rollouts: each managed field, and the Rollout that it follows. */
 function ties(object: FluxObject): { rollout: string; key: string }[] {
   const { fields, follows } = managedFieldsOf(object);
   const managed = fields.map((field) => ({ rollout: field.rollout, key: fieldKey(field) }));
@@ -129,7 +126,10 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
   });
 }
 
-/** One Rollout per field, or none. `unnamed`: what is claimed if no variable is. */
+/**
+ * The managed fields among the claims: a field has one Rollout, or none. `unnamed`: the text for a
+ * claim without a variable.
+ */
 function settle(claims: Claim[], problems: string[], unnamed: string): ManagedField[] {
   const claimed = new Map<string, Set<string>>();
   for (const { annotation, rollouts, variable = '' } of claims) {
@@ -139,7 +139,7 @@ function settle(claims: Claim[], problems: string[], unnamed: string): ManagedFi
     if (names.length === 0) {
       problems.push(`${annotation} has more than ${LIMITS.namesInAnnotation} names: the field is not changed`);
     }
-    // An illegal claim is still a claim: the field is left alone, not given to the other claimant.
+    // An illegal claim is still a claim: the field stays unmanaged, and the other Rollout does not get it.
     const isIllegal = illegal.length > 0 || names.length === 0;
     claimed.set(variable, new Set([...(claimed.get(variable) ?? []), ...names, ...(isIllegal ? [''] : [])]));
   }
@@ -166,7 +166,10 @@ function limit(fields: ManagedField[], problems: string[]): ManagedField[] {
   return kept.slice(0, LIMITS.managedFields);
 }
 
-/** Length first: the pattern takes quadratic time, and an annotation may have 256 kB. */
+/**
+ * Whether the text is a valid name. The length is checked first: the pattern takes quadratic time, and an annotation
+ * may have 256 kB.
+ */
 function isObjectName(name: string): boolean {
   return name.length <= MAX_OBJECT_NAME && OBJECT_NAME.test(name);
 }
@@ -175,23 +178,23 @@ function cut(text: string): string {
   return text.length <= MAX_QUOTE ? text : `${text.slice(0, MAX_QUOTE)}…`;
 }
 
-// The managed fields themselves. Objects go in and come out; nothing is changed in place.
+// Reading and writing managed fields. The functions return new objects and change none in place.
 
 /**
- * source-controller prefers these to `spec.ref.tag`, in this order; with one of them, a managed tag would have no
- * effect.
+ * Fields of `spec.ref` that source-controller prefers to `tag`, in this order: with one of them a managed
+ * tag has no effect.
  */
 const STRONGER_THAN_TAG = ['digest', 'semver'] as const;
 
 type Json = Record<string, unknown>;
 
-/** The value the object has for the field, undefined when it has none (or none that is text). */
+/** The value of the field; undefined if the object has none, or none that is text. */
 export function readManagedField(object: FluxObject, field: ManagedField): string | undefined {
   const value = fieldPath(field).reduce<unknown>(childOf, object);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `digest`, `semver`: the fields that Flux prefers to the managed tag. */
+/** The fields of the object that Flux prefers to the managed tag: `digest`, `semver`. */
 export function strongerRefs(object: FluxObject, field: ManagedField): string[] {
   const ref = object.spec?.ref;
   if (field.variable !== undefined || !isMap(ref)) return [];
@@ -199,8 +202,8 @@ export function strongerRefs(object: FluxObject, field: ManagedField): string[] 
 }
 
 /**
- * The object with the fields set to these values (undefined: without it) and nothing else changed, but that a managed
- * tag loses what is stronger than it. The same object when it is so already.
+ * The object with the fields set to these values (undefined: removed). Of a managed tag the stronger fields are removed
+ * too; nothing else changes. If nothing changes, it is the same object.
  * All managed fields of one object have one parent.
  */
 export function writeManagedFields<T extends FluxObject>(
@@ -220,7 +223,10 @@ export function writeManagedFields<T extends FluxObject>(
   return update(object as unknown as Json, fieldPath(values[0]![0]).slice(0, -1), set, without) as unknown as T;
 }
 
-/** An absent parent is created; one that is not a map is left for the schema to refuse. */
+/**
+ * The map at this path, updated. An absent parent is created; a parent that is not a map is left for
+ * the schema to refuse.
+ */
 function update(at: Json, [key, ...rest]: string[], set: Map<string, string>, without: Set<string>): Json {
   if (key === undefined) {
     const kept = Object.entries(at).filter(([name]) => !without.has(name));

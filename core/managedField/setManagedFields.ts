@@ -1,4 +1,4 @@
-/** What one write may do to the fields that Rollouts own (docs/reference/writes.md, W1 to W7). */
+/** How one write changes the fields that Rollouts manage (docs/reference/writes.md, W1 to W7). */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
@@ -29,54 +29,54 @@ import {
 } from './managedFields.ts';
 
 interface ManagedFieldsWrite {
-  /** As the writer wants it. */
+  /** The object as the writer wants it. */
   object: FluxObject;
-  /** As stored; absent on CREATE. */
+  /** The object as stored; absent on CREATE. */
   oldObject?: FluxObject | undefined;
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
   /**
-   * What a Kustomization's `spec.sourceRef` names, if it exists in the same namespace; `settled` if nothing can have
-   * changed: see `isSettled`.
+   * The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; `settled` if nothing can
+   * have changed: see `isSettled`.
    */
   source?: FluxObject | 'settled' | undefined;
 }
 
 interface ManagedFieldsOutcome {
-  /** As it is to be stored: fields, and the annotation of the deployments. */
+  /** The object to store: with its managed fields, and the annotation of the deployments. */
   object: FluxObject;
   warnings: string[];
   /** Whether the writer wanted another value than what is stored now. */
   held: boolean;
-  /** Not empty: the write is refused, for these reasons. */
+  /** The reasons to refuse the write; empty if it is allowed. */
   denials: TextWithCommands[];
 }
 
-/** Read by manifests/policies/whole-versions.yaml. */
+/** manifests/policies/whole-versions.yaml reads this prefix. */
 const NOTICE = 'rollout-hooks/';
 
 interface Decision {
   value: string | undefined;
   deployment?: DeploymentRef | undefined;
-  /** Set back to the managed value: the warning for the writer. */
+  /** The warning for the writer, if the field is set back to the managed value. */
   held?: string;
   warning?: string;
   denial?: TextWithCommands;
-  /** Git sets the field: it is left as it is written. */
+  /** Git sets the field: it stays as the write has it. */
   byGit?: true;
 }
 
 /**
- * Context shared by the decisions on all managed fields in one write: an object may have many of them, and each text is
- * read once.
+ * Context of the decisions on all managed fields in one write, so that each text is parsed once even if an
+ * object has many fields.
  */
-interface Case extends ManagedFieldsWrite {
+interface WriteContext extends ManagedFieldsWrite {
   fields: readonly ManagedField[];
   atomic: AtomicUpdate | undefined;
   wasManaged(field: ManagedField): boolean;
-  /** Carried by the old object, or by the new one on CREATE; by Rollout. */
+  /** Deployments by Rollout, from the old object, or from the new one on CREATE. */
   deployments: ReadonlyMap<string, DeploymentRef>;
-  /** The Rollouts among them whose fields Git sets. */
+  /** The Rollouts with deployments whose fields Git sets. */
   byGit: ReadonlySet<string>;
   isApply(field: ManagedField): boolean;
 }
@@ -85,7 +85,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   const { object: written, oldObject, source } = write;
   const { fields, problems } = managedFieldsOf(written);
   const before = oldObject && managedFieldsOf(oldObject);
-  const at = caseOf(write, fields, before?.fields ?? []);
+  const context = contextOf(write, fields, before?.fields ?? []);
   const warnings = newProblems(problems, before?.problems);
   const denials: TextWithCommands[] = [];
   const held: string[] = [];
@@ -93,7 +93,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   const byGit = new Set<string>();
   const values: [ManagedField, string | undefined][] = [];
   for (const field of fields) {
-    const decision = decideField(field, at);
+    const decision = decideField(field, context);
     if (decision.held) held.push(decision.held);
     if (decision.warning) warnings.push(decision.warning);
     if (decision.denial) denials.push(decision.denial);
@@ -107,11 +107,11 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   if (held.length > 0) warnings.unshift(held.join('; '));
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
   const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
-  const object = source === 'settled' ? marked : withArtifact(marked, oldObject, source, at.atomic);
+  const object = source === 'settled' ? marked : withArtifact(marked, oldObject, source, context.atomic);
   return { object, warnings, held: held.length > 0, denials };
 }
 
-/** With our annotations of an atomic update; without them if there is none. */
+/** The object with our annotations of an atomic update; without them if there is none. */
 function withArtifact(
   object: FluxObject,
   oldObject: FluxObject | undefined,
@@ -129,7 +129,10 @@ function withArtifact(
   return notice === undefined ? next : annotate(next, RECONCILE_REQUESTED_AT, notice);
 }
 
-/** The write that suspends for a version; or that changes what may be applied, if no suspension came first. */
+/**
+ * Whether the applier must see this write: it suspends for a version, or changes the allowed artifact
+ * without a suspension before.
+ */
 function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
   const [now, before] = [object.metadata.annotations ?? {}, oldObject.metadata.annotations ?? {}];
   if (now[AWAITS_ARTIFACT] !== undefined) return now[AWAITS_ARTIFACT] !== before[AWAITS_ARTIFACT];
@@ -137,16 +140,17 @@ function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
 }
 
 /**
- * kustomize-controller echoes it in `status.lastHandledReconcileAt`, also while it is suspended, once it has seen this
- * write: until then it may still be at work on an older version of the object, and the policy lets it begin nothing.
+ * A request to reconcile. kustomize-controller echoes it in `status.lastHandledReconcileAt` once it has read this
+ * write, even while suspended. Until then it may still act on an older version of the object, and the policy denies
+ * it any new attempt.
  */
 function noticeOf({ metadata }: FluxObject): string {
   return `${NOTICE}${metadata.generation ?? 0}`;
 }
 
 /**
- * Stays until it is echoed: another request in its place, which will be handled all the same, would end what the policy
- * waits for.
+ * The request to reconcile, kept until it is echoed: if another request replaced it, the policy would
+ * stop waiting too early.
  */
 function unseenNotice({ metadata, status }: FluxObject): string | undefined {
   const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
@@ -154,8 +158,8 @@ function unseenNotice({ metadata, status }: FluxObject): string | undefined {
 }
 
 /**
- * Whether a write can be decided without the object's source: it carries what its Rollouts have deployed, its source
- * had it when that was written, and the write touches none of this.
+ * Whether a write can be decided without the object's source: the object has the deployments of its Rollouts, its
+ * source had fetched them at that time, and the write changes none of this.
  */
 export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: ReadonlyMap<string, Rollout>): boolean {
   const deployments = deploymentsOn(oldObject);
@@ -178,7 +182,11 @@ export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: R
   );
 }
 
-function caseOf(write: ManagedFieldsWrite, fields: readonly ManagedField[], before: readonly ManagedField[]): Case {
+function contextOf(
+  write: ManagedFieldsWrite,
+  fields: readonly ManagedField[],
+  before: readonly ManagedField[],
+): WriteContext {
   const { object, oldObject, rollouts, source } = write;
   const managed = new Set(before.map(fieldKey));
   const stored = oldObject ?? object;
@@ -193,74 +201,76 @@ function caseOf(write: ManagedFieldsWrite, fields: readonly ManagedField[], befo
     isApply(field) {
       writers ??= writersOf(object, oldObject);
       return fieldPath(field)
-        .reduce((at, key) => at.at(key), writers)
+        .reduce((owners, key) => owners.at(key), writers)
         .applied(readManagedField(object, field));
     },
   };
 }
 
-function decideField(field: ManagedField, at: Case): Decision {
-  const rollout = at.rollouts.get(field.rollout);
-  if (rollout ? writeBackName(rollout) : at.byGit.has(field.rollout)) return leaveToGit(field, at);
+function decideField(field: ManagedField, context: WriteContext): Decision {
+  const rollout = context.rollouts.get(field.rollout);
+  if (rollout ? writeBackName(rollout) : context.byGit.has(field.rollout)) return leaveToGit(field, context);
   const live = deploymentOf(rollout);
-  if (!live) return keep(field, at);
-  if (at.atomic?.rollout !== field.rollout) return follow(field, live, at);
-  // What the source has, or else what the object was given while it had that.
-  // A new object runs nothing yet that could be mixed.
-  const target = at.atomic.fetched ?? (at.oldObject ? at.deployments.get(field.rollout) : at.atomic.head);
-  return target ? follow(field, target, at) : stayUntilFetched(field, live, at);
+  if (!live) return keep(field, context);
+  if (context.atomic?.rollout !== field.rollout) return follow(field, live, context);
+  // The version that the source has fetched, or else the one that the object got when the source had it.
+  // A new object has nothing running yet that could be mixed.
+  const target =
+    context.atomic.fetched ?? (context.oldObject ? context.deployments.get(field.rollout) : context.atomic.head);
+  return target ? follow(field, target, context) : stayUntilFetched(field, live, context);
 }
 
-/** Only which deployment the value is gets noted: none if the object's fields of this Rollout differ. */
-function leaveToGit(field: ManagedField, at: Case): Decision {
-  const value = readManagedField(at.object, field);
-  const own = at.fields.filter(({ rollout }) => rollout === field.rollout);
-  if (value === undefined || own.some((each) => readManagedField(at.object, each) !== value))
+/** Only the annotation is set: which deployment has this value. None if the object's fields of this Rollout differ. */
+function leaveToGit(field: ManagedField, context: WriteContext): Decision {
+  const value = readManagedField(context.object, field);
+  const own = context.fields.filter(({ rollout }) => rollout === field.rollout);
+  if (value === undefined || own.some((each) => readManagedField(context.object, each) !== value))
     return { value, byGit: true };
-  const kept = at.deployments.get(field.rollout);
-  const rollout = at.rollouts.get(field.rollout);
+  const kept = context.deployments.get(field.rollout);
+  const rollout = context.rollouts.get(field.rollout);
   const deployment = deploymentOf(rollout) ? deploymentWith(rollout!, value) : kept && { ...kept, version: value };
   return { value, deployment, byGit: true };
 }
 
-/** The value becomes that of the deployment. */
-function follow(field: ManagedField, live: DeploymentRef, at: Case): Decision {
-  const value = readManagedField(at.object, field);
-  const wasManaged = at.wasManaged(field);
+/** The field gets the version of the deployment. */
+function follow(field: ManagedField, live: DeploymentRef, context: WriteContext): Decision {
+  const value = readManagedField(context.object, field);
+  const wasManaged = context.wasManaged(field);
   const decision: Decision = { value: live.version, deployment: live };
   const stays = `${shortName(field)} stays ${live.version}, deployed by Rollout ${field.rollout}`;
   if (value === live.version) return decision;
   if (value === undefined) return wasManaged ? { ...decision, held: stays } : decision;
-  // The old value: the Rollout has moved on since, and the writer did not touch the field.
-  if (at.oldObject && value === readManagedField(at.oldObject, field)) return decision;
-  if (!wasManaged || at.isApply(field)) return { ...decision, held: stays };
-  return { ...decision, denial: denialOf(field, live, value, at.object) };
+  // The old value: the Rollout has deployed a newer version since, and the writer did not change the field.
+  if (context.oldObject && value === readManagedField(context.oldObject, field)) return decision;
+  if (!wasManaged || context.isApply(field)) return { ...decision, held: stays };
+  return { ...decision, denial: denialOf(field, live, value, context.object) };
 }
 
-/** The source is fetching the first deployment: the value stays what it was before it. */
-function stayUntilFetched(field: ManagedField, live: DeploymentRef, at: Case): Decision {
-  const value = readManagedField(at.object, field);
-  const old = at.oldObject && readManagedField(at.oldObject, field);
-  if (value === old || !at.wasManaged(field)) return { value };
-  if (value !== undefined && !at.isApply(field)) return { value, denial: denialOf(field, live, value, at.object) };
+/** The source is fetching the first deployment: the value stays as it was before. */
+function stayUntilFetched(field: ManagedField, live: DeploymentRef, context: WriteContext): Decision {
+  const value = readManagedField(context.object, field);
+  const old = context.oldObject && readManagedField(context.oldObject, field);
+  if (value === old || !context.wasManaged(field)) return { value };
+  if (value !== undefined && !context.isApply(field))
+    return { value, denial: denialOf(field, live, value, context.object) };
   const held = `${shortName(field)} stays ${old ?? 'unset'} until its source has fetched ${deploymentText(live)}`;
   return { value: old, held };
 }
 
-/** The Rollout is gone or has deployed nothing: what the object carries is all there is to go by. */
-function keep(field: ManagedField, at: Case): Decision {
-  const value = readManagedField(at.object, field);
-  const kept = at.deployments.get(field.rollout);
-  // A backup restored: the annotation that came with the object counts if the object really carries that version.
-  if (!at.oldObject) return { value, deployment: kept?.version === value ? kept : undefined };
-  const old = readManagedField(at.oldObject, field);
+/** The Rollout does not exist or has deployed nothing: only the object's own annotation shows the deployment. */
+function keep(field: ManagedField, context: WriteContext): Decision {
+  const value = readManagedField(context.object, field);
+  const kept = context.deployments.get(field.rollout);
+  // A backup restored: the annotation in it counts if the object really has that version.
+  if (!context.oldObject) return { value, deployment: kept?.version === value ? kept : undefined };
+  const old = readManagedField(context.oldObject, field);
   if (!kept || value === old) return { value, deployment: kept };
-  const why = at.rollouts.has(field.rollout) ? 'has deployed nothing yet' : 'does not exist';
-  if (old !== undefined && (value === undefined || at.isApply(field))) {
+  const why = context.rollouts.has(field.rollout) ? 'has deployed nothing yet' : 'does not exist';
+  if (old !== undefined && (value === undefined || context.isApply(field))) {
     return { value: old, deployment: kept, held: `${shortName(field)} stays ${old}: Rollout ${field.rollout} ${why}` };
   }
   const warning = `${shortName(field)} is now ${value} and no Rollout manages it: ${field.rollout} ${why}`;
-  // A Rollout created later adopts what the object carries, so the annotation says that and not what it was.
+  // A Rollout created later adopts the object's present version, so the annotation names that one and not the old one.
   return { value, deployment: { ...kept, version: value ?? kept.version }, warning };
 }
 

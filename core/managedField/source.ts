@@ -1,6 +1,6 @@
 /**
- * The source whose artifact a Kustomization applies, or whose chart a HelmRelease releases; and what it has fetched, by
- * its own status (docs/facts.md, F8).
+ * The source whose artifact a Kustomization applies, or whose chart a HelmRelease releases; and what it has fetched,
+ * according to its own status (docs/facts.md, F8).
  */
 import type { Artifact, FluxObject, SourceRef } from '../../api/flux.ts';
 import { ARTIFACT_KINDS, apiVersionOf, KINDS } from '../../api/kinds.ts';
@@ -21,10 +21,10 @@ export function sourceOf(object: FluxObject): Source | undefined {
   if (!ref?.name) return undefined;
   const kind = ARTIFACT_KINDS.find((row) => row.kind === ref.kind);
   if (!kind) return undefined;
-  // No such object can exist, and a name of any length would not fit into a FluxBinding.
+  // No such object can exist, and a name without limit would not fit into a FluxBinding.
   if (ref.name.length > MAX_NAME || (ref.namespace ?? '').length > MAX_NAME) return undefined;
   return {
-    // Whatever version sourceRef names: Flux ignores it.
+    // Flux ignores the version in sourceRef.
     apiVersion: apiVersionOf(kind),
     kind: ref.kind,
     namespace: ref.namespace ?? object.metadata.namespace ?? '',
@@ -32,12 +32,12 @@ export function sourceOf(object: FluxObject): Source | undefined {
   };
 }
 
-/** Plural, lower case, as the API server and Metacontroller expect it. */
+/** The resource name as the API server and Metacontroller use it: plural, lower case. */
 export function sourceResource(source: Source): string | undefined {
   return ARTIFACT_KINDS.find(({ kind }) => kind === source.kind)?.resource;
 }
 
-/** The artifact revision a source has for its current spec. Ready=True says less: it appears 4 ms too early. */
+/** The artifact revision that a source has for its current spec. Ready=True is no proof: it appears 4 ms too early. */
 export function fetchedRevision(source: FluxObject): string | undefined {
   return source.spec?.suspend === true || !isCurrent(source) ? undefined : storedRevision(source);
 }
@@ -47,18 +47,18 @@ export function storedRevision(source: FluxObject): string | undefined {
   return boundedRevision((source.status?.artifact as Artifact | undefined)?.revision);
 }
 
-/** Revisions of OCI artifacts are `<tag>@<digest>`. */
+/** Whether the revision of an OCI artifact, `<tag>@<digest>`, has this tag. */
 export function isOfTag(revision: string | undefined, tag: string): boolean {
   return revision?.startsWith(`${tag}@`) ?? false;
 }
 
-/** Whether Flux's status is about the spec as it is now. */
+/** Whether Flux's status belongs to the object's present spec. */
 export function isCurrent(object: FluxObject): boolean {
   const { generation } = object.metadata;
   return generation !== undefined && object.status?.observedGeneration === generation;
 }
 
-/** Not truncated: two long revisions must not look alike. */
+/** A revision of limited length, undefined if it is longer: truncated, two long revisions could be equal. */
 export function boundedRevision(revision: unknown): string | undefined {
   return typeof revision === 'string' && revision.length <= LIMITS.revision ? revision : undefined;
 }

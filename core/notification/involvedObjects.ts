@@ -31,8 +31,10 @@ function isBefore(a: ObjectName, b: ObjectName): boolean {
   return ranks < 0 || (ranks === 0 && a.name < b.name);
 }
 
-/** The objects bound to a Rollout that report it: those that apply its version, or else the sources that fetch it. */
-export function tellersOf(bindings: readonly FluxBinding[]): ObjectName[] {
+/**
+ * The objects bound to a Rollout that report for it: those that apply its version, or else the sources that fetch it.
+ */
+export function reportingObjects(bindings: readonly FluxBinding[]): ObjectName[] {
   const bound = bindings.flatMap(({ spec, metadata }) =>
     spec ? [{ kind: spec.target.kind, namespace: metadata.namespace ?? '', name: spec.target.name }] : [],
   );

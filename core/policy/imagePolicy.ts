@@ -1,11 +1,11 @@
-/** Reading the ImagePolicy a Rollout names. */
+/** The fields of an ImagePolicy that a Rollout reads. */
 import { READY } from '../../api/conditions.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 
-/** The tag and digest the policy chose last; v1beta2 of older Flux says `image:tag` in one text. */
+/** The tag and digest that the policy chose last; v1beta2 of older Flux has `image:tag` in one text. */
 export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest?: string } | undefined {
   const { latestRef, latestImage } = policy?.status ?? {};
   const tag = latestRef?.tag || /:([^:/@]+)(?:@|$)/.exec(latestImage ?? '')?.[1];
@@ -14,8 +14,8 @@ export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest
 }
 
 /**
- * The tag that Flux has selected by the policy as it is now; undefined while its status is of an older spec, or says
- * that nothing could be selected.
+ * The tag that Flux has selected by the present policy; undefined while its status is of an older spec, or reports that
+ * nothing could be selected.
  */
 export function selectedTag(policy: ImagePolicy | undefined): string | undefined {
   const { observedGeneration, conditions } = policy?.status ?? {};
@@ -23,7 +23,7 @@ export function selectedTag(policy: ImagePolicy | undefined): string | undefined
   return isOfThis && findCondition(conditions, READY)?.status === 'True' ? latestOf(policy)?.tag : undefined;
 }
 
-/** No image has a longer name; it stays in the status of Rollouts and budgets. */
+/** Limit for an image name, which stays in the status of Rollouts and budgets. No real one is longer. */
 const MAX_IMAGE = 512;
 
 /** The image that the policy has chosen from, without tag and digest. */

@@ -10,27 +10,27 @@ import { RE2JS } from 're2js';
 import { LIMITS } from '../limits.ts';
 import { Memo } from '../memo.ts';
 
-/** undefined for a tag that does not match. */
+/** The extracted part of a tag; undefined if the tag does not match. */
 export type Extract = (tag: string) => string | undefined;
 
-/** What the OCI distribution specification accepts. */
+/** Limit for a tag, as in the OCI distribution specification. */
 const MAX_TAG = 128;
 /** Longest text that is extracted from a tag. */
 const MAX_EXTRACTED = 256;
 const MAX_PATTERNS = 64;
 /**
- * One that is read in sequence and does not fit always misses: room for all tags of two Rollouts that share the
- * expression.
+ * Size of the memo: all tags of two Rollouts that share the expression. A smaller one would always miss when it
+ * is read in sequence.
  */
 const MAX_TAGS = 2 * (LIMITS.availableReleases + LIMITS.history);
 
 /**
- * Each decision asks for all tags again.
- * What one costs without this memo is bounded by LIMITS.patternSize and patternWork.
+ * A memo, because each decision extracts all tags again.
+ * LIMITS.patternSize and patternWork bound the cost without it.
  */
 const extracts = new Memo<Extract | { problem: string }>(MAX_PATTERNS);
 
-/** A pattern that cannot be used is a problem: a clause that says why. */
+/** A pattern, or the problem of one that can't be used: a clause with the cause. */
 export function compileExtract(
   filter: { pattern?: string; extract?: string } | undefined,
 ): Extract | { problem: string } {

@@ -1,4 +1,4 @@
-/** A call that its sender may make: whether it is new, and the annotations that carry its request to the Gate. */
+/** A call from an authorized sender: whether it is new, and the annotations that carry its request to the Gate. */
 import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -15,8 +15,8 @@ import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
 /**
- * 200 comes with the annotations that carry the request to the Gate (null removes one); the rest with a reason for our
- * log.
+ * The answer to a call. 200 comes with the annotations that carry the request to the Gate (null removes one), other
+ * codes with a reason for our log.
  */
 export type CallDecision =
   | { status: 200; annotations: Record<string, string | null> }
@@ -105,8 +105,8 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
   return { action, ...(reason && { reason }), ...(version !== undefined && { for: version as string }) };
 }
 
-// The calls that a Gate has accepted, stored on the Gate itself so that neither a restart nor another replica takes one
-// twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
+// The calls that a Gate has accepted, stored on the Gate itself so that neither a restart nor another replica accepts
+// one twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
 
 /**
  * A call's timestamp may be five minutes off in both directions: after ten it is refused for its age.
@@ -137,15 +137,15 @@ function formatUsedCalls(calls: readonly UsedCall[]): string {
 }
 
 /**
- * Both the nonce and the signature: the signature does not cover the nonce, so a new nonce on an old call proves
- * nothing.
+ * Hashes of the nonce and of the signature, which does not cover the nonce: so a new nonce on an
+ * old call proves nothing.
  */
 export function callHashes(nonce: string, signature: string): string[] {
   return [shortHash(`nonce ${nonce}`), shortHash(`signature ${signature}`)];
 }
 
 /**
- * For the webhook: what this write must store. `text` is that of a write that makes a request.
+ * The annotation that this write must store, for the webhook. `text`: the annotation in a write that makes a request.
  * No writer can remove a call that still counts.
  */
 export function keptCalls(text: string | undefined, oldText: string | undefined, now: EpochMs): string | undefined {

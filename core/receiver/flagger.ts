@@ -1,7 +1,6 @@
 /**
  * Flagger's webhooks confirm-rollout, confirm-promotion, confirm-traffic-increase and rollback, answered from a Gate.
- * An open Gate says yes, for all of them, as the gates of Flagger's load tester do: so name a separate Gate for
- * `rollback`.
+ * An open Gate confirms all of them, as the gates of Flagger's load tester do: so name a separate Gate for `rollback`.
  */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';

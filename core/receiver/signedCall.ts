@@ -3,8 +3,7 @@
  *
  * X-Signature: sha256=<hex HMAC of "<X-Timestamp>.<path>.<body>" with the token>; X-Timestamp: seconds since 1970 or
  * RFC 3339; X-Nonce: the caller's own, used once. The path is the Gate's: one Secret may serve several.
- * A call seen before is refused by its signature too, so that whoever captured one cannot send it again under a new
- * nonce.
+ * A repeated call is refused by its signature too, so that a captured call cannot be sent again with a new nonce.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -26,9 +25,7 @@ const TOLERANCE_MS = 5 * 60_000;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 const NONCE = /^[\x21-\x7e]{1,128}$/;
 
-/**
- * Whether the caller has the token and a clock close to ours. The call alone says so: nothing of the Gate is needed.
- */
+/** Whether the caller has the token and a clock close to ours. The call alone decides it, without the Gate. */
 export function checkCall(
   token: Uint8Array,
   path: string,

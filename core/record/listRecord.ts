@@ -1,7 +1,7 @@
 /**
- * Who put each version onto a list of a RolloutGate, and who last opened or closed it: the JSON text of an annotation
- * that only the webhook writes.
- * An entry ends with what it is about: a version that is taken off its list, a gate that is opened or closed again.
+ * The users who put each version onto a list of a RolloutGate, and who last opened or closed it: the JSON text of an
+ * annotation that only the webhook writes.
+ * An entry is dropped when its version is taken off the list, or the gate is opened or closed again.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';

@@ -1,6 +1,6 @@
 /**
- * Who pinned a Rollout or removed its pin, and who set a Gate's calendar, when and why: JSON in annotations that only
- * the webhook writes.
+ * The users who pinned a Rollout, removed its pin, or set a Gate's calendar, with time and reason: JSON in annotations
+ * that only the webhook writes.
  */
 import { DEPLOY_MESSAGE, PIN_RECORD, REASON, SCHEDULED_BY } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';

@@ -1,6 +1,5 @@
 /**
- * Who made a change, when and why: what all records have in common that only the webhook writes, as JSON in
- * annotations.
+ * The common part of all records, JSON in annotations that only the webhook writes: who made a change, when and why.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';

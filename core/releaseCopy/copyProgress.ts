@@ -1,11 +1,11 @@
-/** How far the Job of a copy is: from its status, and from the termination messages of its Pods. */
+/** The progress of a copy: from its Job's status, and from the termination messages of its Pods. */
 import type { AnyObject } from '../../api/kubernetes.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isMap } from '../kube/json.ts';
 import { type CopyJob, whyForeign } from './job.ts';
 import { isDigest } from './manifest.ts';
 
-/** What a Pod says at its end: the result of copy/main.ts. */
+/** The termination message of a Pod: the result of copy/main.ts. */
 interface Result {
   message?: string;
   digest?: string;
@@ -23,7 +23,7 @@ interface Copy {
 
 export type CopyProgress = { state: 'Copying' | 'Failed'; message: string } | { state: 'Copied'; copy: Copy };
 
-/** Whoever may write Pods may write anything into them. */
+/** Any text: users who may write Pods may write anything into them. */
 const MAX_MESSAGE = 1024;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The Job that copies one release.
- * Its name has a hash of all it does: what changes is another Job, for a Job cannot be changed.
+ * Its name has a hash of its whole content: a changed copy is another Job, because a Job can't be changed.
  */
 import { COPY_LABEL } from '../../api/annotations.ts';
 import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
@@ -133,9 +133,9 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
 }
 
 /**
- * Why a Job of the wanted name is not the one that was wanted: whoever may write Jobs can know the name, and make one
- * that ends at once. undefined if it is.
- * What the API server and the policies of a cluster have added to it counts for nothing.
+ * Why the Job of the wanted name is another one: users who may write Jobs can compute the name, and make a Job that
+ * ends at once. undefined if it is the wanted Job.
+ * Fields that the API server and the policies of a cluster have added don't count.
  * @param owner the uid of the Rollout
  */
 export function whyForeign(found: CopyJob, wanted: CopyJob, owner: string | undefined): string | undefined {

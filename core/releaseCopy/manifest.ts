@@ -1,6 +1,6 @@
 /**
- * What a manifest refers to.
- * By its media type if this is known, else by its form; if neither says it, it is not copied.
+ * The descriptors that a manifest refers to, by its media type if this is known, else by its form. A manifest without
+ * either is not copied.
  */
 import type { Descriptor } from '../../api/registry.ts';
 import { isMap } from '../kube/json.ts';
@@ -131,8 +131,7 @@ function textsOf(value: unknown): Record<string, string> | undefined {
 const invalid = (message: string) => new CopyFailure('Invalid', message);
 const quoted = (value: unknown) => (JSON.stringify(value) ?? 'undefined').slice(0, 100);
 
-// What refers to a manifest without being part of it: OCI referrers, listed by the registry or under a tag, and
-// cosign's tags.
+// Referrers: OCI's, listed by the registry or under a tag, and the tags of cosign.
 
 /** Under which cosign keeps signatures, attestations and SBOMs of a manifest. */
 const COSIGN = ['sig', 'att', 'sbom'];
@@ -168,8 +167,8 @@ export function referrerOf({ digest, bytes }: { digest: string; bytes: Uint8Arra
 }
 
 /**
- * The list under the referrers tag with these added; undefined if it has them already. @param existing the list, if it
- * exists
+ * The list under the referrers tag with these added; undefined if it has them already.
+ * @param existing the list, if it exists
  */
 export function mergedList(existing: string | undefined, referrers: Descriptor[], name: string): string | undefined {
   const before = existing === undefined ? [] : listedDescriptors(existing, name);

@@ -94,7 +94,7 @@ export function scheduleProblems({ spec }: Schedule): FieldProblem[] {
 // For which Rollouts a schedule has a gate, if more match than it may have.
 
 /** Namespace, name and age of a Rollout. */
-export interface ListedRollout {
+interface ListedRollout {
   namespace: string;
   name: string;
   createdAt?: string | undefined;

@@ -1,11 +1,11 @@
 /**
- * The Kustomization that applies a Flux object, and what it has done since the gates of that object opened.
- * A suspended object is resumed in its applier's next apply, so that the new spec and the new artifact take effect
- * together (docs/facts.md, F4).
+ * The Kustomization that applies a Flux object, and what it has done since the Gates of that object opened.
+ * A suspended object is resumed in its applier's next apply, so that the new spec and the new artifact take
+ * effect together (docs/facts.md, F4).
  *
- * A hook can annotate only its own object: the child's FluxBinding carries a label with its applier's name while it
- * waits, the applier's decorator relates the bindings with that label and annotates the applier.
- * What the applier then does comes back in the binding's status.
+ * A hook can annotate only its own object. So while a child waits, its FluxBinding has a label with its applier's name;
+ * the applier's decorator relates the bindings with that label and annotates the applier. The binding's status then
+ * reports the applier's progress.
  */
 import {
   GATE_STATE,
@@ -33,14 +33,14 @@ const PATIENCE_MS = 120_000;
 /** Reason of the state Missing if the applier exists. */
 export const NOT_LISTED = 'NotInInventory';
 
-/** Reasons of Ready=False for what Flux does after it has applied everything. */
+/** Reasons of Ready=False for steps that Flux takes after it has applied everything. */
 const AFTER_THE_APPLY = new Set(['PruneFailed', 'HealthCheckFailed', 'HealthCheckCanceled']);
 
 export function objectKeyOf({ apiVersion, kind, metadata: { namespace = '', name = '' } }: FluxObject): ObjectKey {
   return { apiVersion, kind, namespace, name };
 }
 
-/** The applier, by the object's labels. None for an object that applies itself: it could never resume itself. */
+/** The applier, by the object's labels. An object that applies itself has none: it could never resume itself. */
 export function applierOf(object: FluxObject): NamespacedName | undefined {
   const name = object.metadata.labels?.[KUSTOMIZATION_NAME_LABEL];
   const namespace = object.metadata.labels?.[KUSTOMIZATION_NAMESPACE_LABEL] ?? object.metadata.namespace ?? '';
@@ -50,7 +50,7 @@ export function applierOf(object: FluxObject): NamespacedName | undefined {
   return isItself ? undefined : { namespace, name };
 }
 
-/** What names an object in an inventory. */
+/** The fields that identify an object in an inventory. */
 export interface ObjectKey extends NamespacedName {
   apiVersion: string;
   kind: string;
@@ -58,8 +58,8 @@ export interface ObjectKey extends NamespacedName {
 
 /**
  * Whether the Kustomization applies the object, by its inventory; undefined while it has none.
- * The labels that name an applier are anybody's to write: of another namespace only an inventory is believed, which
- * Flux alone writes.
+ * Any user may write the labels that name an applier, so for another namespace only the inventory counts,
+ * which Flux alone writes.
  */
 export function applies(applier: FluxObject, { namespace, name, apiVersion, kind }: ObjectKey): boolean | undefined {
   const entries = (applier.status as KustomizationStatus | undefined)?.inventory?.entries;
@@ -69,8 +69,9 @@ export function applies(applier: FluxObject, { namespace, name, apiVersion, kind
 }
 
 /**
- * `since` is when the object began to wait. A Kustomization that waits for its own applier will apply; one that is
- * suspended by a person or by a closed gate may not for weeks.
+ * The state of the applier for an object that waits since `since`.
+ * A Kustomization that waits for its own applier will apply; one that a user or a closed Gate suspends
+ * may not for weeks.
  */
 export function applierState(
   applier: FluxObject | undefined,
@@ -81,7 +82,7 @@ export function applierState(
   if (!applier) return { state: 'Missing' };
   if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
   const found = stateOf(applier, since, now);
-  // It will not apply what is not in its inventory; if an apply was requested and is done, that is known at once.
+  // It will not apply an object outside its inventory. A requested apply that is done shows this at once.
   const isComing = found.state === 'Done' || applies(applier, applied) !== false;
   return isComing ? found : { state: 'Missing', reason: NOT_LISTED };
 }
@@ -101,8 +102,7 @@ function stateOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierStat
 }
 
 /**
- * When an object is resumed without its applier, which is in this state since `from`; undefined: not while it stays in
- * it.
+ * When an object is resumed without its applier, which has this state since `from`; undefined if never in this state.
  */
 export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | undefined {
   if (state === 'Done' || state === 'Deleting') return from;
@@ -112,9 +112,9 @@ export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | unde
 // Flux's annotation `reconcile.fluxcd.io/requestedAt`, and its echo `status.lastHandledReconcileAt`.
 
 /**
- * Whether a reconciliation that was requested at `since` or later has started and ended, successfully or not: Flux
- * echoes the request at the end, and the one it had seen at the beginning.
- * It counts by its own time, and only up to `now`: the requester's clock may be ahead.
+ * Whether a reconciliation that was requested at `since` or later has started and ended, successfully or not: at the
+ * end Flux echoes the request that it read at the beginning.
+ * The request counts by its own time, and only up to `now`: the requester's clock may be ahead.
  */
 function hasReconciled(object: FluxObject, since: EpochMs, now: EpochMs): boolean {
   const handled = object.status?.lastHandledReconcileAt;
@@ -123,9 +123,10 @@ function hasReconciled(object: FluxObject, since: EpochMs, now: EpochMs): boolea
 }
 
 /**
- * The value for the applier's annotation: the instant of the newest opening, so that two requests are one. undefined
- * when no object waits, or if an apply after that instant was requested already.
- * A request that is not handled yet ends in another call of this, so many openings cost one request per apply.
+ * The value of the applier's annotation: the time of the newest opening, so that two requests are one. undefined if no
+ * object waits, or if an apply after that time was requested already.
+ * While a request is unhandled, the result stays the same and is computed again later: many openings cost
+ * one request per apply.
  */
 export function reconcileRequest(
   applier: FluxObject,
@@ -149,8 +150,8 @@ export function resumeLabel({ namespace, name }: NamespacedName): string {
 }
 
 /**
- * How many objects request an apply of the same applier at once: one apply resumes all of them, and each is sent with
- * it to its hook.
+ * How many objects may request an apply of the same applier at once: one apply resumes all of them, and the applier's
+ * hook gets each of their bindings.
  */
 export const MAX_REQUESTING = 10;
 
@@ -159,7 +160,7 @@ export function mayRequestApply(applier: FluxObject | undefined, applied: Object
   return applier !== undefined && applies(applier, applied) !== false;
 }
 
-/** The applier that the object waits for, and since when; undefined when it waits for none. */
+/** The applier that the object waits for, and since when; undefined if it waits for none. */
 export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
   const state = parseState(object.metadata.annotations?.[GATE_STATE]);
   const applier = applierOf(object);
@@ -185,19 +186,21 @@ export function awaitsOf(
   return { ...awaited, ...found, stateSince };
 }
 
-/** What the binding reports of the very wait that the object is in; undefined before that report. */
+/** The wait in the binding's status, if it is the object's present one; undefined before the binding reports that. */
 export function currentAwaits(object: FluxObject, status: FluxBindingStatus | undefined): Awaits | undefined {
   const awaited = awaitedApply(object);
   return awaited && isAbout(status?.awaits, awaited) ? status?.awaits : undefined;
 }
 
-/** When an object that waits so is resumed without its applier; undefined while that is not to be expected. */
+/** When an object with this wait is resumed without its applier; undefined if no such time is known. */
 export function resumedAloneAt(awaits: Awaits | undefined): EpochMs | undefined {
   const from = parseTime(awaits?.stateSince);
   return awaits && from !== undefined ? waitEnds(awaits, from) : undefined;
 }
 
-/** `until Kustomization flux-system/apps applies it again; its last attempt failed: BuildFailed` */
+/**
+ * The text for messages: `until Kustomization flux-system/apps applies it again; its last attempt failed: BuildFailed`.
+ */
 export function awaitsText(awaits: Awaits): string {
   const { namespace, name, since, state, reason } = awaits;
   const text = `until Kustomization ${namespace}/${name} applies it again`;
@@ -214,10 +217,10 @@ export function awaitsText(awaits: Awaits): string {
 
 /**
  * Whether a Kustomization relates the bindings that wait for it.
- * Not all do: each change of any binding is matched against every one that does.
- * Its inventory says what it applies; without one that has a managed field is a leaf, as a rule.
- * If this answer is wrong (it is cached by generation), the object waits for the applier's next apply without asking
- * for it.
+ * Not all do: each change of any binding is matched against every Kustomization that does.
+ * Its inventory lists what it applies. A Kustomization without inventory that has managed fields usually
+ * applies no Flux objects.
+ * If this answer is wrong (it is cached by generation), the object waits for the applier's next regular apply.
  */
 export function mayApplyFluxObjects(object: FluxObject): boolean {
   if (object.kind !== 'Kustomization') return false;

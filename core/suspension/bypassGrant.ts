@@ -1,9 +1,9 @@
 /**
- * A bypass grant lets one deployment of a Rollout bypass closed Gates, its own and those of the objects bound to it,
- * which then run.
+ * A bypass grant lets one deployment of a Rollout bypass closed Gates: its own and those of the objects bound to
+ * it, which then run.
  * The webhook records it in the annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, for a user who may
- * bypass each of these Gates; text of others doesn't count there.
- * It is good for these closings and this deployment, so that nothing has to use it up.
+ * bypass each of these Gates. Only the webhook writes the annotation.
+ * A grant is limited to these closings and this deployment, so nothing has to consume it.
  */
 import { BYPASSED_BY, BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -15,9 +15,9 @@ import { closingKey } from './stateAnnotation.ts';
 
 export interface BypassGrant {
   version: string;
-  /** The deployment's. */
+  /** Id of the deployment. */
   id: number;
-  /** See `closingKey`. */
+  /** In the form of `closingKey`. */
   closings: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function formatBypassGrant({ version, id, closings }: BypassGrant): strin
   return `${version} (${id}): ${[...closings].sort().join(',')}`;
 }
 
-/** undefined if there is none, or the text is not ours. */
+/** The grant of the Rollout; undefined if it has none, or the annotation has another format. */
 export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
   const [, version, id, closings] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
   if (version === undefined || closings === undefined) return undefined;
@@ -57,7 +57,8 @@ export function bypassesGates(rollout: Rollout, closings: readonly string[], now
 }
 
 /**
- * When its objects are held again although it is not applied; undefined if no deployment is rolling out under a grant.
+ * When the grant ends and its objects are held again, even if the deployment is not applied yet; undefined if no
+ * deployment is rolling out under a grant.
  */
 export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   const grant = bypassGrantOf(rollout);
@@ -68,21 +69,21 @@ export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   return Math.max(given ?? 0, parseTime(head.timestamp) ?? 0) + LASTS_MS;
 }
 
-/** Not yet proven to be applied in every bound object, and not given up. */
+/** Whether a deployment is neither proven to be applied in every bound object, nor failed or cancelled. */
 export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
   return appliedTime === undefined && bakeStatus !== 'Failed' && bakeStatus !== 'Cancelled';
 }
 
 /**
  * Whether Flux has acted on the object before.
- * One that was created behind a closed Gate carries a spec that has never run anywhere, and no deployment lets it run.
+ * An object created behind a closed Gate has a spec that has never run anywhere, and no deployment lets it run.
  */
 export function hasRun({ status }: FluxObject): boolean {
   const { artifact, lastAppliedRevision, history } = (status ?? {}) as Record<string, unknown>;
   return Boolean(artifact ?? lastAppliedRevision ?? (Array.isArray(history) && history.length > 0));
 }
 
-/** The bound Rollouts, by name, whose deployment the stored object may take in spite of these closings. */
+/** The bound Rollouts, by name, whose deployments may be written into the stored object in spite of these closings. */
 export function bypassingRollouts(
   oldObject: FluxObject | undefined,
   closings: readonly string[],
@@ -99,7 +100,7 @@ export function bypassingRollouts(
 
 /**
  * Whether the object bypasses these closings according to its FluxBinding, which may lack the newest closing.
- * The decorator that asks gets no Rollouts.
+ * For the decorator that has no Rollouts.
  */
 export function isSeenBypassing(
   object: FluxObject,

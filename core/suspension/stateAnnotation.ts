@@ -1,8 +1,12 @@
 /**
- * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for
- * the applier's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` if the
- * gates were bypassed and the object runs behind them; `passing: ns/a@<closing>` while it runs behind them for one
- * deployment (bypassGrant.ts).
+ * The annotation `gate.fluxcd.io/state` has one of five forms:
+ *
+ * - `open`;
+ * - `closed: ns/a,ns/b`: these Gates suspend the object;
+ * - `opening: <time>`: the suspension waits for the applier's next apply; to the millisecond, because a Gate may open
+ *   twice in one second;
+ * - `bypassed: ns/a@<closing>`: a user bypassed the Gates, and the object runs behind them;
+ * - `passing: ns/a@<closing>`: the object runs behind them for one deployment (bypassGrant.ts).
  */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { BEYOND } from '../gate/gateRefs.ts';
@@ -14,10 +18,10 @@ export type StateAnnotation =
   | { is: 'opening'; since: EpochMs }
   | { is: 'closed' | 'bypassed' | 'passing'; gates: string[] };
 
-/** Stands in the list of closed gates for references that name no Gate. */
+/** Entry in the list of closed Gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
 
-/** Characters of a list of closed gates: the object's other annotations need room too. */
+/** Limit for a list of closed Gates, in characters: the object's other annotations need room too. */
 export const MAX_LIST = 16_384;
 
 export function formatState(state: StateAnnotation): string {
@@ -28,7 +32,7 @@ export function formatState(state: StateAnnotation): string {
   return `${state.is}: ${state.is === 'closed' && list.length > MAX_LIST ? BEYOND : list}`;
 }
 
-/** undefined when the text is not ours. */
+/** The parsed annotation; undefined if it has another format. */
 export function parseState(text: string | undefined): StateAnnotation | undefined {
   const [, is, rest = ''] = /^(open|opening|closed|bypassed|passing)(?:: (.*))?$/.exec(text ?? '') ?? [];
   if (is === 'open') return { is };
@@ -38,9 +42,7 @@ export function parseState(text: string | undefined): StateAnnotation | undefine
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
 }
 
-/**
- * A closed gate as the state of a bypassed object names it: the bypass counts for this closing, and not for the next.
- */
+/** A closed Gate in the state of a bypassed object, with its closing: a bypass is for one closing only. */
 export function closingKey({ ref, closing }: { ref: NamespacedName; closing?: string | undefined }): string {
   return closing ? `${refKey(ref)}@${closing}` : refKey(ref);
 }
@@ -53,7 +55,7 @@ export function isBypassed(state: StateAnnotation | undefined, closings: readonl
 /** Whether the object runs in spite of all these closings, by its own bypass or by a deployment that bypasses them. */
 export function runsBehind(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
-  // Beyond the limit it is not known which closings those are: a bypass is for the write that makes it, and no other.
+  // Beyond the limit these closings are not known: a bypass is only for the write that makes it.
   if (closings.includes(BEYOND)) return false;
   const bypassed = new Set(state.gates);
   return closings.every((closing) => bypassed.has(closing));

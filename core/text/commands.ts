@@ -1,10 +1,7 @@
-/**
- * Sentences, and the commands that they lead to: each command is complete and stands on a line of its own, safe to
- * copy.
- */
+/** Sentences with their commands: each command is complete and on a line of its own, safe to copy. */
 import { oneLine } from './oneLine.ts';
 
-/** `To approve it`, and the line to run. */
+/** A label, `To approve it`, and the command line. */
 export type CommandLine = readonly [what: string, line: string];
 
 export interface TextWithCommands {
@@ -13,7 +10,7 @@ export interface TextWithCommands {
   commands?: readonly CommandLine[];
 }
 
-/** What others wrote into `text` begins no line; `shell` quotes what they wrote into a command. */
+/** The text for a reader. User text in `text` starts no line, and `shell` quotes it in a command. */
 export function withCommands(text: string, ...commands: readonly CommandLine[]): string {
   return [oneLine(text), ...commands.map(([what, line]) => `${what}:\n  ${oneLine(line)}`)].join('\n');
 }
@@ -27,14 +24,14 @@ export function inFull({ text, commands = [] }: TextWithCommands): string {
   return withCommands(text, ...commands);
 }
 
-/** In at most `most` characters: if both are too long the sentences are cut, and the commands stay whole. */
+/** The text with at most `most` characters: if both are too long the sentences are cut, and the commands stay whole. */
 export function bounded({ text, commands = [] }: TextWithCommands, most: number): string {
   const room = most - withCommands('', ...commands).length;
   if (room < most / 4) return bounded({ text }, most);
   return withCommands(text.length <= room ? text : `${text.slice(0, room - 1)}…`, ...commands);
 }
 
-/** The sentences and the commands of a text that is stored. */
+/** The sentences and the commands of a stored text. */
 export function splitCommands(stored: string): Required<TextWithCommands> {
   const commands: CommandLine[] = [];
   const text = stored.replace(/\n([^\n]*):\n {2}([^\n]*)/g, (_, what: string, line: string) => {
@@ -44,7 +41,7 @@ export function splitCommands(stored: string): Required<TextWithCommands> {
   return { text, commands };
 }
 
-/** Where the commands are listed elsewhere. */
+/** The sentences alone, for texts whose commands are listed elsewhere. */
 export function withoutCommands(stored: string): string {
   return splitCommands(stored).text;
 }

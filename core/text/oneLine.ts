@@ -1,6 +1,6 @@
 /**
- * Text of others, before it is shown: what a terminal obeys, what begins a line, and what changes the order of letters
- * is no text.
+ * User text, before it is shown: terminal controls, line breaks and characters that change the order
+ * of letters are removed.
  */
 
 /**
@@ -16,7 +16,7 @@ export function oneLine(text: string): string {
 }
 
 /**
- * Text of others, before it is stored: the first `most` characters, without invisible ones, each run of spaces and line
+ * User text, before it is stored: the first `most` characters, without invisible ones, each run of spaces and line
  * breaks as one space.
  */
 export function boundedLine(text: string, most: number): string {

@@ -22,7 +22,7 @@ export interface ApplyOptions {
   revision?: string;
 }
 
-export interface FakeFlux {
+interface FakeFlux {
   /** source-controller fetches the tag in `spec.ref`. Answers the revision; undefined for a suspended object. */
   fetch(namespace: string, name: string): Promise<string | undefined>;
   /** kustomize-controller applies what its OCIRepository of `spec.sourceRef` has fetched, with success. */

@@ -12,7 +12,7 @@ import type { User } from './user.ts';
 
 export const KUSTOMIZE_CONTROLLER = 'kustomize-controller';
 
-export interface SyncResult {
+interface SyncResult {
   /** `Kind name`, in their order. */
   configured: string[];
   unchanged: string[];

@@ -1,7 +1,7 @@
 /**
- * A kustomize-controller whose caches lag, each by itself: it learns of Kustomization and source in order, but a random number of
- * versions late, and tries to apply whatever it knows of. As the real one, it first writes what it is about to build, and gives up where that is
- * refused.
+ * A kustomize-controller with lagging caches: it sees Kustomization and source in order, but each a random number of
+ * versions late, and tries to apply what it sees. As the real one, it first writes what it is about to build, and stops
+ * if that is refused.
  */
 import type { AnyObject } from '../client/send.ts';
 import { ApiError } from '../client/send.ts';
@@ -15,7 +15,7 @@ export interface Applied {
   variable: string | undefined;
 }
 
-export interface LaggingFlux {
+interface LaggingFlux {
   /** All that was applied so far, without repetitions next to each other. */
   readonly applied: Applied[];
   /** How many attempts the API server refused. */
@@ -23,7 +23,7 @@ export interface LaggingFlux {
   stop(): Promise<void>;
 }
 
-export interface LagOptions {
+interface LagOptions {
   namespace: string;
   /** Of the Kustomization and of its OCIRepository. */
   name: string;

@@ -18,7 +18,7 @@ interface Span {
   to?: number;
 }
 
-export interface RolloutSpans {
+interface RolloutSpans {
   /** By state of the newest deployment. */
   heads: (Span & { state: string; tag: string })[];
   /** Ready was RolloutFailed. */

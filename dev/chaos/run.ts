@@ -15,7 +15,7 @@ import { REPLICAS, type Replicas } from './replicas.ts';
 import { readStored, recordInto, type Store } from './store.ts';
 import { type Pace, startWorkload, type Tally, type Workload } from './work/workload.ts';
 
-export interface ChaosOptions {
+interface ChaosOptions {
   seconds: number;
   seed: number;
   teams: number;

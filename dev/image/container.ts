@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import type { ImageTree } from './imageTree.ts';
 
-export interface ContainerOptions {
+interface ContainerOptions {
   /** The image's entrypoint by default. */
   command?: string[];
   args?: string[];

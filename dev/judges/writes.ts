@@ -1,7 +1,7 @@
 /** What judges look at: each version that was stored, and the writes that stored them. */
 import type { AnyObject } from '../client/send.ts';
 
-export interface StoredVersion {
+interface StoredVersion {
   /** `/registry/GROUP/PLURAL/NAMESPACE/NAME` */
   key: string;
   /** The resourceVersion; that of a deletion is on no object. */

@@ -4,7 +4,7 @@ import { logToStderr } from './process/log.ts';
 import { asProblem } from './process/problem.ts';
 import { temporaryDirectory } from './process/temporaryDirectory.ts';
 
-export interface TemporaryClusterOptions
+interface TemporaryClusterOptions
   extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv' | 'hooks' | 'plain'> {
   /** What its directory's name begins with. */
   prefix: string;

@@ -2,7 +2,7 @@
 import { type Calendar, isActive, nextChange } from './calendar.ts';
 import { durationMs } from './values.ts';
 
-export interface GateSpec {
+interface GateSpec {
   default: 'opened' | 'closed';
   window?: string;
   schedule?: Calendar & { action?: 'Open' | 'Close' };

@@ -1,4 +1,4 @@
-/** docs/reference.md, from manifests/crds. */
+/** docs/reference/fields.md, from manifests/crds. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -67,7 +67,7 @@ const INTRODUCTION = `# Reference: every field of every kind
 
 \`kubectl explain rollout.spec\` shows the same in a cluster.
 Durations are those of Go: \`90s\`, \`10m\`, \`1h30m\`. Times are RFC 3339, in UTC, with whole seconds.
-[Annotations and labels](reference/annotations.md) and [conditions and Events](reference/conditions.md) have pages of their own.`;
+[Annotations and labels](annotations.md) and [conditions and Events](conditions.md) have pages of their own.`;
 
 const sharedOf = (schema: Schema) => {
   const names = Object.keys(schema.properties ?? {})
@@ -123,7 +123,7 @@ function meaningOf(schema: Schema, inner: Schema, isRequired: boolean): string {
 /** `docs/promotion.md#approvals` in a description becomes a link. */
 function linked(text: string): string {
   const shown = escaped(text).replaceAll('{{', '{&#123;');
-  return shown.replace(/docs\/([\w-]+)\.md(#[\w-]+)?/g, (_, page, hash = '') => `[${page}](${page}.md${hash})`);
+  return shown.replace(/docs\/([\w-]+)\.md(#[\w-]+)?/g, (_, page, hash = '') => `[${page}](../${page}.md${hash})`);
 }
 
 const FIELDS = ['field', 'type', 'meaning'];
@@ -180,5 +180,5 @@ export async function referencePage(): Promise<Generated> {
     ...sorted.map(kindSection),
     `## Shared types\n\n${sharedSection(sorted.map(({ spec }) => spec.versions[0]!.schema.openAPIV3Schema))}`,
   ];
-  return [['docs/reference.md', `${parts.join('\n\n')}\n`]];
+  return [['docs/reference/fields.md', `${parts.join('\n\n')}\n`]];
 }

@@ -10,7 +10,7 @@ import { typeFiles } from './generate-types.ts';
 
 const HELP = `Usage: npm run generate -- [--check]
 
-Writes api/generated from the CRDs in manifests/crds, docs/reference.md from the CRDs, docs/reference from lists in the code, and docs/cli.md from
+Writes api/generated from the CRDs in manifests/crds, docs/reference/fields.md from the CRDs, docs/reference from lists in the code, and docs/cli.md from
 the commands.
 
   --check  only compare; exit 1 when a file is out of date

@@ -35,7 +35,7 @@ export function archiveName(version: string, target: Target): string {
 }
 
 /** `plugins/rollouts.yaml` of fluxcd/plugins. */
-export function fluxPlugin(release: Release): object {
+function fluxPlugin(release: Release): object {
   const { version, repository } = release;
   return {
     apiVersion: 'cli.fluxcd.io/v1beta1',
@@ -58,7 +58,7 @@ export function fluxPlugin(release: Release): object {
 }
 
 /** `plugins/rollouts.yaml` of kubernetes-sigs/krew-index. */
-export function krewPlugin(release: Release): object {
+function krewPlugin(release: Release): object {
   return {
     apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
     kind: 'Plugin',
@@ -89,7 +89,7 @@ export function krewPlugin(release: Release): object {
 }
 
 /** As `sha256sum` writes and checks it. */
-export function checksumsText({ version, checksums }: Release): string {
+function checksumsText({ version, checksums }: Release): string {
   return TARGETS.map((target) => archiveName(version, target))
     .map((name) => `${checksums[name]}  ${name}\n`)
     .join('');

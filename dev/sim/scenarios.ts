@@ -45,7 +45,7 @@ export interface Fault {
   at: number;
 }
 
-export interface Replay {
+interface Replay {
   violations: string[];
   /** Writes of the driver. */
   writes: number;

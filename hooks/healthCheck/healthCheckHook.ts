@@ -15,7 +15,7 @@ import {
   isAtRest,
   KUSTOMIZATION_CLASS,
   kustomizationRef,
-  nextLookup,
+  nextEvaluation,
   requeueInterval,
   restsAfter,
 } from '../../core/health/kustomizationCheck.ts';
@@ -93,7 +93,7 @@ export const healthCheckHook: DecoratorHook = {
     const isWoken = related !== undefined || !verdict.waitsForEvent;
     const rests = isWoken && restsAfter(healthCheck, verdict, isWatched);
     const atRest = rests && !(await isWatchedElsewhere(healthCheck, call));
-    return answer(healthCheck, after, cutoffs, call, nextLookup(healthCheck, atRest));
+    return answer(healthCheck, after, cutoffs, call, nextEvaluation(healthCheck, atRest));
   },
 };
 

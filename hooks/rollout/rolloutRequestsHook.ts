@@ -30,13 +30,13 @@ export const rolloutRequestsHook: DecoratorHook = {
     if (used.length > 0) response.annotations = Object.fromEntries(used.map((annotation) => [annotation, null]));
     if (used.length > 0) response.resyncAfterSeconds = CONFLICT_RETRY_S;
     else if (Object.keys(requestIdsOf(rollout.metadata.annotations)).length > 0)
-      response.resyncAfterSeconds ??= nextLookup(rollout, now);
+      response.resyncAfterSeconds ??= nextSync(rollout, now);
     return response;
   },
 };
 
 /** Seconds; a quarter of how long ago it was asked for. */
-function nextLookup({ metadata }: Rollout, now: EpochMs): number {
+function nextSync({ metadata }: Rollout, now: EpochMs): number {
   const requested = parseTime(metadata.annotations?.[REQUESTED_AT]) ?? 0;
   return Math.min(Math.max((now - requested) / 4000, REQUESTED_REQUEUE_S.first), REQUESTED_REQUEUE_S.last);
 }

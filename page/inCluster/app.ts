@@ -1,4 +1,7 @@
-/** The page in a cluster, request by request: who is it, may the request come from the page, then the answer with that person's rights. */
+/**
+ * The page in a cluster, request by request: who the reader is, whether the request comes from the page, and the answer
+ * with the reader's rights.
+ */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from '../../server/log.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
@@ -13,12 +16,12 @@ import { CALLBACK, type Pending, type SignIn, SignInError } from './signIn.ts';
 
 export interface Reader {
   identity: Identity;
-  /** Milliseconds since 1970. */
+  /** End of the session, in milliseconds since 1970. */
   until: number;
 }
 
-/** How readers are known. */
-export type Door =
+/** How readers sign in. */
+export type SignInMethod =
   | { by: 'issuer'; signIn: SignIn; jar: CookieJar }
   /** `readerOf`: by the proxy's headers, for requests with the proxy's certificate only. */
   | { by: 'proxy'; readerOf(request: IncomingMessage): Reader | PageRefusal };
@@ -26,7 +29,7 @@ export type Door =
 interface AppOptions {
   origin: string;
   assets: Assets;
-  door: Door;
+  method: SignInMethod;
   readerPages: ReaderPages;
   log: Logger;
   now(): number;
@@ -34,10 +37,10 @@ interface AppOptions {
 }
 
 const LIMITS = {
-  /** Of one person. */
+  /** Requests of one reader. */
   person: { perSecond: 20, burst: 100 },
   all: { perSecond: 300, burst: 1000 },
-  /** Beginnings and ends of sign-ins, of everybody. */
+  /** Starts and ends of sign-ins, of all readers together. */
   signIns: { perSecond: 10, burst: 60 },
   streamsOfPerson: 20,
   requestsOfPersonAtOnce: 20,
@@ -85,19 +88,19 @@ interface Limits {
 type Answering = AppOptions & { limits: Limits };
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: Answering): Promise<void> {
-  const { door, assets } = options;
-  // Nobody but the proxy is answered, whatever they ask for.
-  const known = door.by === 'proxy' ? door.readerOf(request) : undefined;
+  const { method, assets } = options;
+  // Behind a proxy, only requests from the proxy are answered.
+  const known = method.by === 'proxy' ? method.readerOf(request) : undefined;
   if (known && 'status' in known) return refused(response, known);
   const target = urlOf(request, response);
   if (!target) return;
   const { pathname } = target;
   if (pathname.startsWith('/api/')) return api(request, response, target, options, known);
-  if (door.by === 'issuer') {
+  if (method.by === 'issuer') {
     const way = `${request.method} ${pathname}`;
-    if (way === 'GET /sign-in') return beginSignIn(response, target, { ...options, door });
-    if (way === `GET ${CALLBACK}`) return finishSignIn(request, response, target, { ...options, door });
-    if (way === `POST ${SIGN_OUT}`) return signOut(request, response, { ...options, door });
+    if (way === 'GET /sign-in') return beginSignIn(response, target, { ...options, method });
+    if (way === `GET ${CALLBACK}`) return finishSignIn(request, response, target, { ...options, method });
+    if (way === `POST ${SIGN_OUT}`) return signOut(request, response, { ...options, method });
   }
   answerAsset(request, response, pathname, assets);
 }
@@ -106,12 +109,12 @@ async function api(
   request: IncomingMessage,
   response: ServerResponse,
   target: URL,
-  { origin, door, readerPages, limits, log, now }: Answering,
+  { origin, method, readerPages, limits, log, now }: Answering,
   known: Reader | undefined,
 ): Promise<void> {
   const refusal = refuseStranger(request, origin);
   if (refusal) return refused(response, refusal);
-  const reader = known ?? (door.by === 'issuer' ? await readerOf(request, door.jar) : undefined);
+  const reader = known ?? (method.by === 'issuer' ? await readerOf(request, method.jar) : undefined);
   if (!reader) {
     const message = 'Your session has ended, or you have not signed in yet.';
     return json(response, 401, { message, signIn: '/sign-in' });
@@ -149,15 +152,15 @@ async function readerOf({ headers }: IncomingMessage, jar: CookieJar): Promise<R
 
 // Signing in and out at an issuer.
 
-type AtIssuer = Answering & { door: Extract<Door, { by: 'issuer' }> };
+type AtIssuer = Answering & { method: Extract<SignInMethod, { by: 'issuer' }> };
 
 async function beginSignIn(response: ServerResponse, target: URL, options: AtIssuer): Promise<void> {
-  const { door, origin, limits } = options;
+  const { method, origin, limits } = options;
   if (!limits.signIns('')) return problem(response, 429, TOO_MANY, options);
   try {
-    const { to, pending } = await door.signIn.begin();
+    const { to, pending } = await method.signIn.begin();
     const path = localPath(target.searchParams.get('to'), origin);
-    const cookie = await door.jar.seal('signIn', { ...pending, path });
+    const cookie = await method.jar.seal('signIn', { ...pending, path });
     response.writeHead(302, { location: to.href, 'set-cookie': cookie!, 'cache-control': 'no-store' });
     response.end();
   } catch (error) {
@@ -171,26 +174,27 @@ async function finishSignIn(
   target: URL,
   options: AtIssuer,
 ): Promise<void> {
-  const { door, origin, limits, log } = options;
+  const { method, origin, limits, log } = options;
   if (!limits.signIns('')) return problem(response, 429, TOO_MANY, options);
   const cookies = [clearCookie('signIn')];
   response.setHeader('set-cookie', cookies);
-  const begun = await door.jar.open('signIn', request.headers.cookie);
+  const begun = await method.jar.open('signIn', request.headers.cookie);
   if (!begun)
     return problem(response, 400, 'This sign-in was not begun in this browser, or has taken too long.', options);
   const { path, ...pending } = begun.content as unknown as Pending & { path: string };
   try {
-    const found = await door.signIn.finish(target.search, pending);
+    const found = await method.signIn.finish(target.search, pending);
     if ('problem' in found) {
       log.warn({ reason: found.problem }, 'a sign-in was refused');
       return problem(response, 403, found.problem, options);
     }
     const { user, groups } = found.identity;
-    const session = await door.jar.seal('session', { user, groups });
+    const session = await method.jar.seal('session', { user, groups });
     if (!session) return problem(response, 403, 'The names of your groups are too long for a session.', options);
     response.setHeader('set-cookie', [...cookies, session]);
     log.info({ user, groups: groups.length }, 'signed in');
-    // Not a redirect: it would still be the issuer's, from another site, and would not bring the cookie.
+    // Not a redirect: the browser would still count it as a navigation from the issuer's site, and would
+    // not send the cookie.
     html(response, 200, messagePage({ title: 'Signed in', text: '', to: localPath(path, origin) }, options.assets));
   } catch (error) {
     failed(response, error, options);
@@ -198,10 +202,10 @@ async function finishSignIn(
 }
 
 async function signOut(request: IncomingMessage, response: ServerResponse, options: AtIssuer): Promise<void> {
-  const { door, origin, readerPages, log } = options;
+  const { method, origin, readerPages, log } = options;
   const refusal = refuseStranger(request, origin);
   if (refusal) return refused(response, refusal);
-  const reader = await readerOf(request, door.jar);
+  const reader = await readerOf(request, method.jar);
   response.setHeader('set-cookie', [clearCookie('session'), clearCookie('signIn')]);
   if (reader) {
     readerPages.interrupt(reader.identity);

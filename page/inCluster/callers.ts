@@ -1,13 +1,18 @@
-/** Which requests come from the page itself: a cookie alone proves nothing, since browsers send it along with what other pages ask for. */
+/**
+ * Recognizes requests from the page itself. A cookie alone proves nothing: browsers also send it with
+ * requests of other pages.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { PageRefusal } from '../guard.ts';
 
-/** No other origin can make a browser send it: that takes a preflight, which nobody here answers. */
-export const PAGE_HEADER = 'x-rollouts-page';
+/**
+ * Header of the page's requests. Other origins can't send it: that takes a preflight, which this server never answers.
+ */
+const PAGE_HEADER = 'x-rollouts-page';
 
 const STRANGER = 'This server answers its own page only, and no page of another origin.';
 
-/** For everything that tells of the cluster or changes it. `origin`: the page's own. */
+/** Refuses requests from other origins: for all requests that read or change the cluster. `origin`: the page's own. */
 export function refuseStranger(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   origin: string,
@@ -19,7 +24,7 @@ export function refuseStranger(
   return undefined;
 }
 
-/** A path of the page to go to after the sign-in; anything else is the board. */
+/** The path of the page to open after the sign-in; for any other text the board. */
 export function localPath(text: string | null, origin: string): string {
   if (!text?.startsWith('/') || text.length > 1000 || !URL.canParse(text, origin)) return '/';
   const url = new URL(text, origin);
@@ -27,19 +32,19 @@ export function localPath(text: string | null, origin: string): string {
   return isOwn ? url.pathname + url.search : '/';
 }
 
-// How often one may ask.
+// Rate limits.
 
 interface RateOptions {
   perSecond: number;
-  /** At once. */
+  /** Requests that are allowed at once. */
   burst: number;
   now: () => number;
 }
 
-/** Keys that are remembered; with more, all begin anew. */
+/** Limit for stored keys; beyond it all counts start again. */
 const MOST_KEYS = 10_000;
 
-/** Answers whether one more is within the limit, by key. */
+/** Returns whether one more request of this key is within the limit. */
 export function createRateLimit({ perSecond, burst, now }: RateOptions): (key: string) => boolean {
   const buckets = new Map<string, { left: number; at: number }>();
   return (key) => {

@@ -8,21 +8,24 @@ import { createSharedObjects } from './sharedObjects.ts';
 
 export interface ShownCluster {
   name: string;
-  /** Its user may impersonate users and groups there. */
+  /** Its config; its user may impersonate users and groups there. */
   config: Selected['config'];
-  /** For all of its readers. */
+  /** Shares objects among all readers of the cluster. */
   share: ShareObject;
 }
 
 interface ClustersOptions {
   own: ShownCluster;
-  /** A file is named as its cluster is shown; its current context counts. Absent: the own cluster alone. */
+  /**
+   * Folder of kubeconfigs, each named as its cluster is shown; the current context counts. Absent:
+   * the own cluster alone.
+   */
   folder: string | undefined;
   onChange(): void;
   log: FileLog;
 }
 
-/** The own cluster first. @throws Error with a sentence that names the file that is no kubeconfig. */
+/** The clusters, the own one first. @throws Error with a sentence that names the file that is not a kubeconfig */
 export function watchClusters({ own, folder, onChange, log }: ClustersOptions) {
   if (folder === undefined) return { current: () => [own], stop: () => {} };
   const { current, stop } = watchFiles({
@@ -36,7 +39,7 @@ export function watchClusters({ own, folder, onChange, log }: ClustersOptions) {
 }
 
 interface Read {
-  /** All files together, to see whether anything has changed. */
+  /** Contents of all files, to detect a change. */
   text: string;
   clusters: readonly ShownCluster[];
 }

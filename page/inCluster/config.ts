@@ -7,7 +7,7 @@ import type { Naming } from './identity.ts';
 export interface IssuerConfig {
   issuer: string;
   clientId: string;
-  /** Path; without it the client is a public one. */
+  /** Path of the client's secret; without it the client is a public one. */
   clientSecretFile?: string;
   scopes: string;
   naming: Naming;
@@ -23,16 +23,16 @@ export interface ProxyConfig {
 export interface PageConfig {
   port: number;
   host: string;
-  /** Of the page, as browsers see it: `https://rollouts.example.com`. */
+  /** Origin of the page in browsers: `https://rollouts.example.com`. */
   origin: string;
   tls?: TlsFiles;
   /** How readers sign in: at an issuer, or at a proxy before this server. */
   signIn: { by: 'issuer'; issuer: IssuerConfig; keys: KeyFiles } | { by: 'proxy'; proxy: ProxyConfig };
   sessionSeconds: number;
   clusterName: string;
-  /** With a kubeconfig for each further cluster. */
+  /** Folder with a kubeconfig for each further cluster. */
   clustersFolder?: string;
-  /** Read for those who may not read the whole cluster. */
+  /** Namespaces to read for readers who may not read the whole cluster. */
   namespaces: string[];
   logLevel: LogLevel;
   logLevelFile?: string;
@@ -71,7 +71,7 @@ export const PAGE_ENVIRONMENT: Record<string, string> = {
   KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
 };
 
-/** Each is a dozen watches for each user. */
+/** Limit for namespaces: each takes a dozen watches for each reader. */
 const MOST_NAMESPACES = 10;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -113,7 +113,7 @@ export function readPageConfig(env: Environment): PageConfig {
   return config;
 }
 
-/** undefined: no proxy is set. */
+/** The settings of a proxy; undefined: none is set. */
 function proxyIn(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'proxy' }> | undefined {
   const names = ['UI_PROXY_CLIENT_NAMES', 'UI_PROXY_USER_HEADER', 'UI_PROXY_GROUPS_HEADER'];
   const set = names.filter((name) => env[name]);
@@ -164,7 +164,7 @@ function issuerIn(env: Environment, mistakes: string[]): Extract<PageConfig['sig
   };
 }
 
-/** Plain HTTP only on this machine, where browsers trust it. */
+/** Whether browsers trust the address: plain HTTP only on this machine. */
 function isTrusted({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || isLoopback(hostname);
 }

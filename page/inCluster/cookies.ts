@@ -1,6 +1,6 @@
 /**
- * Sessions without a store: an encrypted cookie has all of it. The prefix `__Host-` makes browsers refuse it from other hosts, from
- * plain HTTP and for a part of the paths.
+ * Sessions without a store: the encrypted cookie has all of it. Because of the prefix `__Host-`, browsers refuse the
+ * cookie from other hosts, from plain HTTP and for a part of the paths.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -12,8 +12,8 @@ const MOST_COOKIE = 3800;
 const SHORTEST_KEY = 32;
 const ALGORITHM = { alg: 'dir', enc: 'A256GCM' } as const;
 
-/** What a cookie is for: one of another purpose is none. */
-export const COOKIES = {
+/** Purposes of cookies: a cookie of another purpose is not accepted. */
+const COOKIES = {
   session: { name: '__Host-rollouts-session', sameSite: 'Strict' },
   // Lax: the issuer sends the browser back, which is a navigation from another site.
   signIn: { name: '__Host-rollouts-sign-in', sameSite: 'Lax' },
@@ -21,16 +21,16 @@ export const COOKIES = {
 
 export type CookieKind = keyof typeof COOKIES;
 
-export interface Sealed {
+interface Sealed {
   content: Record<string, unknown>;
-  /** Seconds since 1970. */
+  /** End of the cookie, in seconds since 1970. */
   expires: number;
 }
 
 export interface CookieJar {
-  /** The header Set-Cookie. undefined: browsers would not keep so much. */
+  /** The header Set-Cookie with this content; undefined: it is longer than browsers keep. */
   seal(kind: CookieKind, content: Record<string, unknown>): Promise<string | undefined>;
-  /** undefined: there is none, or it is not ours, has expired or was changed. */
+  /** The content of the cookie; undefined: there is none, or it is not ours, has expired or was changed. */
   open(kind: CookieKind, header: string | undefined): Promise<Sealed | undefined>;
 }
 
@@ -78,7 +78,7 @@ export function createCookieJar({ keys, seconds, now }: JarOptions): CookieJar {
   };
 }
 
-/** The header Set-Cookie that removes it. */
+/** The header Set-Cookie that removes the cookie. */
 export function clearCookie(kind: CookieKind): string {
   return setCookie(kind, '', 0);
 }
@@ -88,7 +88,7 @@ function setCookie(kind: CookieKind, value: string, seconds: number): string {
   return `${name}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=${sameSite}`;
 }
 
-/** undefined: there is none; or there are several, of which one is somebody else's. */
+/** The cookie of this name; undefined: there is none, or there are several, of which another site may have set one. */
 function cookieIn(header: string | undefined, name: string): string | undefined {
   const values = (header ?? '').split(';').flatMap((each) => {
     const [key, ...value] = each.trim().split('=');
@@ -97,7 +97,7 @@ function cookieIn(header: string | undefined, name: string): string | undefined 
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** Paths. */
+/** Paths of the keys. */
 export interface KeyFiles {
   key: string;
   /** The previous one, during a rotation. May be missing. */

@@ -1,4 +1,4 @@
-/** Who a reader is to the API server: from the claims of an ID token, or from what a proxy says. */
+/** The identity of a reader for the API server: from the claims of an ID token, or from a proxy's headers. */
 
 export interface Identity {
   user: string;
@@ -7,7 +7,7 @@ export interface Identity {
 
 export type Identified = { identity: Identity } | { problem: string };
 
-/** How claims become names, as the API server's --oidc-* flags say it for its own sign-in. */
+/** How claims become names, with the meaning of the API server's --oidc-* flags. */
 export interface Naming {
   usernameClaim: string;
   usernamePrefix: string;
@@ -18,16 +18,16 @@ export interface Naming {
 /** With more, the cookie of the session would be longer than browsers keep. */
 export const MOST_GROUPS = 100;
 const MOST_NAME = 256;
-/** Headers of HTTP carry no other characters unchanged, and lose spaces at both ends. */
+/** Characters of a name: HTTP headers carry no others unchanged, and lose spaces at both ends. */
 const NAME = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** Names of Kubernetes itself: `system:masters` may do everything. */
+/** Kubernetes' own names: `system:masters` may do everything. */
 const OF_KUBERNETES = /^\s*system:/i;
 
 export function identityOfClaims(claims: Readonly<Record<string, unknown>>, naming: Naming): Identified {
   const { usernameClaim, groupsClaim } = naming;
   const user = claims[usernameClaim];
   if (typeof user !== 'string') return { problem: `The issuer's token has no text in the claim ${usernameClaim}.` };
-  // As the API server does: whoever types an address is not yet its owner.
+  // As in the API server: an address that the user has only typed proves nothing.
   if (usernameClaim === 'email' && claims.email_verified !== undefined && claims.email_verified !== true) {
     return { problem: 'The issuer has not verified your email address.' };
   }
@@ -38,7 +38,7 @@ export function identityOfClaims(claims: Readonly<Record<string, unknown>>, nami
 
 const UNPREFIXED = { usernamePrefix: '', groupsPrefix: '' };
 
-/** `groups`: separated by commas. */
+/** The identity in a proxy's headers. `groups`: separated by commas. */
 export function identityOfProxy(user: string | undefined, groups: string | undefined): Identified {
   if (!user) return { problem: 'The proxy names no user.' };
   const names = (groups ?? '').split(',').map((name) => name.trim());
@@ -49,14 +49,16 @@ export function identityOfProxy(user: string | undefined, groups: string | undef
   );
 }
 
-/** Whether it may be impersonated. What a cookie had is looked at again: rules may have become stricter. */
+/**
+ * Whether the identity may be impersonated. An identity from a cookie is checked again: rules may have become stricter.
+ */
 export function isIdentity(value: unknown): value is Identity {
   const { user, groups } = (value ?? {}) as Partial<Identity>;
   if (typeof user !== 'string' || !Array.isArray(groups)) return false;
   return groups.every((name) => typeof name === 'string') && 'identity' in identified(user, groups, UNPREFIXED);
 }
 
-/** The same for the same rights. */
+/** Key of an identity: equal for equal rights. */
 export function identityKey({ user, groups }: Identity): string {
   return JSON.stringify([user, ...[...groups].sort()]);
 }
@@ -86,7 +88,7 @@ function nameProblem(what: 'user' | 'group', name: string): string | undefined {
   return NAME.test(name) ? undefined : `The ${what} ${shown} is empty, or has characters other than printable ASCII.`;
 }
 
-/** A single text is a list of one. undefined: it is neither. */
+/** The claim as a list; a single text is a list of one. undefined: it is neither. */
 function listOf(claim: unknown): string[] | undefined {
   const list = [claim ?? []].flat();
   return list.every((each) => typeof each === 'string') ? (list as string[]) : undefined;

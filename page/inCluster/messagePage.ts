@@ -4,7 +4,7 @@ import type { Assets } from '../server.ts';
 interface Message {
   title: string;
   text: string;
-  /** Goes on there by itself. Absent: offers to sign in. */
+  /** Address that the browser opens next. Absent: the page offers to sign in. */
   to?: string;
 }
 

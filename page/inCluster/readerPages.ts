@@ -1,30 +1,33 @@
-/** The pages of each person who is reading, one for each cluster: watches and caches with that person's rights, shared by all of their tabs. */
+/**
+ * The pages of each reader, one for each cluster: watches and caches with the reader's rights, shared by all
+ * of the reader's tabs.
+ */
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeClient } from '../../tools/kube/kubeClient.ts';
 import { createPages, type Page } from '../page.ts';
 import type { ShareObject } from '../views.ts';
 import { type Identity, identityKey } from './identity.ts';
 
-/** Each keeps what the person may read in memory. */
+/** Limit for readers: what each may read is kept in memory. */
 const MOST_READERS = 50;
-/** A reload, or a lid that was closed for a moment, finds everything still there. */
+/** How long a reader's pages stay without a tab: after a reload or a closed lid everything is still loaded. */
 const IDLE_MS = 5 * 60_000;
 const SWEEP_MS = 30_000;
 
 export interface ReaderPages {
-  /** One for each cluster. undefined: too many users are reading now. */
+  /** The reader's pages, one for each cluster. undefined: too many users are reading now. */
   pagesOf(identity: Identity): readonly Page[] | undefined;
-  /** Ends the person's streams; those who are still signed in open them again. */
+  /** Ends the reader's streams; browsers that are still signed in open them again. */
   interrupt(identity: Identity): void;
-  /** Ends all streams and forgets what was read: sessions or clusters have changed. */
+  /** Ends all streams and drops all caches: sessions or clusters have changed. */
   closeAll(): void;
   close(): void;
 }
 
 interface ReaderPagesOptions {
-  /** A client for each cluster, which impersonates the person. */
+  /** A client for each cluster, which impersonates the reader. */
   connect(identity: Identity): readonly { name: string; client: KubeClient; share: ShareObject }[];
-  /** Read for those who may not read the whole cluster. */
+  /** Namespaces to read for readers who may not read the whole cluster. */
   namespaces: readonly string[];
   /** Address that ends the session; absent where there is none. */
   signOut: string | undefined;
@@ -99,7 +102,7 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
   };
 }
 
-/** Where that is not known, it is tried. */
+/** Whether the reader may read the whole cluster; if that is unknown, it is tried. */
 function mayReadAll(client: KubeClient): Promise<boolean> {
   const { group, resource } = KINDS.Rollout;
   return client.mayI({ verb: 'list', group, resource, namespace: '', name: '' }).catch(() => true);

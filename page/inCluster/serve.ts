@@ -7,7 +7,7 @@ import type { Logger } from '../../server/log.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
 import type { PageRefusal } from '../guard.ts';
 import type { Assets } from '../server.ts';
-import { createPageApp, type Door, type Reader, SIGN_OUT } from './app.ts';
+import { createPageApp, type Reader, SIGN_OUT, type SignInMethod } from './app.ts';
 import { type ShownCluster, watchClusters } from './clusters.ts';
 import type { PageConfig, ProxyConfig } from './config.ts';
 import { createCookieJar, watchKeys } from './cookies.ts';
@@ -28,7 +28,7 @@ interface ServeOptions {
   now?: () => number;
 }
 
-export interface ServedPage {
+interface ServedPage {
   port: number;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function serveInCluster({
     namespaces,
     signOut: signIn.by === 'issuer' ? SIGN_OUT : undefined,
     now,
-    // Nothing that a browser has sent goes to an API server as a header.
+    // Headers of the browser are not passed on to an API server.
     connect: ({ user, groups }) =>
       clusters.current().map((cluster) => ({
         ...cluster,
@@ -57,14 +57,14 @@ export async function serveInCluster({
         }),
       })),
   });
-  // Browsers open their streams again at once, with the sessions and clusters of then.
+  // Browsers open their streams again at once, with the new sessions and clusters.
   const onChange = readerPages.closeAll;
   const own = { name: clusterName, config: kubeConfig, share: createSharedObjects() };
   const clusters = watchClusters({ own, folder: clustersFolder, onChange, log });
   let stopping = false;
   const notReady = () => (stopping ? 'shutting down' : undefined);
-  const { door, stop } = doorOf(config, { log, now, onChange });
-  const app = createPageApp({ origin, assets, door, readerPages, log, now, notReady });
+  const { method, stop } = signInMethodOf(config, { log, now, onChange });
+  const app = createPageApp({ origin, assets, method, readerPages, log, now, notReady });
   const listening = { host, port, maxConnections: SERVER_LIMITS.connections };
   const listener: Listener = tls
     ? await listenHttps(app, tls, { ...listening, log })
@@ -76,7 +76,7 @@ export async function serveInCluster({
       stop();
       clusters.stop();
       const ended = shutDown([listener], config.shutdownDelaySeconds);
-      // Streams would go on for ever.
+      // Streams would never end by themselves.
       setTimeout(() => readerPages.close(), config.shutdownDelaySeconds * 1000);
       await ended;
     },
@@ -90,10 +90,10 @@ interface DoorOptions {
   onChange(): void;
 }
 
-function doorOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onChange }: DoorOptions) {
+function signInMethodOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onChange }: DoorOptions) {
   if (signIn.by === 'proxy') {
-    const door: Door = { by: 'proxy', readerOf: proxyReader(signIn.proxy, sessionSeconds, now) };
-    return { door, stop: () => {} };
+    const method: SignInMethod = { by: 'proxy', readerOf: proxyReader(signIn.proxy, sessionSeconds, now) };
+    return { method, stop: () => {} };
   }
   const { current, stop } = watchKeys(signIn.keys, log, onChange);
   const jar = createCookieJar({
@@ -101,8 +101,8 @@ function doorOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onCh
     seconds: { session: sessionSeconds, signIn: SIGN_IN_SECONDS },
     now,
   });
-  const door: Door = { by: 'issuer', signIn: createSignIn(signIn.issuer, origin), jar };
-  return { door, stop };
+  const method: SignInMethod = { by: 'issuer', signIn: createSignIn(signIn.issuer, origin), jar };
+  return { method, stop };
 }
 
 function proxyReader({ clients, userHeader, groupsHeader }: ProxyConfig, seconds: number, now: () => number) {

@@ -3,8 +3,8 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ShareObject } from '../views.ts';
 
 /**
- * For one cluster: another one may give its objects any uid and version. It grants nothing: a reader gets the version of an object that
- * the API server has just sent to the same reader.
+ * The shared objects of one cluster: another cluster may have the same uid and version for other objects. Sharing
+ * grants nothing: a reader gets only a version that the API server has just sent to this reader.
  */
 export function createSharedObjects(): ShareObject {
   const known = new Map<string, WeakRef<KubeObject<any, any>>>();

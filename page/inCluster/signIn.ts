@@ -1,4 +1,7 @@
-/** Signing in at an OIDC issuer: code flow with PKCE, state and nonce. Of the issuer's answer only the ID token is used, and it is not kept. */
+/**
+ * Sign-in at an OIDC issuer: code flow with PKCE, state and nonce. Only the ID token of the issuer's answer is used,
+ * and it is not stored.
+ */
 import { readFileSync } from 'node:fs';
 import * as oidc from 'openid-client';
 import { type IssuerConfig, isLoopback } from './config.ts';
@@ -7,7 +10,7 @@ import { type Identified, identityOfClaims } from './identity.ts';
 export const CALLBACK = '/signed-in';
 const ANSWER_SECONDS = 10;
 
-/** What the callback is compared with; it is kept in the browser, in a cookie that only this server can read. */
+/** The values to compare the callback with; the browser keeps them in a cookie that only this server can read. */
 export interface Pending {
   state: string;
   nonce: string;
@@ -15,13 +18,13 @@ export interface Pending {
 }
 
 export interface SignIn {
-  /** `to`: where the browser goes. @throws SignInError */
+  /** Starts a sign-in. `to`: where the browser goes. @throws SignInError */
   begin(): Promise<{ to: URL; pending: Pending }>;
-  /** `query`: of the address to which the issuer has sent the browser back. @throws SignInError */
+  /** Ends a sign-in. `query`: that of the address to which the issuer has sent the browser back. @throws SignInError */
   finish(query: string, pending: Pending): Promise<Identified>;
 }
 
-/** A sentence for the reader, without anything that the issuer or the browser has sent. `detail`: for the log. */
+/** A failed sign-in: a sentence for the reader, without text from the issuer or the browser. `detail`: for the log. */
 export class SignInError extends Error {
   readonly detail: string;
 
@@ -82,7 +85,7 @@ function discover({ issuer, clientId, clientSecretFile }: IssuerConfig): Promise
   });
 }
 
-/** Codes only: texts of errors may quote what a token has in it. */
+/** The error's codes for the log: its texts may quote a token. */
 function detailOf(cause: unknown): string {
   const { name = 'Error', code, error } = (cause ?? {}) as { name?: string; code?: unknown; error?: unknown };
   const codes = [code, error].filter((each) => typeof each === 'string' && /^[\w.-]{1,60}$/.test(each));

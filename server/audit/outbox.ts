@@ -1,12 +1,9 @@
-/**
- * Events on their way to a sink, one after the other: at least once, in order, and never more of them in memory than
- * fit.
- */
+/** Events to deliver to a sink, in order and at least once; the number held in memory is limited. */
 
 /** `taken`; `refused`: the sink won't take this event; `failed`: it may take it later. */
 export type SinkAnswer = { outcome: 'taken' } | { outcome: 'refused' | 'failed'; why: string; retryAfterMs?: number };
 
-export interface OutboxOptions {
+interface OutboxOptions {
   limits: { events: number; bytes: number };
   /** Never rejects. */
   post(body: string): Promise<SinkAnswer>;
@@ -16,7 +13,7 @@ export interface OutboxOptions {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
-export interface Outbox {
+interface Outbox {
   /** Resolves when there was room for the event. */
   add(event: object): Promise<void>;
   /** Events that were not taken yet. */

@@ -1,6 +1,6 @@
 /**
- * The HTTP endpoint that takes events: where it is and how to sign in, from the files of a mounted Secret, and one POST
- * to it.
+ * The HTTP endpoint that takes events: its address and credentials, from the files of a mounted Secret, and
+ * one POST to it.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

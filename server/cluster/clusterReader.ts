@@ -10,8 +10,7 @@ import type { Transport } from './transport.ts';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const PAGE = 500;
 /**
- * Items in a page of what tenants can make large: metadata that may take 256 KiB, and of whole objects of up to 1.5
- * MiB.
+ * Items in a page of objects that tenants can make large: metadata takes up to 256 KiB, whole objects up to 1.5 MiB.
  */
 const METADATA_PAGE = 100;
 const OBJECT_PAGE = 50;
@@ -106,9 +105,9 @@ export function createReader(transport: Transport, clock = () => performance.now
 }
 
 /**
- * Shares reads that many callers want at once: the Gate of a freeze, the objects of a namespace in which many Rollouts
- * are created.
- * A read joins the next one of the same object, never one that is under way: it answers with nothing older than itself.
+ * Shares reads that many callers need at once: the Gate of a freeze, the objects of a namespace in which
+ * many Rollouts are created.
+ * A read joins the next one of the same object, never one that is running: no answer is older than its read.
  */
 export function withSharedReads(reader: ClusterReader): ClusterReader {
   return {

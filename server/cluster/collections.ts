@@ -17,7 +17,7 @@ export interface ListSelectors {
   fieldSelector?: string | undefined;
 }
 
-export interface ListPage<T> {
+interface ListPage<T> {
   items: T[];
   resourceVersion: string;
 }

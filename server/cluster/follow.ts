@@ -23,8 +23,8 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 
 /**
- * Follows until the signal aborts. @throws ApiError if retrying is useless: no rights, no such kind, refused
- * credentials.
+ * Follows a collection until the signal aborts.
+ * @throws ApiError if retrying is useless: no rights, no such kind, refused credentials
  */
 export async function* follow<T extends KubeObject<any, any>>(
   client: Collections,

@@ -73,10 +73,7 @@ function commandsOf({ regarding, commands = [] }: EventRecord, { namespace }: Ob
   return namespace === regarding.metadata.namespace ? commands : [];
 }
 
-/**
- * Reasons and messages may be any user's text: in a chat they must not become a mention (`<!channel>`), link or
- * picture.
- */
+/** The text without markup: in a chat, a user's text must not become a mention (`<!channel>`), link or picture. */
 function plain(text: string): string {
   const short = text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE - 1)}…`;
   return oneLine(short)

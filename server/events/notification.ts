@@ -1,8 +1,7 @@
 /**
- * Messages for people, by way of Flux's notification-controller (`--events-addr` of Flux's controllers): the one
- * sender.
- * Telling returns at once and never fails; a notification-controller that hangs, is slow or is away costs messages,
- * counted, and nothing else.
+ * Notifications by way of Flux's notification-controller (`--events-addr` of Flux's controllers): the one sender.
+ * Sending returns at once and never fails. If notification-controller hangs, is slow or is down, messages are lost and
+ * counted, without any other effect.
  */
 
 import { KINDS } from '../../api/kinds.ts';
@@ -26,7 +25,7 @@ interface NotificationOptions {
   address: string;
   instance: string;
   /** The Flux objects that report a Rollout. */
-  tellers(rollout: NamespacedName): Promise<readonly ObjectName[]>;
+  reportingObjects(rollout: NamespacedName): Promise<readonly ObjectName[]>;
   dropped(what: 'notifications'): void;
   log: { warn(fields: object, message: string): void };
   now(): number;
@@ -66,7 +65,9 @@ async function tell(record: EventRecord, options: NotificationOptions): Promise<
 async function speakersOf(record: EventRecord, options: NotificationOptions): Promise<ObjectName[]> {
   const own = itself(record);
   const involvedObjects = [...own.filter(isRollout), ...(record.involvedObjects ?? [])];
-  const found = await Promise.all(involvedObjects.map((each) => (isRollout(each) ? options.tellers(each) : [each])));
+  const found = await Promise.all(
+    involvedObjects.map((each) => (isRollout(each) ? options.reportingObjects(each) : [each])),
+  );
   return [...own, ...found.flat()];
 }
 

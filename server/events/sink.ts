@@ -1,7 +1,7 @@
 /**
  * Events in the namespace of their object, the implementation of the port `EventSink`.
  * Recording returns at once and never fails; an Event that cannot be written is counted, logged and forgotten.
- * Whoever writes it also tells people of it, once.
+ * The process that writes it also sends the notification, once.
  * An existing name proves nothing: any client that may create Events may have used it. The stored Event is compared.
  */
 import { createHmac } from 'node:crypto';
@@ -36,7 +36,7 @@ export interface EventsOptions {
   /** Waits between attempts. */
   wait(ms: number): Promise<void>;
   /** Called for Events that this replica has written first, and for those that cannot be written. */
-  people?: EventSink;
+  notifier?: EventSink;
 }
 
 type EventName = Required<Pick<StoredEvent['metadata'], 'namespace' | 'name'>>;
@@ -70,7 +70,7 @@ interface Item {
   event: StoredEvent;
 }
 
-export function createEventSink({ create, find, nameKey, dropped, log, wait, people }: EventsOptions): ClosableSink {
+export function createEventSink({ create, find, nameKey, dropped, log, wait, notifier }: EventsOptions): ClosableSink {
   const written = new Set<string>();
 
   const giveUp = ({ record, event }: Item, why: string) => {
@@ -78,7 +78,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, peo
     dropped('events');
     const { namespace, name } = event.involvedObject;
     log.warn({ namespace, name, reason: event.reason, why }, 'event dropped');
-    people?.record(record);
+    notifier?.record(record);
   };
 
   /** Whether it is new. */
@@ -98,7 +98,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, peo
     limit: MAX_WAITING,
     atOnce: AT_ONCE,
     work: async ({ record }) => {
-      if (await write(record)) people?.record(record);
+      if (await write(record)) notifier?.record(record);
     },
     failed: (item, error) => giveUp(item, error instanceof Error ? error.message : String(error)),
   });

@@ -19,16 +19,15 @@ interface Connection extends Part {
 }
 
 /**
- * Keeps to the limits: a connection that waits for a request gives way to a new one, of the address that has most of
- * them.
+ * Enforces the limits: a new connection replaces one that waits for a request, of the address that has
+ * the most of them.
  */
 export function limitConnections(
   server: Server | HttpsServer,
   { maxConnections, maxPerAddress }: ConnectionLimits,
 ): void {
   const share = createFairShare(maxConnections, maxPerAddress);
-  // A request has the socket of TLS, and what is counted is the one below it: a peer that never ends its handshake has
-  // no other.
+  // A request has the socket of TLS; the one below it is counted, because a peer may never end its handshake.
   const connections = new Map<string, Connection>();
 
   server.on('connection', (socket: Socket) => {

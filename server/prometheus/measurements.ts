@@ -124,8 +124,9 @@ const SECRETS_NAMESPACE = 'rollout-hooks';
 type Data = Record<string, string>;
 
 /**
- * @throws ProviderError if it may not be used, or an object that it references is missing; otherwise the API server's
- * failure.
+ * The endpoint of a MetricProvider.
+ * @throws ProviderError if it may not be used, or an object that it references is missing; otherwise
+ * the API server's failure
  */
 async function endpointOf(cluster: ClusterReader, name: string, namespace: string): Promise<Endpoint> {
   const provider = await cluster.get<MetricProvider>({ ...METRIC_PROVIDERS, name });

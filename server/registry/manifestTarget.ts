@@ -90,8 +90,8 @@ async function credentialsOf(
 }
 
 /**
- * Without them the registry must have a publicly trusted certificate: if it has none, the request fails and names this
- * problem.
+ * The certificate authorities of the registry. Without them it must have a publicly trusted certificate; otherwise the
+ * request fails and the error names this problem.
  */
 async function certificatesOf(
   cluster: ClusterReader,

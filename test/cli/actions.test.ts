@@ -154,7 +154,7 @@ it.each([
 ])('%s, without the right, says which one it takes and writes nothing', async (line, objects, lacks) => {
   const { writes, err, code } = await written(`kubectl rollouts ${line}`, objects, false);
   expect(err).toContain(
-    `You may not freeze by Gate shop/${objects.length > 0 ? 'freeze' : 'incident'}: it takes ${lacks}.`,
+    `You can't freeze with Gate shop/${objects.length > 0 ? 'freeze' : 'incident'}: you need ${lacks}.`,
   );
   expect([code, writes]).toEqual([1, []]);
 });

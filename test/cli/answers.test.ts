@@ -68,7 +68,7 @@ describe('nothing is written, and the answer says what to do', () => {
       [WEB],
       2,
       `9.9.9 is not a release that this Rollout knows (it has 1.2.0, 1.1.0, 1.0.0): the request would wait until it is one.
-Add --yes to go on: there is no terminal to ask on.
+Not a terminal: add --yes to confirm.
 `,
     ],
     ['retry web', [WEB], 1, 'Rollout shop/web: 1.1.0 has succeeded, so there is nothing to retry.\n'],

@@ -19,9 +19,9 @@ const KINDS_AND_PARTS = objectsBelow('crds').flatMap(({ spec }) => {
 });
 
 describe('fields', () => {
-  const reference = readPage('reference.md');
+  const reference = readPage('reference/fields.md');
 
-  it.each(KINDS_AND_PARTS)('docs/reference.md has those of %s', (heading, crd, part) => {
+  it.each(KINDS_AND_PARTS)('docs/reference/fields.md has those of %s', (heading, crd, part) => {
     const section = reference.split(`\n### ${heading}\n`)[1]!;
     const documented = rowsOf(section).map(({ field, meaning }) => [codeIn(field), meaning !== '']);
     expect(documented).toEqual(crdFields(crd, part).map(({ path }) => [path, true]));

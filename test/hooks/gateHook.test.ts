@@ -247,7 +247,7 @@ describe('what it holds', () => {
     ]);
   });
 
-  describe('and who is told of its closing', () => {
+  describe('the objects that report its closing', () => {
     const inNamespace = (name: string) => ({
       ...binding(`${name}-app`),
       metadata: { name: `kustomization-${name}`, namespace: name },
@@ -262,7 +262,7 @@ describe('what it holds', () => {
       return (await sync({ ...closed, status }, { at: T('10:00:01'), objects })).events;
     }
 
-    it('are one object in each namespace, its own first; of the others none hears who asked, and why', async () => {
+    it('are one object in each namespace, its own first; the others’ texts have neither requester nor reason', async () => {
       const events = await closing();
       const told = events.filter(({ quiet }) => !quiet);
       expect(told).toMatchObject([

@@ -114,13 +114,13 @@ describe('what becomes of a budget', () => {
       fleet: [failed('b', 'team-b'), failed('a', 'team-b'), failed('z', 'team-a')],
       tell: ['team-a/z', 'team-b/a'],
     },
-  ])('is told by one Rollout in each namespace: $tell', async ({ of, fleet, tell }) => {
+  ])('one Rollout in each namespace reports it: $tell', async ({ of, fleet, tell }) => {
     const { events } = await sync(of, fleet);
     const held = events.find(({ reason }) => reason === 'VersionHeld');
     expect(held?.involvedObjects?.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual(tell);
   });
 
-  it('is told by the budget alone, once, where its Rollouts wait for their turn', async () => {
+  it('only the budget reports it, once, if its Rollouts wait for a slot', async () => {
     for (const status of [
       undefined,
       { versions: [{ image: 'registry.example/app', version: '1.1.0', failed: 1, held: true }] },

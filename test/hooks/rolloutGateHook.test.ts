@@ -82,7 +82,7 @@ describe('the status of a RolloutGate', () => {
     expect((await sync(gateOf({ required: 2 }, {}), T('10:00:00'), idle)).status?.approvals?.progress).toBe('0/2');
   });
 
-  it('knows who asked, and who wrote it', async () => {
+  it('reports the requester and the writer', async () => {
     const carol = { version: '1.1.0', by: 'carol', at: T('10:06:00') };
     const rollout = rolloutOf({ [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"bob"}' });
     const rule: Rule = { required: 2, notBy: ['requester', 'author'] };

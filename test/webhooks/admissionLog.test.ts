@@ -68,7 +68,7 @@ describe('a write of a Flux object, as it is stored', () => {
     ]);
   });
 
-  it('is told as decided, once: not as asked for, not by the validating webhook, not in a dry run, not of a status', () => {
+  it('is logged as decided, once: not as requested, not by the validating webhook, not in a dry run, not of a status', () => {
     const [before, after] = [marked(undefined), marked('closed: a/a')];
     expect(told('mutate/flux', request(after, before))).toEqual([]);
     expect(told('validate/flux', request(after, before))).toEqual([]);
@@ -112,14 +112,14 @@ describe('a denial', () => {
     ]);
   });
 
-  it('of a controller that tries for ever is told again after ten minutes', () => {
+  it('of a controller that retries forever is logged again after ten minutes', () => {
     const [one, other] = [asked, { ...asked, uid: 'another' }].map(
       (each) => admissionDecisions('mutate/flux', each, DENIED)[0],
     );
     expect([one?.key === other?.key, one?.againAfterMs]).toEqual([true, 600_000]);
   });
 
-  it('in a dry run is told to who asked alone', () => {
+  it('in a dry run is only in the answer', () => {
     expect(told('mutate/flux', { ...asked, dryRun: true }, DENIED)).toEqual([]);
   });
 });
@@ -131,11 +131,11 @@ describe('a hold', () => {
     return request(marked('closed: a/a'), stored, { dryRun });
   };
 
-  it('is told in a dry run too: Flux asks no more than that', () => {
+  it('is logged in a dry run too: Flux sends nothing else', () => {
     expect(told('mutate/flux', asked(1), HELD)).toEqual([['Held', 'UPDATE: kept as it was']]);
   });
 
-  it('of a pin is told at level debug: where Git has a literal it is so in each sync', () => {
+  it('of a managed field is logged at level debug: with a literal in Git each sync repeats it', () => {
     expect(told('mutate/flux', asked(1), { ...HELD, held: 'pinned' })).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe('a hold', () => {
   });
 });
 
-it('at level debug each request is told, with its answer', () => {
+it('at level debug each request is logged, with its answer', () => {
   const asked = request(marked(undefined), undefined, { dryRun: true });
   expect(admissionConsideration('mutate/flux', asked, ALLOWED)).toEqual({
     kind: 'Kustomization',
@@ -163,7 +163,7 @@ it('at level debug each request is told, with its answer', () => {
   );
 });
 
-it('an object without a name yet is told by what its name will begin with', () => {
+it('an object without a name yet is logged with its generateName', () => {
   const object = marked('closed: a/a');
   object.metadata = { ...object.metadata, generateName: 'job-' };
   delete object.metadata.name;

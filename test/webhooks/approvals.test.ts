@@ -89,7 +89,7 @@ describe('an approval', () => {
     expect(message).toContain(why);
   });
 
-  it('does not stop a ServiceAccount, which is told, and may be named', async () => {
+  it('does not stop a ServiceAccount, which gets a Warning, and may be named', async () => {
     const bot = { user: 'system:serviceaccount:ci:bot' };
     const { stored, warnings, allowed } = await approve({ [`${P}approve`]: '1.1.0' }, bot);
     expect([allowed, recorded(stored).given]).toEqual([true, []]);
@@ -106,7 +106,7 @@ describe('an approval', () => {
     expect(warnings).toEqual(['you requested 1.1.0, so your approval does not count (spec.approvals.notBy)']);
   });
 
-  it('that stood there before the webhook was back is nobody’s, and the next writer is told', async () => {
+  it('from before the webhook was back counts for no user, and the next writer gets a Warning', async () => {
     const old = gate({ [`${P}approve`]: '1.1.0' });
     const { stored, allowed, warnings } = await approve({}, { old, user: 'bob' });
     expect(recorded(stored).given).toEqual([]);

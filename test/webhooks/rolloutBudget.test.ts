@@ -24,7 +24,7 @@ it.each<[string, Record<string, string>, Record<string, string>, string[]]>([
     { [CONTINUE]: '1.2.0', [RECORD]: `uid-0 ${AT} alice` },
     [],
   ],
-])('%s is allowed, and what is dropped of it is told', async (_, annotations, before, told) => {
+])('%s is allowed, with a Warning about dropped text', async (_, annotations, before, told) => {
   const of = { object: budget(annotations), old: budget(before), user: 'mallory', at: AT, objects: [] };
   const { allowed, warnings } = await write({ validate: mutateRolloutBudget }, of);
   expect([allowed, warnings]).toEqual([true, told]);

@@ -1,4 +1,4 @@
-/** Errors of the API server and of the way to it, as one sentence that says what to do. */
+/** Errors of the API server and of the connection to it, as one sentence with the next step. */
 
 import { KINDS } from '../../api/kinds.ts';
 import { ended } from '../../core/text/commands.ts';

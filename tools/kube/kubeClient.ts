@@ -1,4 +1,4 @@
-/** The API server as the commands use it: read, list, watch, write, and ask what one may do. */
+/** The client of the commands for the API server: read, list, watch, write, and review access. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
 import type { Right } from '../../client/explain/application.ts';
@@ -25,7 +25,7 @@ interface WriteOptions {
 }
 
 export interface KubeClient extends Collections {
-  /** undefined: there is none of that name, or the kind is not served. */
+  /** Reads an object; undefined: it does not exist, or the kind is not served. */
   get<T extends KubeObject<any, any> = KubeObject>(path: ObjectPath): Promise<T | undefined>;
   list<T extends KubeObject<any, any> = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
   create<T = KubeObject>(to: Collection, object: object, options?: WriteOptions): Promise<ApiAnswer<T>>;
@@ -107,7 +107,7 @@ const writeQuery = ({ dryRun }: WriteOptions) => ({
 
 const pathOf = ({ name, ...collection }: ObjectPath) => resourcePath(collection, name);
 
-/** undefined where the API server refuses the read with one of these codes. */
+/** The answer, or undefined if the API server refuses the read with one of these codes. */
 export async function unlessRefused<T>(read: Promise<T>, ...codes: number[]): Promise<T | undefined> {
   try {
     return await read;

@@ -23,7 +23,7 @@ export async function yamlText(value: unknown): Promise<string> {
   return escaped(document.toString({ lineWidth: 0 }).replace(/\n$/, ''));
 }
 
-/** What sets lines of a diff apart. */
+/** Prefixes of changed lines in a diff. */
 interface DiffStyle {
   tone(tone: 'good', text: string): string;
   strong(text: string): string;

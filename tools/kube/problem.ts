@@ -1,9 +1,9 @@
 /** A failure in one sentence for its reader, and the exit codes of the commands that end with one. */
 
-/** Exit codes of every command; those of `status` say what it saw. */
+/** Exit codes of every command; `status` has further ones for its result. */
 export const EXIT = {
   ok: 0,
-  /** Something went wrong: the message says what. */
+  /** An error, with a message for the user. */
   error: 1,
   /** The command line is wrong. */
   usage: 2,

@@ -1,4 +1,4 @@
-/** Several clusters read at once: one that does not answer keeps nobody waiting for the others. */
+/** Reads several clusters at once: one that does not answer does not delay the others. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { problemOf } from '../kube/apiProblems.ts';

@@ -1,4 +1,4 @@
-/** Why an object is as it is: reads what its explanation is made from, and asks what the reader may do about it. */
+/** Explains an object: reads the inputs of the explanation, and checks the reader's rights for its actions. */
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -24,8 +24,8 @@ export async function explained(
   switch (kind) {
     case 'Rollout': {
       const rollout = object as Rollout;
-      const around = await readRelated(client, [rollout]);
-      return explanationOf(explainRollout(rollout, around, now));
+      const related = await readRelated(client, [rollout]);
+      return explanationOf(explainRollout(rollout, related, now));
     }
     case 'Gate':
       return explainGate(object as Gate, now);
@@ -75,7 +75,7 @@ async function explainFlux(
   return explainFluxObject(object, { binding, gates: gates.flatMap((gate) => gate ?? []), unread }, now);
 }
 
-/** undefined for what the reader may not read. */
+/** The value, or undefined if the reader may not read it. */
 const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 
 /** The remedies with whether the user may use them; left open if the API server does not answer that. */

@@ -10,7 +10,7 @@ import { boundKinds, gateNames, NAMESPACES_UNREAD, whyUnread } from './readRelat
 
 interface LiveOptions {
   client: KubeClient;
-  /** undefined: all. */
+  /** The namespace; undefined: all. */
   namespace: string | undefined;
   /** Only these; all of the namespace when empty. */
   names: readonly string[];
@@ -68,7 +68,7 @@ export class Live {
       .map(([, rollout]) => rollout as Rollout);
   }
 
-  get around(): RelatedObjects {
+  get related(): RelatedObjects {
     return {
       gates: this.#all<Gate>('Gate'),
       rolloutGates: this.#all<RolloutGate>('RolloutGate'),

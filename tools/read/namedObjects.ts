@@ -43,7 +43,7 @@ const partsOf = (text: string) => text.split('/').filter((part) => part !== '');
 // Any object.
 
 export interface NamedTarget {
-  /** undefined: a kind that the API server serves, and this program does not know. */
+  /** The kind; undefined: the API server serves it, and this program has no row for it. */
   kind: KindName | undefined;
   resource: string;
   object: KubeObject<any, any>;

@@ -1,4 +1,4 @@
-/** What an object has to tell besides its explanation: reads its Events, and prints it. */
+/** Details of an object besides its explanation: reads its Events, and prints them. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { type ObjectDetails, objectDetails } from '../../client/explain/objectDetails.ts';
 import type { CoreEvent } from '../../core/audit/eventRecords.ts';

@@ -3,7 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { gatesAround, type RelatedObjects, type Unread } from '../../client/explain/related.ts';
+import { type RelatedObjects, relatedGates, type Unread } from '../../client/explain/related.ts';
 import { gatesOf, TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
@@ -62,7 +62,16 @@ export async function readRelated(client: KubeClient, rollouts: readonly Rollout
     readBound(reader, rollouts, bindings),
   ]);
   const healthChecks = [...ownChecks, ...elsewhere.healthChecks];
-  return { gates, rolloutGates, bindings, healthChecks, objects, rollouts, unread: reader.unread, ...elsewhere.around };
+  return {
+    gates,
+    rolloutGates,
+    bindings,
+    healthChecks,
+    objects,
+    rollouts,
+    unread: reader.unread,
+    ...elsewhere.related,
+  };
 }
 
 /** The objects around all Rollouts of the cluster: one list of each kind. */
@@ -84,18 +93,18 @@ async function readElsewhere(
   { list }: NotingReader,
   rollouts: readonly Rollout[],
   home: readonly string[],
-): Promise<{ healthChecks: HealthCheck[]; around: Pick<RelatedObjects, 'namespaces'> }> {
+): Promise<{ healthChecks: HealthCheck[]; related: Pick<RelatedObjects, 'namespaces'> }> {
   const selectors = rollouts.flatMap(({ spec }) => spec?.healthCheckSelector?.namespaceSelector ?? []);
-  if (selectors.length === 0) return { healthChecks: [], around: {} };
+  if (selectors.length === 0) return { healthChecks: [], related: {} };
   const namespaces = await readNamespaces(client);
-  if (!Array.isArray(namespaces)) return { healthChecks: [], around: { namespaces } };
+  if (!Array.isArray(namespaces)) return { healthChecks: [], related: { namespaces } };
   const names = namespaces
     .filter(({ metadata }) => selectors.some((selector) => isMatch(selector, metadata.labels)))
     .flatMap(({ metadata: { name = '' } }) => (home.includes(name) ? [] : [name]));
   const from = names.length > ONE_BY_ONE ? [undefined] : names;
   const found = (await Promise.all(from.map((name) => list<HealthCheck>('HealthCheck', name)))).flat();
   const healthChecks = found.filter(({ metadata }) => !home.includes(metadata.namespace ?? ''));
-  return { healthChecks, around: { namespaces } };
+  return { healthChecks, related: { namespaces } };
 }
 
 /** Whether a selector matches; one that does not compile matches nothing. */
@@ -121,7 +130,7 @@ export const NAMESPACES_UNREAD = 'you may not list Namespaces';
 /** The Gates that may block versions of these Rollouts. `bindings`: those of all objects bound to them. */
 export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
   const all = [
-    ...rollouts.flatMap((rollout) => gatesAround(rollout, [])),
+    ...rollouts.flatMap((rollout) => relatedGates(rollout, [])),
     ...bindings.flatMap(({ spec }) => gatesOf(spec)),
   ];
   return without(uniqueRefs(all), [TOO_MANY]);

@@ -13,7 +13,7 @@ export interface Mark {
   measurement: MeasurementView;
 }
 
-export interface MetricPicture {
+interface MetricPicture {
   /** Points of each run of values that no gap interrupts. */
   lines: string[];
   marks: Mark[];

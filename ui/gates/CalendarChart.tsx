@@ -14,12 +14,12 @@ const QUARTER_MS = 900_000;
 const LEAST = 7;
 
 /** A Gate or a schedule. */
-export interface CalendarLine {
+interface CalendarLine {
   id: string;
   name: string;
   /** Small text beside the name: its namespace, what it holds. */
   about: string;
-  /** Absent where it has no page. */
+  /** Address of its page; absent if it has none. */
   to?: string;
   opened: boolean;
   bands: readonly Band[];
@@ -28,7 +28,7 @@ export interface CalendarLine {
 interface CalendarChartProps {
   lines: readonly CalendarLine[];
   days: number;
-  /** Absent where the reader can plan no freeze. */
+  /** Plans a freeze; absent if the reader may not. */
   onPlan?: (from: number, to: number) => void;
 }
 
@@ -134,7 +134,7 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
   );
 }
 
-export function bandText({ from, to, by, reason, openFor, planned }: Band): string {
+function bandText({ from, to, by, reason, openFor, planned }: Band): string {
   const at = now.peek();
   const what = openFor ? `Open for ${openFor} only` : planned ? 'Planned closing' : 'Closed';
   const text = (time: string) => clockText(Date.parse(time), at);

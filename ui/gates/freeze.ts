@@ -107,7 +107,7 @@ export function requestOf(freeze: Freeze, name: string, reason: string): ActionR
   return { type: 'freeze', object, reason, spec, ...(when === 'planned' && from && { at: from }) };
 }
 
-/** What is missing or wrong in the form. */
+/** The problem of the form: a missing or wrong value. */
 export function lacking({ kinds, when, days, hours, lasts, from }: Freeze): string | undefined {
   if (kinds.length === 0) return 'Choose at least one kind.';
   if (when === 'weekly' && days.length === 0) return 'Choose at least one day.';

@@ -1,4 +1,4 @@
-/** What the page shows, as data and as the path and query of its address. */
+/** The view of the page, as data and as the path and query of its address. */
 
 /** Keys of each page's query, in this order. `cluster`: where several are shown. Never a reason or a version typed to confirm. */
 const KEPT = {

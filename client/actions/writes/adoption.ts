@@ -1,6 +1,6 @@
 /**
  * Puts a running Kustomization or OCIRepository under a Rollout without changing what runs: which fields hold a version, which ImagePolicy
- * each follows, and the manifests of docs/take-over.md.
+ * each follows, and the manifests of docs/adopt.md.
  */
 import { BOUND_ROLLOUT, ROLLOUT_NAME_LABEL } from '../../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository } from '../../../api/flux.ts';
@@ -18,7 +18,7 @@ import { quoted, shell } from '../../../core/text/shell.ts';
 import { creating, named, OURS, PROGRAM, patching, type WriteRequest } from './plannedWrite.ts';
 
 /** The related objects of the namespace. */
-export interface Around {
+export interface AdoptionContext {
   policies: readonly ImagePolicy[];
   /** Image of each ImageRepository, `registry/app`, by its name. */
   images: ReadonlyMap<string, string>;
@@ -31,7 +31,7 @@ export interface Choices {
   variable?: string | undefined;
   /** Name of the Rollout. */
   rollout?: string | undefined;
-  /** The version that runs. */
+  /** The running version. */
   runs?: string | undefined;
   /** How long a version bakes, and how long its apply may take. */
   bakeTime?: string | undefined;
@@ -40,16 +40,19 @@ export interface Choices {
   noBake?: true | undefined;
 }
 
-/** A Rollout with neither watches no version, and none fails: users get that only if they choose it. */
+/**
+ * Defaults for a new Rollout. Without both it would watch no version, and none would fail: users get that only
+ * if they choose it.
+ */
 export const BAKE = { bakeTime: '10m', deployTimeout: '30m' } as const;
 
 export interface Adoption {
   object: NamespacedName & { kind: 'Kustomization' | 'OCIRepository' };
   rolloutName: string;
   version: string;
-  /** Absent where there is such a Rollout. */
+  /** The Rollout to create; absent if it exists. */
   rollout?: KubeObject<any, any>;
-  /** Holds what comes next, where there is something newer already. */
+  /** The RolloutGate that holds newer versions, if there are any. */
   gate?: RolloutGate;
   /** Annotations that bind the object. */
   annotations: Record<string, string>;
@@ -59,7 +62,7 @@ export interface Adoption {
 
 /** A field that holds a version. */
 interface Field {
-  /** Absent: spec.ref.tag. */
+  /** The variable; absent for spec.ref.tag. */
   variable?: string;
   value: string;
 }
@@ -69,8 +72,8 @@ export function imagesOf(repositories: readonly ImageRepository[]): Map<string, 
   return new Map(repositories.map(({ metadata, spec }) => [metadata.name ?? '', spec?.image ?? '']));
 }
 
-/** The manifests, or why there are none. */
-export function adopt(object: FluxObject, around: Around, choices: Choices): Adoption | { problem: string } {
+/** The manifests, or the problem that prevents them. */
+export function adopt(object: FluxObject, related: AdoptionContext, choices: Choices): Adoption | { problem: string } {
   const kind = object.kind as Adoption['object']['kind'];
   const ref = identityOf(object);
   const name = named(kind, ref);
@@ -79,12 +82,12 @@ export function adopt(object: FluxObject, around: Around, choices: Choices): Ado
   const fields = fieldsOf(object, choices);
   if ('problem' in fields) return fields;
   const matched = fields.flatMap((field) => {
-    const policies = policiesOf(object, field, around, choices);
+    const policies = policiesOf(object, field, related, choices);
     return policies.length > 0 ? [{ field, policies }] : [];
   });
   const [only, ...others] = matched;
   if (!only) {
-    const known = around.policies.map(({ metadata }) => metadata.name).join(', ') || 'none';
+    const known = related.policies.map(({ metadata }) => metadata.name).join(', ') || 'none';
     const values = fields.map(({ variable, value }) => `${variable ?? 'spec.ref.tag'}: ${value}`).join(', ');
     return {
       problem: `No ImagePolicy of namespace ${ref.namespace} selects what ${name} has (${values}): say which with --policy (there is ${known}).`,
@@ -101,7 +104,7 @@ export function adopt(object: FluxObject, around: Around, choices: Choices): Ado
     const names = only.policies.map(({ metadata }) => metadata.name).join(', ');
     return { problem: `More than one ImagePolicy selects ${only.field.value} (${names}): say which with --policy.` };
   }
-  return adoption(object, only.field, policy!, around, choices, bake);
+  return adoption(object, only.field, policy!, related, choices, bake);
 }
 
 /** `spec.bakeTime` and `spec.deployTimeout` of a new Rollout. */
@@ -127,7 +130,7 @@ function adoption(
   object: FluxObject,
   { variable, value }: Field,
   policy: ImagePolicy,
-  { rollouts }: Around,
+  { rollouts }: AdoptionContext,
   choices: Choices,
   bake: object,
 ): Adoption | { problem: string } {
@@ -188,7 +191,7 @@ function holdingGate(namespace: string, rollout: string): RolloutGate {
   };
 }
 
-/** The fields that may hold the version, those that are bound already left out. */
+/** The fields that may hold the version, without those that are bound already. */
 function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { problem: string } {
   const name = named(object.kind as 'Kustomization', identityOf(object));
   const bound = managedFieldsOf(object).fields;
@@ -224,7 +227,7 @@ function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { 
   return { problem: `${name} ${why}: ${hint}.` };
 }
 
-/** What an OCIRepository asks for by tag, else the tag of what it has fetched. */
+/** The running tag: that of the spec of an OCIRepository, else that of its fetched artifact. */
 function runningTag({ spec, status }: FluxObject): string | undefined {
   const { tag, semver, digest } = (spec as { ref?: Record<string, string> }).ref ?? {};
   if (tag && !semver && !digest) return tag;
@@ -237,7 +240,7 @@ function runningTag({ spec, status }: FluxObject): string | undefined {
 function policiesOf(
   object: FluxObject,
   field: Field,
-  { policies, images }: Around,
+  { policies, images }: AdoptionContext,
   { policy, runs }: Choices,
 ): ImagePolicy[] {
   if (policy !== undefined) return policies.filter(({ metadata }) => metadata.name === policy);
@@ -257,7 +260,7 @@ function policiesOf(
   return possible;
 }
 
-/** `CHECKOUT_API_VERSION` and `checkout-api` begin alike. */
+/** The first word of a name: equal for `CHECKOUT_API_VERSION` and `checkout-api`. */
 function wordOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
@@ -291,7 +294,7 @@ function notesOf(
             text: `Kustomization ${applier} applies it from Git: add the annotation in Git too and remove ${where} there, so that Git and the Rollout cannot disagree`,
           },
           {
-            text: `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version also while admission is away: docs/take-over.md`,
+            text: `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version also while admission is away: docs/adopt.md`,
           },
         ]
       : []),
@@ -302,11 +305,14 @@ function notesOf(
 }
 
 interface AdoptWrites {
-  /** Absent where nothing newer is out. */
+  /** Creates the RolloutGate; absent if there is no newer version. */
   hold?: WriteRequest;
-  /** Absent where there is such a Rollout. */
+  /** Creates the Rollout; absent if it exists. */
   begin?: WriteRequest;
-  /** Only after the Rollout has begun: bound before that, the object would have no version for a moment. */
+  /**
+   * Binds the object. Only after the Rollout has its first deployment: until then the object would have no
+   * version for a moment.
+   */
   bind: WriteRequest;
 }
 

@@ -8,7 +8,7 @@ import { identityOf } from '../../../core/kube/names.ts';
 import { named, nothing, type PlannedWrite, patching, type Reached } from './plannedWrite.ts';
 import { newReason } from './rolloutWrites.ts';
 
-/** Resumed behind the closed Gate, as it is: a new version for it is a bypass on its Rollout. */
+/** Resumes an object behind a closed Gate, with its present spec: a new version for it is a bypass on its Rollout. */
 export function bypassObject(object: FluxObject, reason: string, now: EpochMs): PlannedWrite {
   const kind = object.kind as GovernedKind;
   const name = named(kind, identityOf(object));

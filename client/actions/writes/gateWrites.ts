@@ -32,7 +32,10 @@ interface When {
   until?: EpochMs | undefined;
 }
 
-/** With approvals it only ends a close request, or calls off a plan. `version`: for Rollouts that are to deploy it only; `namespace/rollout:version`, for that Rollout. */
+/**
+ * Opens a Gate. With approvals it only ends a close request, or cancels a plan. `version`: for this version only;
+ * `namespace/rollout:version` for that of one Rollout.
+ */
 export function openGate(
   gate: Gate,
   { reason, at, version }: When & { version?: string | undefined },
@@ -68,8 +71,8 @@ export function openGate(
 }
 
 /**
- * Lets one version through a closed Gate. Where several have to approve it is one approval, for the Rollout that is meant, where that is known
- * or said (`shop/checkout:1.2.0`); otherwise an opening for that version, of that Rollout.
+ * Allows one version at a closed Gate. If several users have to approve, it is one approval, for the given Rollout
+ * (`shop/checkout:1.2.0`) or the only possible one; otherwise an opening for that version, of that Rollout.
  */
 export function approveAtGate(
   gate: Gate,
@@ -110,7 +113,7 @@ export function createGate({ namespace, name }: NamespacedName): PlannedWrite {
   return creating('Gate', gate, { text: `Created ${named('Gate', { namespace, name })}, open` });
 }
 
-/** With `until` it is opened again by a second request in the same write. */
+/** Closes a Gate. With `until` a second request in the same write opens it again. */
 export function closeGate(gate: Gate, { reason, at, until }: When, now: EpochMs): PlannedWrite {
   const problem = spanProblem({ at, until }, now);
   if (problem) return wrong(problem);
@@ -137,7 +140,7 @@ function closing(
   };
 }
 
-/** A planned closing and a planned opening are two plans, and a Gate keeps one. */
+/** The problem of two times: a planned closing and a planned opening are two plans, and a Gate keeps one. */
 function spanProblem({ at, until }: Pick<When, 'at' | 'until'>, now: EpochMs): string | undefined {
   if (until !== undefined && until <= now)
     return `${formatTime(until)} is in the past: a freeze must end later than now.`;
@@ -148,8 +151,8 @@ function spanProblem({ at, until }: Pick<When, 'at' | 'until'>, now: EpochMs): s
 }
 
 /**
- * A new second: the same text asks for nothing new, and one that is much older than the last was handled before. The user's
- * clock may be behind that of the last request.
+ * The time of a request, in a new second: an unchanged text is no new request, and one much older than the last counts
+ * as handled. The user's clock may be behind that of the last request.
  */
 function requestTime(gate: Gate, action: 'open' | 'close', at: EpochMs | undefined, now: EpochMs): string {
   if (at !== undefined) return formatTime(at);
@@ -167,7 +170,7 @@ function orTakenOff(before: Readonly<Record<string, string>>, key: string, value
   return before[key] === undefined ? {} : { [key]: null };
 }
 
-/** The objects that it releases at once when it opens. */
+/** The objects that the Gate releases at once when it opens. */
 function letsGo(gate: Gate): string[] {
   const { held = 0, heldObjects = [] } = gate.status ?? {};
   if (held === 0) return [];
@@ -189,17 +192,17 @@ export const FROZEN_KINDS: readonly FrozenKind[] = ['Kustomization', 'HelmReleas
 
 export interface FreezeRequest extends When {
   ref: NamespacedName;
-  /** Absent: FROZEN_KINDS. */
+  /** The kinds; absent: FROZEN_KINDS. */
   kinds?: readonly FrozenKind[] | undefined;
   namespaceSelector?: Selects['namespaceSelector'] | undefined;
   labelSelector?: Selects['labelSelector'] | undefined;
-  /** By the calendar instead of now. */
+  /** Times of the calendar, instead of now. */
   every?: { days: string[]; hours?: { start: string; end: string } | undefined; timezone: string } | undefined;
   /** Milliseconds that a closing at a later time lasts. */
   window?: number | undefined;
 }
 
-/** `existing`: the Gate of that name, if any. */
+/** The write of a freeze. `existing`: the Gate of that name, if any. */
 export function freeze(wanted: FreezeRequest, existing: Gate | undefined, now: EpochMs): PlannedWrite {
   const { ref, at, until, every, window } = wanted;
   if (every && (at !== undefined || until !== undefined || window !== undefined)) {

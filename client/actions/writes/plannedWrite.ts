@@ -9,22 +9,27 @@ import { type ObjectRef, objectRef } from '../../explain/application.ts';
 export interface WriteRequest {
   object: ObjectRef;
   apiVersion: string;
-  /** Once it is made, without a full stop: `Pinned Rollout shop/checkout to 1.4.0`. */
+  /** The text after the write, without a full stop: `Pinned Rollout shop/checkout to 1.4.0`. */
   text: string;
   /** A merge patch, or with `creates` the whole object. */
   body: MergePatch;
   creates?: true;
-  /** What kubectl sends instead of a body that replaces a list: it changes one entry and leaves entries of others. */
+  /**
+   * The patch of kubectl instead of a body that replaces a list: it changes one entry and keeps those of other clients.
+   */
   jsonPatch?: readonly JsonPatchOperation[];
-  /** What the user has to confirm first, a sentence each. Empty for what can be undone. */
+  /** Texts that the user has to confirm first, a sentence each. Empty for a write that can be undone. */
   concerns: readonly string[];
-  /** The version that a Rollout deploys because of it; without one, whichever comes next. Absent if unknown. */
+  /** The version that a Rollout deploys after the write; without one, the next version. Absent if unknown. */
   brings?: { version?: string };
-  /** The state that it was planned from, in a few words: if another write has changed that, it is refused, not planned again. */
+  /**
+   * The state that the write was planned from, in a few words: if another write has changed it, this one is
+   * refused, not planned again.
+   */
   basis?: string;
 }
 
-/** There is nothing to write. `isWrong`: the request makes no sense, and the sentence says why. */
+/** No write is needed. `isWrong`: the request is invalid, and the sentence has the cause. */
 export interface NoRequest {
   none: string;
   isWrong: boolean;
@@ -32,7 +37,7 @@ export interface NoRequest {
 
 export type PlannedWrite = WriteRequest | NoRequest;
 
-/** How far an object has come with a request. */
+/** The progress of an object with a request. */
 export interface Reached {
   is: 'reached' | 'failed' | 'under way';
   text: string;
@@ -82,7 +87,10 @@ export function creating(
 export const nothing = (none: string): NoRequest => ({ none, isWrong: false });
 export const wrong = (none: string): NoRequest => ({ none, isWrong: true });
 
-/** The metadata of a patch, or nothing. `unchanged`: the object that was read: the write is refused if it has changed since. */
+/**
+ * The metadata of a patch, or nothing. `unchanged`: the object that was read; the write is refused if
+ * it has changed since.
+ */
 export function patchMetadata(
   annotations: Record<string, string | null>,
   unchanged?: KubeObject<any, any>,
@@ -95,7 +103,7 @@ export function patchMetadata(
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
 
-/** Why a request is refused that was decided from another state than `basis`; undefined: it may be made. */
+/** Why a request is refused whose user saw another state than `basis`; undefined: it is accepted. */
 export function basisProblem(basis: string | undefined, request: WriteRequest): string | undefined {
   if (basis === undefined || request.basis === basis) return undefined;
   return `This was planned for ${basis}, and now there is ${request.basis}. Nothing was changed.`;
@@ -105,7 +113,9 @@ export function isRequest(planned: PlannedWrite): planned is WriteRequest {
   return !('none' in planned);
 }
 
-/** Why a list, a pin or a RolloutGate is changed: the webhook takes it off and records it with who wrote it. */
+/**
+ * The reason for a changed list, pin or RolloutGate: the webhook removes the annotation and records it with the user.
+ */
 export function because(reason: string | undefined): Record<string, string> {
   return reason ? { [REASON]: reason } : {};
 }
@@ -115,7 +125,7 @@ export function changeCause(what: string, reason: string | undefined): Record<st
   return reason ? { [CHANGE_CAUSE]: `${what}: ${reason}` } : {};
 }
 
-/** `Rollout shop/checkout`. */
+/** The name of an object in messages: `Rollout shop/checkout`. */
 export function named(kind: KindName, { namespace, name }: NamespacedName): string {
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
 }
@@ -129,15 +139,18 @@ export const PROGRAM = 'kubectl rollouts';
 /** The program's name in a command line that `shell` builds. */
 export const OURS: Expanded = { expanded: PROGRAM };
 
-/** Our field manager. Not `kubectl…`: kustomize-controller takes off what managers of such a name add to an object that comes from Git. */
+/**
+ * Our field manager. Its name doesn't begin with `kubectl`: kustomize-controller removes fields of such managers from
+ * objects that come from Git.
+ */
 export const FIELD_MANAGER = 'rollouts-cli';
 
 /** Placeholder for a reason that the user has not given yet. */
 export const TO_FILL_IN = '<why>';
 
 /**
- * The same with kubectl alone. A condition on the resourceVersion is left out: it is about a moment. `now`: a time of this second is the time
- * at which the command is run.
+ * The equivalent kubectl command. A condition on the resourceVersion is left out, because it is for one moment. `now`:
+ * a time of this second becomes the time at which the command is run.
  */
 export function kubectlOf({ object, body, creates, jsonPatch }: WriteRequest, now?: EpochMs): string {
   const kubectl = `kubectl${object.namespace ? shell` -n ${object.namespace}` : ''}`;

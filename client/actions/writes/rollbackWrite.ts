@@ -13,7 +13,7 @@ import { deploy, onRollout, pin } from './rolloutWrites.ts';
 export interface RollbackRequest {
   /** Absent: the version that ran before. */
   version?: string | undefined;
-  /** Pins the version: nothing newer is deployed until it is unpinned. */
+  /** Whether to pin the version: nothing newer is deployed until it is unpinned. */
   stays: boolean;
   reason?: string | undefined;
 }
@@ -22,8 +22,8 @@ export interface RollbackRequest {
 const SEMVER = { spec: { policy: { semver: { range: '*' } } } } as ImagePolicy;
 
 /**
- * `policy`: the Rollout's ImagePolicy, which says what is newer. The write is for the deployment that was read: where another one has begun
- * meanwhile, it would undo that.
+ * The write of a rollback. `policy`: the Rollout's ImagePolicy, which defines what is newer. The write is only for the
+ * deployment that was read: if another one has started meanwhile, it would undo that.
  */
 export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, wanted: RollbackRequest): PlannedWrite {
   const { availableReleases = [], history = [] } = rollout.status ?? {};
@@ -69,8 +69,8 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
 }
 
 /**
- * The history from its beginning: each version that was deployed stands on those before it, and going back to one takes off what stood on it.
- * `stands`: those that were not taken off, the newest last. `left`: those that were.
+ * The history from its start. Each deployed version stands on those before it, and a rollback removes those above its
+ * target. `stands`: the versions that remain, the newest last. `left`: the removed ones.
  */
 function replayed(history: readonly HistoryEntry[]): { stands: string[]; left: Set<string> } {
   const stands: string[] = [];
@@ -78,7 +78,7 @@ function replayed(history: readonly HistoryEntry[]): { stands: string[]; left: S
   for (const { version, rolledBackFrom } of history.toReversed()) {
     const known = stands.indexOf(version.tag);
     if (known >= 0) for (const tag of stands.splice(known + 1)) left.add(tag);
-    // The deployment that it goes back to may be older than what the history keeps.
+    // The target of the rollback may be older than the kept history.
     if (rolledBackFrom !== undefined) {
       left.add(rolledBackFrom);
       if (stands.at(-1) === rolledBackFrom) stands.pop();

@@ -1,4 +1,4 @@
-/** A RolloutGate's lists: which versions pass, and which never do. */
+/** Writes of a RolloutGate's lists: allowed and rejected versions. */
 import {
   APPROVE,
   APPROVE_REASON,
@@ -43,7 +43,7 @@ export function scheduleOf({ metadata }: RolloutGate): string | undefined {
   return kind && name ? `${kind} ${name}` : undefined;
 }
 
-/** This version passes, and what was held is held as before: a gate that let nothing through lets this one through. */
+/** Allows this version, and holds all others as before: a gate that allowed none then allows this one. */
 export function approve(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const problem = tagProblem(version) ?? scheduleProblem(gate);
   if (problem) return wrong(problem);
@@ -67,7 +67,7 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
   });
 }
 
-/** One of several that the version needs. The webhook takes the annotation off and records who gave it. */
+/** Gives one of several approvals that the version needs. The webhook removes the annotation and records the user. */
 function giveApproval(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const annotations = { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) };
   const known = gate.status?.approvals?.versions?.find((each) => each.version === version)?.count ?? 0;
@@ -128,7 +128,7 @@ function newGate(rollout: Rollout, name: string, spec: object, reason: Reason) {
   };
 }
 
-/** All versions pass, or none. */
+/** Allows all versions, or none. */
 export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason): PlannedWrite {
   const problem = scheduleProblem(gate);
   if (problem) return wrong(problem);
@@ -144,7 +144,10 @@ function scheduleProblem(gate: RolloutGate): string | undefined {
   return schedule && `${nameOf(gate)} is written by ${schedule}: change that, or deploy the version manually.`;
 }
 
-/** Lists are replaced as a whole: a write from an older one must not drop what another client has added meanwhile. */
+/**
+ * The patch of a list. It replaces the whole list: a write from an older one must not drop entries that another
+ * client has added meanwhile.
+ */
 function patched(
   gate: RolloutGate,
   spec: Record<string, unknown>,

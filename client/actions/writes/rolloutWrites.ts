@@ -1,4 +1,4 @@
-/** Writes of a Rollout: deploy, pin, retry, bypass; and what a user should know about the version. */
+/** Writes of a Rollout: deploy, pin, retry, bypass; and warnings about the version. */
 import {
   BYPASS_FOR,
   BYPASS_REASON,
@@ -37,7 +37,7 @@ import {
 
 type Reason = string | undefined;
 
-/** Manually, at once, bypassing RolloutGates, checks and a running bake. */
+/** Deploys the version manually and at once, bypassing RolloutGates, checks and a running bake. */
 export function deploy(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
   const problem = tagProblem(version);
   if (problem) return wrong(problem);
@@ -83,7 +83,7 @@ export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
   });
 }
 
-/** The newest that RolloutGates let through. */
+/** The newest version that RolloutGates allow. */
 function nextOf({ status }: Rollout): string | undefined {
   const { gatedReleaseCandidates = [], gates = [] } = status ?? {};
   return gates.every(({ passing }) => passing !== false) ? gatedReleaseCandidates[0]?.tag : undefined;
@@ -93,14 +93,14 @@ export function retry(rollout: Rollout, reason: Reason): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
   if (head?.bakeStatus !== 'Failed')
     return wrong(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.`);
-  // An empty value would equal that of a request that is not removed yet.
+  // An empty value could equal that of a request that is not removed yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
   return request(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to retry ${head.version.tag}`, {
     version: head.version.tag,
   });
 }
 
-/** Under Hold, the next version may follow the failed one. */
+/** Unblocks automation after a failure under Hold: the next version may follow the failed one. */
 export function unblock(rollout: Rollout, reason: Reason): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
   if (head?.bakeStatus !== 'Failed') return wrong(`${nameOf(rollout)}: ${headText(rollout)}, and blocks nothing.`);
@@ -110,8 +110,8 @@ export function unblock(rollout: Rollout, reason: Reason): PlannedWrite {
 }
 
 /**
- * One version despite the closed Gates that block it. On a Rollout that is pinned the pin says which. Admission refuses the write where another
- * version would go first by then.
+ * Lets one version bypass the closed Gates that block it. On a pinned Rollout the pin names the version. The webhook
+ * refuses the write if another version would be deployed first by then.
  */
 export function bypass(rollout: Rollout, version: string, reason: string, now: EpochMs): PlannedWrite {
   const problem = tagProblem(version);
@@ -141,7 +141,10 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
   });
 }
 
-/** A bypass for the waiting version, or for the deployment that a Gate has caught; a version that a user has requested has to be named. */
+/**
+ * A bypass for the waiting version, or for the deployment that a Gate has stopped; a version that a user has requested
+ * has to be named.
+ */
 export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): PlannedWrite {
   const { pendingVersion, history: [head] = [] } = rollout.status ?? {};
   const caught = head && ['Deploying', 'InProgress'].includes(head.bakeStatus ?? '') ? head : undefined;
@@ -193,8 +196,8 @@ export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite 
 }
 
 /**
- * Takes a Gate out of `spec.gates`: of one that has existed it takes a bypass. The list is replaced as a whole: a write from an older one must
- * not drop a Gate that another client has added meanwhile.
+ * Removes a Gate from `spec.gates`; if the Gate has existed, this takes a bypass. The write replaces the whole list:
+ * one from an older list must not drop a Gate that another client has added meanwhile.
  */
 export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason, now: EpochMs): PlannedWrite {
   const refs = gateRefsOf(rollout);
@@ -216,7 +219,7 @@ export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason
   return { ...write, jsonPatch: [...annotating(rollout, annotations), ...removing(removed, gates.length === 0)] };
 }
 
-/** From the end, so that the others keep their places. */
+/** The operations that remove entries, from the end, so that the others keep their indexes. */
 function removing(entries: readonly { entry: unknown; path: string }[], isAll: boolean): JsonPatchOperation[] {
   if (isAll) {
     const value = entries.map(({ entry }) => entry);
@@ -229,7 +232,10 @@ function removing(entries: readonly { entry: unknown; path: string }[], isAll: b
   return [...tested, ...entries.toReversed().map(({ path }) => ({ op: 'remove' as const, path }))];
 }
 
-/** An object without annotations gets all of them at once: only where it has not changed since, or others would be lost. */
+/**
+ * The operations that set annotations. An object without annotations gets all of them at once, but only if it has not
+ * changed since: others would be lost.
+ */
 function annotating({ metadata }: Rollout, annotations: Record<string, string>): JsonPatchOperation[] {
   const { annotations: before = {}, resourceVersion } = metadata;
   if (Object.keys(annotations).length === 0) return [];
@@ -249,7 +255,7 @@ export function newReason({ metadata }: Pick<Rollout, 'metadata'>, reason: strin
   return metadata.annotations?.[BYPASS_REASON] === reason ? `${reason} (${formatTime(now)})` : reason;
 }
 
-/** An older message must not become the reason of this request. */
+/** The message annotation: an older message must not become the reason of this request. */
 function message({ metadata }: Rollout, reason: Reason): Record<string, string | null> {
   if (reason) return { [DEPLOY_MESSAGE]: reason };
   return metadata.annotations?.[DEPLOY_MESSAGE] === undefined ? {} : { [DEPLOY_MESSAGE]: null };
@@ -285,7 +291,7 @@ function nameOf(rollout: Rollout): string {
   return named('Rollout', identityOf(rollout));
 }
 
-/** A command about it: `kubectl rollouts pin checkout 1.4.0 -n shop`. */
+/** A command on the Rollout: `kubectl rollouts pin checkout 1.4.0 -n shop`. */
 export function onRollout(rollout: Rollout, verb: string, version?: string): string {
   const { namespace, name } = identityOf(rollout);
   const tag = { expanded: version === undefined ? '' : ` ${quoted(version)}` };
@@ -298,7 +304,7 @@ export function tagProblem(version: string): string | undefined {
   return `'${version}' is not a tag: letters, digits, '_', '.' and '-', at most 128 of them.`;
 }
 
-/** Newest first, each once: what the Rollout has discovered and what it has run. */
+/** The versions that the Rollout has discovered or run, newest first. */
 function knownVersions({ status }: Rollout): string[] {
   const { availableReleases = [], history = [] } = status ?? {};
   const released = availableReleases.map(({ tag }) => tag).reverse();
@@ -332,7 +338,7 @@ function rejectedConcern({ status }: Rollout, version: string): string[] {
   return rejected ? [`RolloutGate ${rejected.gate} rejects ${version}: it waits until removed from the list`] : [];
 }
 
-/** Going back past a release that says that it cannot be undone. */
+/** The warning about going back past a release that can't be undone according to its metadata. */
 function barrierConcern({ spec, status }: Rollout, version: string): string[] {
   const { history = [], rollbackBarriers = [] } = status ?? {};
   const index = history.findIndex((entry) => entry.version.tag === version);

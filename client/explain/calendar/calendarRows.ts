@@ -1,4 +1,7 @@
-/** What a Gate or a schedule is over the coming weeks, by what is known now: its default, its calendar and what was asked for. */
+/**
+ * The states of a Gate or a schedule over the coming weeks, as far as known now: from its default,
+ * its calendar and requests.
+ */
 
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../../api/types.ts';
@@ -9,25 +12,25 @@ import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { gateText } from '../gateText.ts';
 
-/** Half open: [from, to). Times as the API server stores them. */
+/** An interval, half open: [from, to). Times as the API server stores them. */
 export interface Span {
   from: string;
   to: string;
   /** `partly`: open for one version only. */
   state: 'open' | 'closed' | 'partly';
-  /** Why: `closed by sre: INC-42`, `closed by its schedule`, the names of the rules. */
+  /** The cause: `closed by sre: INC-42`, `closed by its schedule`, the names of the rules. */
   why: string;
 }
 
 export interface CalendarRow {
   kind: 'Gate' | 'RolloutSchedule' | 'ClusterRolloutSchedule';
-  /** Empty for a ClusterRolloutSchedule. */
+  /** The namespace; empty for a ClusterRolloutSchedule. */
   namespace: string;
   name: string;
-  /** What it holds, in a few words. */
+  /** The objects that it holds, in a few words. */
   holds: string;
   spans: Span[];
-  /** What of it does not parse. */
+  /** The problem of a part that does not parse. */
   problem?: string;
 }
 
@@ -66,7 +69,10 @@ export function gateRow(gate: Gate, from: EpochMs, to: EpochMs): CalendarRow {
   };
 }
 
-/** A schedule's RolloutGates are open or closed; by default closed outside of its windows or inside, depending on its action. */
+/**
+ * The row of a schedule: its RolloutGates are open or closed; by default closed outside of its windows or inside,
+ * depending on its action.
+ */
 export function scheduleRow(
   schedule: RolloutSchedule | ClusterRolloutSchedule,
   from: EpochMs,

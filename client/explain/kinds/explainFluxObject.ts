@@ -1,4 +1,4 @@
-/** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a person. */
+/** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a user. */
 import { DEPLOYED, GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
 import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -21,7 +21,7 @@ import { earlierFailure, fluxFailure } from '../fluxFailure.ts';
 import { finder, type Unread, unreadTexts } from '../related.ts';
 
 interface AroundFluxObject {
-  /** Its FluxBinding: none where it names neither Gates nor Rollouts. */
+  /** The FluxBinding of the object; absent if it names neither Gates nor Rollouts. */
   binding?: FluxBinding | undefined;
   gates: readonly Gate[];
   unread: readonly Unread[];
@@ -108,7 +108,10 @@ function gateCauses(
   return [{ code: GATE_CLOSED, text: `${name} is held: ${text}` }];
 }
 
-/** Only a field manager shows the writer: a Flux command, kubectl, or the owner of a Git sync. */
+/**
+ * The cause for a manual suspension. Only a field manager shows the writer: a Flux command, kubectl, or the owner
+ * of a Git sync.
+ */
 function byHandCause({ metadata }: FluxObject, name: string): Cause {
   const entry = (metadata.managedFields ?? []).find(({ fieldsV1 }) => {
     const spec = fieldsV1?.['f:spec'];
@@ -123,13 +126,16 @@ function byHandCause({ metadata }: FluxObject, name: string): Cause {
   };
 }
 
-/** The object's report of a Gate's opening is some seconds late. */
+/** Whether the object's report of a Gate's opening is still to come: it is some seconds late. */
 function lags(binding: FluxBinding | undefined, gates: readonly Gate[], now: EpochMs): boolean {
   const reported = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
   return reported.length > 0 && evaluateGates(reported, finder(gates), now).closed.length === 0;
 }
 
-/** What the object carries and its binding does not report yet: a deployment is reported at once when Flux has applied it, and minutes later when not. */
+/**
+ * Deployments of the object that its binding does not report yet: it reports one at once after Flux has applied it,
+ * and otherwise minutes later.
+ */
 function unreportedDeployments({ metadata }: FluxObject, binding: FluxBinding | undefined): DeploymentRef[] {
   if (!binding) return [];
   const reported = parseDeployments(binding.status?.deployed);
@@ -144,7 +150,10 @@ function notApplied(name: string, deployments: readonly DeploymentRef[]): Cause 
   return { code: 'Progressing', text: `${name} is waiting for Flux to apply ${versions}` };
 }
 
-/** @param saysGates whether its sentences about closed gates are already shown, or outdated */
+/**
+ * The causes in the object's binding.
+ * @param saysGates whether its sentences about closed gates are already shown, or outdated
+ */
 function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates: boolean): Cause[] {
   if (!binding) return [];
   const { awaits, conditions } = binding.status ?? {};
@@ -157,7 +166,7 @@ function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates
   return [{ code: ready.reason, text }];
 }
 
-/** Flux is at work, or waits for something else. */
+/** The cause if Flux is reconciling, or waits for another object. */
 function progressCause({ status, spec }: FluxObject, name: string): Cause[] {
   const ready = findCondition(status?.conditions, READY);
   if (spec?.suspend === true || !ready || ready.status === 'True') return [];

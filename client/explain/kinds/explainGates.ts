@@ -18,7 +18,7 @@ import { gateText } from '../gateText.ts';
 import { NO_RELATED } from '../related.ts';
 import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
 
-/** How many of the objects that it holds are named, and of the versions that lack approvals. */
+/** How many held objects, and how many versions without approvals, are named. */
 const NAMED = 5;
 
 export function explainGate(gate: Gate, now: EpochMs): Explanation {
@@ -68,7 +68,7 @@ function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
   ];
 }
 
-/** What the opening or closing has not reached, with the first of it. */
+/** Causes for objects that the opening or closing has not reached, with the name of the first. */
 function unreachedCauses({ status }: Gate): Cause[] {
   const { notHeld = 0, notHeldObjects = [], notResumed = 0, notResumedObjects = [] } = status ?? {};
   const cause = (code: string, count: number, text: string, [first]: (Requirer & { message?: string })[]) =>
@@ -86,14 +86,14 @@ function heldText({ status }: Gate, opened: boolean): string {
   return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), NAMED, held)}`;
 }
 
-/** `rollout`: the Rollout that it references, if it exists and may be read. */
+/** The explanation of a RolloutGate. `rollout`: the Rollout that it references, if it exists and may be read. */
 export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefined, now: EpochMs): Explanation {
   const object = objectRef('RolloutGate', identityOf(gate));
   const { spec } = gate;
   const version = rollout?.status?.pendingVersion;
-  const around = { ...NO_RELATED, rolloutGates: [gate] };
+  const related = { ...NO_RELATED, rolloutGates: [gate] };
   const [step] = rollout
-    ? rolloutGateSteps(rollout, around, version, now).filter(({ id }) => id === `rolloutGate/${object.name}`)
+    ? rolloutGateSteps(rollout, related, version, now).filter(({ id }) => id === `rolloutGate/${object.name}`)
     : [];
   const isRejected = step?.state === 'failed';
   const isHeld = step?.state === 'blocks' || isRejected || spec?.passing === false;

@@ -42,7 +42,7 @@ export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollou
   };
 }
 
-/** `resource`: its plural. */
+/** The explanation from conditions. `resource`: the plural of the kind. */
 export function explainByConditions(object: KubeObject<any, any>, resource: string): Explanation {
   const { namespace, name } = identityOf(object);
   const ref: ObjectRef = { group: groupOf(object.apiVersion), kind: object.kind, resource, namespace, name };
@@ -66,7 +66,7 @@ export function explainByConditions(object: KubeObject<any, any>, resource: stri
   };
 }
 
-/** How many versions are listed: a budget knows some more. */
+/** How many versions are listed: a budget tracks more. */
 const LISTED = 5;
 
 export function explainBudget(budget: Budget): Explanation {
@@ -76,7 +76,7 @@ export function explainBudget(budget: Budget): Explanation {
   const versions = (status?.versions ?? []).slice(0, LISTED);
   const held = versions.filter(({ held: isHeld }) => isHeld);
   const title = `${object.kind} ${refKey(object)}`;
-  // What is held says the same, of each version and with what to do about it as a remedy.
+  // The causes of held versions repeat this, for each version and with its remedy.
   const isSaid = ready?.reason === 'VersionHeld' && held.length > 0;
   const state = ready ? `${title}: ${withoutCommands(ready.message)}` : `${title} has not been reconciled yet`;
   const causes: Cause[] = [
@@ -101,7 +101,7 @@ function heldText({ version, failed, failures = [] }: BudgetVersion): string {
   return `Version ${version} is held: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, LISTED, failed)})` : ''}`;
 }
 
-/** `1.2.0: wave canary 2/2 done, eu 4/18, 5 rolling out, 1 failed`. */
+/** The waves of a version: `1.2.0: wave canary 2/2 done, eu 4/18, 5 rolling out, 1 failed`. */
 function waveText({ version, waves = [] }: BudgetVersion): string {
   const texts = waves.map(({ value, total, done, underWay, failed }) => {
     const now = [...(underWay > 0 ? [`${underWay} rolling out`] : []), ...(failed > 0 ? [`${failed} failed`] : [])];

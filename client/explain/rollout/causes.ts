@@ -1,4 +1,4 @@
-/** Why it does not continue, in the sentences of the Rollout's conditions. */
+/** Why a Rollout does not continue, in the sentences of its conditions. */
 import {
   DEPLOYMENT_BLOCKED,
   FIRST_DEPLOYMENT_NOT_GATED,
@@ -23,7 +23,10 @@ import { type Cause, isFailedObject, pinText, type Step } from '../application.t
 import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';
 import { ofType, storedBlockers } from './storedBlockers.ts';
 
-/** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
+/**
+ * Conditions of waits, in order of importance. Each reason that begins with WaitingFor is a wait, including
+ * those of newer versions.
+ */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
 const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, STATUS_SHORTENED];
 
@@ -42,7 +45,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
     return type === RELEASES_UPDATED && is === 'False';
   });
   const waits = WAITS.flatMap((wanted) => conditions.filter((each) => is(each, wanted) && each.status === 'True'));
-  // About the past: the same gates hold the version that waits now.
+  // Not for the present: the same gates hold the version that waits now.
   const past = status?.pendingVersion === undefined ? [FIRST_DEPLOYMENT_NOT_GATED] : [];
   const notes = [...NOTES, ...past].flatMap((wanted) =>
     conditions.filter((each) => is(each, wanted) && each.status === 'True'),
@@ -57,7 +60,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
       .filter(({ message }) => message !== '')
       .flatMap((condition) => gateCauses(rollout, condition, steps) ?? [causeOf(condition, steps)]);
   const ofFlux = fluxCauses(steps);
-  // A failed object stops its deployment; what waits for something else waits for that first.
+  // A failed object stops its deployment, and the next version waits for that first.
   const isFirst = isBaking(head) || status?.pendingVersion === undefined;
   const causes = [
     ...causesFrom(broken),
@@ -71,7 +74,10 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
   return causes.flatMap((cause) => (cause.code === 'WantedVersion' ? [cause, ...pinner(rollout)] : [cause]));
 }
 
-/** A Gate each, the cause in front: the condition is one long sentence, and keeps back who closed a Gate of another namespace. */
+/**
+ * Causes for Gates, one each, the most important first: the condition is one long sentence, and hides the user who
+ * closed a Gate of another namespace.
+ */
 function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readonly Step[]): Cause[] | undefined {
   const closed = steps.filter(({ kind, state }) => kind === 'gate' && state === 'blocks');
   if (type !== DEPLOYMENT_BLOCKED || reason !== GATE_CLOSED || closed.length === 0) return undefined;
@@ -84,7 +90,7 @@ function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readon
   return causes.flatMap(({ code, step }) => (step ? [{ code, text: sentence(step), step: step.id }] : []));
 }
 
-/** A blocker that is no object has a step of its kind. */
+/** Whether the step is the blocker's. A blocker without an object has a step of its kind. */
 function isOn({ state, kind, object: its }: Step, { object, reason }: Blocker): boolean {
   if (state === 'passed') return false;
   if (!object) return kind === kindOfReason(reason);
@@ -92,14 +98,14 @@ function isOn({ state, kind, object: its }: Step, { object, reason }: Blocker): 
   return its?.kind === object.kind && its.namespace === namespace && its.name === name;
 }
 
-/** `Gate platform/freeze is closed by sre: INC-7`, `Bake of 1.0.0: baking in progress`. */
+/** A step as a sentence: `Gate platform/freeze is closed by sre: INC-7`, `Bake of 1.0.0: baking in progress`. */
 function sentence({ kind, title, detail = '', until, unread, missing }: Step): string {
   if (kind !== 'gate' || unread) return `${title}: ${detail}`;
   if (missing) return `${title} ${detail}`;
   return `${title} is ${detail}${until === undefined ? '' : `, until ${until}`}`;
 }
 
-/** What would hold every version, reported before one comes. */
+/** Causes that would hold every version, reported before one waits. */
 function lasting(rollout: Rollout, steps: readonly Step[]): Cause[] {
   if (findCondition(rollout.status?.conditions, WAITING_FOR_ROLLOUTS)?.status === 'True') return [];
   const isLasting = ofType(storedBlockers(rollout, undefined), 'Upstream') !== undefined;
@@ -107,7 +113,7 @@ function lasting(rollout: Rollout, steps: readonly Step[]): Cause[] {
   return stages.map((step) => ({ code: 'RolloutNotFound', text: sentence(step), step: step.id }));
 }
 
-/** Bound objects that are not governed as they should be, because a Rollout that they name does not exist: not those that a closed gate holds. */
+/** Bound objects that name a Rollout which does not exist; not those that a closed gate holds. */
 function heldObjects(steps: readonly Step[]): Cause[] {
   if (steps.some(({ kind, state }) => kind === 'gate' && state === 'blocks')) return [];
   return steps
@@ -120,7 +126,7 @@ function pinner(rollout: Rollout): Cause[] {
   return pin?.version === undefined ? [] : [{ code: 'PinnedBy', text: pinText(pin) }];
 }
 
-/** What Flux reports of the objects that take the version. */
+/** Failures that Flux reports on the objects that take the version. */
 function fluxCauses(steps: readonly Step[]): Cause[] {
   return steps.filter(isFailedObject).map(({ id, title, detail = '' }) => ({
     code: 'FluxObjectFailed',

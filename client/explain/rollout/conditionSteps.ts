@@ -1,4 +1,7 @@
-/** What only the Rollout's own status knows: a pin, a minimum age, a copy that is not there, a failure that automation holds after. */
+/**
+ * Steps from the Rollout's own status only: a pin, a minimum age, a missing copy, a failure
+ * after which automation holds.
+ */
 import { COPIED, DEPLOYMENT_BLOCKED, PINNED } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
@@ -42,13 +45,18 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
   return steps.filter((each) => typeof each === 'object');
 }
 
-/** A pin holds what is newer, which does not count as waiting; of an older version of this software the status does not say. */
+/**
+ * Whether a pin holds the version. A newer version behind a pin does not count as waiting; the status of an older
+ * version of this software does not show it.
+ */
 function isHeldByPin({ status, spec }: Rollout, version: string | undefined): boolean {
   if (!spec?.wantedVersion || version === spec.wantedVersion) return false;
   return !status?.blockers || ofType(status.blockers, 'PinnedVersion') !== undefined;
 }
 
-/** A status of an older version of this software names only the first blocker. */
+/**
+ * Whether a failure holds the version. The status of an older version of this software names only the first blocker.
+ */
 function isHeldByFailure({ status }: Rollout, blockers: readonly Blocker[] | undefined): boolean {
   if (blockers) return ofType(blockers, 'Failure')?.effect === 'Blocks';
   const blocked = findCondition(status?.conditions, DEPLOYMENT_BLOCKED);

@@ -1,4 +1,4 @@
-/** What a deployment passes after it was committed: the Flux objects that take it, the HealthChecks that watch it, its bake. */
+/** Steps of a deployment after its commit: the Flux objects that take it, the HealthChecks that watch it, its bake. */
 import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
@@ -29,7 +29,7 @@ import {
 import { fluxFailure } from '../fluxFailure.ts';
 import { finder, objectFinder, type RelatedObjects, unreadBecause, watchesElsewhere } from '../related.ts';
 
-/** Steps for the Flux objects that take the version. `objects`: as far as they were read. */
+/** Steps for the Flux objects that take the version. `objects`: those that could be read. */
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
   const find = objectFinder(objects);
   const { name, namespace = '' } = rollout.metadata;
@@ -39,7 +39,7 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
     const ready = findCondition(binding.status?.conditions, READY);
     const carried = binding.status?.applied?.find(({ rollout: of }) => of === name);
     const isThere = head !== undefined && (head.appliedTime !== undefined || hasApplied(binding, rollout, head));
-    // A binding may say for a while yet that the version before is applied.
+    // A binding may still report that the version before is applied.
     const isBehind = head !== undefined && !isThere && ready?.status === 'True';
     const state = isBehind ? 'waits' : bindingState(isThere, ready?.status);
     const found = state === 'blocks' ? undefined : find(kind, { namespace, name: target });
@@ -62,7 +62,7 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
   });
 }
 
-/** It may have waited for the deployment before already. */
+/** The later of the two: the object may have waited for the deployment before already. */
 function later(since: string | undefined, head: HistoryEntry | undefined): string | undefined {
   if (!head) return since;
   const [began, turned] = [parseTime(head.timestamp) ?? 0, parseTime(since) ?? 0];
@@ -74,17 +74,20 @@ function bindingState(isThere: boolean, ready: string | undefined): StepState {
   return ready === 'False' ? 'blocks' : 'waits';
 }
 
-/** Steps for the HealthChecks that the Rollout watches: of its namespace, and of those that its namespaceSelector selects. */
-export function checkSteps(rollout: Rollout, around: RelatedObjects): Step[] {
+/**
+ * Steps for the HealthChecks that the Rollout watches: those of its namespace, and of
+ * namespaces in its namespaceSelector.
+ */
+export function checkSteps(rollout: Rollout, related: RelatedObjects): Step[] {
   if (!healthCheckLabels(rollout.spec?.healthCheckSelector)) return [];
   const home = rollout.metadata.namespace ?? '';
-  const why = unreadBecause(around, 'HealthCheck', home);
+  const why = unreadBecause(related, 'HealthCheck', home);
   if (why !== undefined) return [unreadChecks('HealthChecks', why)];
-  const { namespaces } = around;
+  const { namespaces } = related;
   const isRead = Array.isArray(namespaces);
   const find = finder<KubeObject>(isRead ? namespaces : NONE);
   const namespaceOf = (check: HealthCheck) => find({ namespace: '', name: check.metadata.namespace ?? '' });
-  const watched = around.healthChecks.filter(
+  const watched = related.healthChecks.filter(
     (check) => association(rollout, check, namespaceOf(check)?.metadata.labels ?? {}) === 'watched',
   );
   // Consent matters only if the Rollout has left out HealthChecks.
@@ -170,10 +173,10 @@ const RESULTS: readonly unknown[] = ['InRange', 'OutOfRange', 'Empty', 'Unknown'
 /** The format in which the hook writes numbers. */
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
 const LONGEST = 32;
-/** Differences and shares of smaller numbers are finite. */
+/** Limit for numbers: differences and quotients of smaller ones are finite. */
 const LARGEST = 1e100;
 
-/** undefined: the check is of another class, or has no measurement that can be read. */
+/** The measurements of a check; undefined: the check is of another class, or has no measurement that can be read. */
 export function metricOf(check: HealthCheck): MetricView | undefined {
   const requested = metricCheckOf(check);
   const stored: unknown = check.status?.prometheus?.measurements;

@@ -1,4 +1,4 @@
-/** Everything there is to say about a Rollout: from its status, refined by what can be read around it. */
+/** The explanation of a Rollout: from its status, and details from its related objects. */
 import { WATCHES_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
@@ -37,30 +37,33 @@ import { gateSteps } from './gateSteps.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
 import { ofType, storedBlockers } from './storedBlockers.ts';
 
-/** Many of them, in their order: linear in all that is around them, but for what shares a namespace. */
-export function explainRollouts(rollouts: readonly Rollout[], around: RelatedObjects, now: EpochMs): Application[] {
-  const relatedOf = relatedByNamespace(around);
+/**
+ * The explanations of many Rollouts, in their order: linear in all related objects, except for those
+ * that share a namespace.
+ */
+export function explainRollouts(rollouts: readonly Rollout[], related: RelatedObjects, now: EpochMs): Application[] {
+  const relatedOf = relatedByNamespace(related);
   return rollouts.map((rollout) => {
     const own = relatedOf(rollout.metadata.namespace ?? '');
-    const { healthChecks } = watchesElsewhere(rollout) ? around : own;
+    const { healthChecks } = watchesElsewhere(rollout) ? related : own;
     return explainRollout(rollout, { ...own, healthChecks }, now);
   });
 }
 
-export function explainRollout(rollout: Rollout, around: RelatedObjects, now: EpochMs): Application {
+export function explainRollout(rollout: Rollout, related: RelatedObjects, now: EpochMs): Application {
   const { metadata, status } = rollout;
   const { namespace = '', name = '', uid } = metadata;
   const { [WATCHES_LABEL]: _, ...labels } = metadata.labels ?? {};
-  const bound = boundTo(rollout, around.bindings);
+  const bound = boundTo(rollout, related.bindings);
   const waiting = waitingVersion(rollout);
   const history = (status?.history ?? []).map(deploymentView);
-  const steps = stepsOf(rollout, bound, around, waiting?.version, now);
+  const steps = stepsOf(rollout, bound, related, waiting?.version, now);
   const state = stateOf(rollout, waiting, steps);
   const failure = failureOf(rollout, steps);
   const known = causesOf(rollout, steps);
   const causes = [...known, ...failureCauses(rollout, failure, known)];
   const next = nextOf(rollout, steps, waiting?.version);
-  const actions = rolloutActions(rollout, { steps, waiting, failure, causes }, around, now);
+  const actions = rolloutActions(rollout, { steps, waiting, failure, causes }, related, now);
   return {
     namespace,
     name,
@@ -83,7 +86,7 @@ export function explainRollout(rollout: Rollout, around: RelatedObjects, now: Ep
     causes,
     remedies: remediesOf(actions, now),
     history,
-    unread: unreadTexts(unreadOf(around, bound)),
+    unread: unreadTexts(unreadOf(related, bound)),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
   };
 }
@@ -91,16 +94,16 @@ export function explainRollout(rollout: Rollout, around: RelatedObjects, now: Ep
 function stepsOf(
   rollout: Rollout,
   bound: readonly FluxBinding[],
-  around: RelatedObjects,
+  related: RelatedObjects,
   version: string | undefined,
   now: EpochMs,
 ): Step[] {
   return [
     ...conditionSteps(rollout, version),
-    ...rolloutGateSteps(rollout, around, version, now),
-    ...gateSteps(rollout, bound, around, version, now),
-    ...checkSteps(rollout, around),
-    ...bindingSteps(rollout, bound, around.objects),
+    ...rolloutGateSteps(rollout, related, version, now),
+    ...gateSteps(rollout, bound, related, version, now),
+    ...checkSteps(rollout, related),
+    ...bindingSteps(rollout, bound, related.objects),
     ...bakeSteps(rollout, bound, now),
   ];
 }
@@ -173,11 +176,11 @@ function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | unde
   };
 }
 
-/** What the failed HealthChecks reported, where no condition has it already, and what ran before. */
+/** The reports of the failed HealthChecks, if no condition has them already, and the version that ran before. */
 function failureCauses({ status }: Rollout, failure: FailureView | undefined, known: readonly Cause[]): Cause[] {
   if (!failure) return [];
   const { failedHealthChecks = [], version } = status!.history![0] as HistoryEntry;
-  // DeploymentBlocked quotes the first that is unhealthy.
+  // DeploymentBlocked quotes the first unhealthy one.
   const quoted = known.some(({ code }) => code === 'UnhealthyHealthChecks')
     ? status?.blockers?.find(({ type }) => type === 'Health')?.object
     : undefined;
@@ -196,7 +199,7 @@ function failureCauses({ status }: Rollout, failure: FailureView | undefined, kn
 
 // What happens automatically, and when.
 
-/** What the newest deployment passes, and not the version that waits. */
+/** Kinds of steps for the newest deployment, not for the waiting version. */
 const DEPLOYED = kindsThat('ofDeployment');
 
 function nextOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Next | undefined {
@@ -245,7 +248,7 @@ function titleOf({ type, object, reason }: Blocker): string {
   return type === 'Problem' ? 'a fix of the problem in its condition Ready' : reason;
 }
 
-/** When the last of them ends, where that is known of all. */
+/** When the last wait ends, if that is known for all. */
 function lastOf(waits: readonly { until?: string }[]): string | undefined {
   const times = waits.flatMap(({ until }) => until ?? []);
   return times.length === waits.length ? times.sort().at(-1) : undefined;

@@ -1,4 +1,7 @@
-/** Steps for the Gates that a version has to pass: from the Rollout's status, and from the live Gates with who, why and until when. */
+/**
+ * Steps for the Gates that a version has to pass: from the Rollout's status, and with user, reason and end
+ * from the live Gates.
+ */
 
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
@@ -13,13 +16,13 @@ import { closingKey } from '../../../core/suspension/stateAnnotation.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
-import { finder, gatesAround, type RelatedObjects, unreadBecause } from '../related.ts';
+import { finder, type RelatedObjects, relatedGates, unreadBecause } from '../related.ts';
 
-/** `version`: the one that waits; without one the steps say what would hold any. */
+/** The steps for Gates. `version`: the one that waits; without one the steps show what would hold any version. */
 export function gateSteps(
   rollout: Rollout,
   bound: readonly FluxBinding[],
-  around: RelatedObjects,
+  related: RelatedObjects,
   version: string | undefined,
   now: EpochMs,
 ): Step[] {
@@ -27,15 +30,15 @@ export function gateSteps(
     (rollout.status?.gates ?? []).filter(({ kind }) => kind === KINDS.Gate.kind).map((gate) => [gate.name, gate]),
   );
   const ofBound = bound.flatMap(({ spec }) => gatesOf(spec));
-  const find = finder(around.gates);
+  const find = finder(related.gates);
   const [head] = rollout.status?.history ?? [];
   const bypassed = version === undefined ? new Set<string>() : bypassedClosings(rollout, head, version);
   // An opening for one version does not count for an object that requires the same Gate.
   const bySource = new Set(ofBound.map(refKey));
-  return gatesAround(rollout, bound).map((ref) => {
+  return relatedGates(rollout, bound).map((ref) => {
     const isOfObject = version === undefined || bySource.has(refKey(ref));
     const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
-    return gateStep(ref, find(ref), reported.get(refKey(ref)), around, { version, wanted, bypassed }, now);
+    return gateStep(ref, find(ref), reported.get(refKey(ref)), related, { version, wanted, bypassed }, now);
   });
 }
 
@@ -50,7 +53,7 @@ function gateStep(
   ref: NamespacedName,
   gate: Gate | undefined,
   reported: GateSummary | undefined,
-  around: RelatedObjects,
+  related: RelatedObjects,
   { version, wanted, bypassed }: StepInputs,
   now: EpochMs,
 ): Step {
@@ -64,7 +67,7 @@ function gateStep(
   const reportedText = reported?.message && withoutCommands(reported.message);
   if (isTooMany(ref))
     return { ...step, title: 'Gates', state: 'blocks', unread: true, ...defined({ detail: reportedText }) };
-  const why = gate ? undefined : unreadBecause(around, 'Gate', ref.namespace);
+  const why = gate ? undefined : unreadBecause(related, 'Gate', ref.namespace);
   if (why !== undefined) {
     const detail = reported ? reportedText : `the Gate itself could not be read: ${why}`;
     return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };
@@ -94,12 +97,12 @@ function gateStep(
   return { ...step, ...facts, state: 'passed' };
 }
 
-/** With the approvals that the version lacks, for those who may read the Gate. */
+/** The detail, with the missing approvals of the version for users who may read the Gate. */
 function detailOf(text: string, { lacks }: GateResult): string {
   return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
 }
 
-/** The version as a Gate evaluates it. */
+/** The version in the form that a Gate evaluates. */
 export function nextDeployment(rollout: Rollout, version: string): NextDeployment {
   const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
   return { version, rollout: refKey(identityOf(rollout)), uid: rollout.metadata.uid, background };

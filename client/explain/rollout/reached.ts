@@ -1,14 +1,19 @@
 /** Whether an application has reached a goal: with one release, or with the next one. */
 import type { Application, DeploymentView } from '../application.ts';
 
-/** `waiting`: it is to come, or further. `deployed`: applied everywhere, or further. `baked`: its bake has succeeded. */
+/**
+ * Goals. `waiting`: the version waits, or is further. `deployed`: applied everywhere, or further. `baked`:
+ * its bake has succeeded.
+ */
 export const GOALS = ['waiting', 'deployed', 'baked'] as const;
 export type Goal = (typeof GOALS)[number];
 
-/** `failed`: it is not reached without a further action. */
+/** Progress to a goal. `failed`: not reached without a further action. */
 export type GoalProgress = 'reached' | 'failed' | 'under way';
 
-/** `release`: a tag; without it the newest deployment counts, once nothing newer waits. */
+/**
+ * The progress of an application. `release`: a tag; without it the newest deployment counts, once nothing newer waits.
+ */
 export function progressTo(goal: Goal, app: Application, release: string | undefined): GoalProgress {
   const { waiting, runs, history } = app;
   if (goal === 'waiting' && waiting && (release === undefined || waiting.version === release)) return 'reached';
@@ -21,11 +26,11 @@ export function progressTo(goal: Goal, app: Application, release: string | undef
 export interface SinceRequest {
   /** Id of the newest deployment; 0 for none. */
   id: number;
-  /** When that was last retried. */
+  /** When that deployment was last retried. */
   retriedAt?: string | undefined;
 }
 
-/** Progress since a request: of a deployment that is newer, or was retried since. `version`: absent for whichever comes. */
+/** Progress since a request: of a deployment that is newer, or was retried since. `version`: absent for any version. */
 export function progressSince(
   goal: Goal,
   { history }: Application,
@@ -44,6 +49,6 @@ function progressOf(goal: Goal, { outcome, appliedAt }: DeploymentView): GoalPro
   if (goal === 'waiting' || outcome === 'Succeeded') return 'reached';
   if (outcome === 'Failed' || outcome === 'Cancelled') return 'failed';
   if (goal === 'deployed' && (appliedAt !== undefined || outcome === 'InProgress')) return 'reached';
-  // An older version of this software left none: it does not bake.
+  // An older version of this software recorded no outcome: the deployment does not bake.
   return outcome === 'Unknown' ? 'reached' : 'under way';
 }

@@ -1,4 +1,4 @@
-/** RolloutGates, stages and budgets: entries of `status.gates` that let some versions through. */
+/** Steps for RolloutGates, upstream Rollouts and budgets: entries of `status.gates` that allow some versions. */
 import {
   GATE_DESCRIPTION,
   GATE_PRETTY_NAME,
@@ -44,11 +44,11 @@ interface Entry {
 
 export function rolloutGateSteps(
   rollout: Rollout,
-  around: RelatedObjects,
+  related: RelatedObjects,
   version: string | undefined,
   now: EpochMs,
 ): Step[] {
-  const find = finder(around.rolloutGates);
+  const find = finder(related.rolloutGates);
   const blockers = storedBlockers(rollout, version);
   return (rollout.status?.gates ?? [])
     .filter(({ kind }) => kind !== KINDS.Gate.kind)
@@ -79,7 +79,7 @@ export function rolloutGateSteps(
     });
 }
 
-/** An older version of this software left out the kind of what is no RolloutGate. */
+/** The kind of an entry. An older version of this software left it out for entries other than RolloutGates. */
 function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } {
   const slash = name.indexOf('/');
   if (kind !== undefined && kind in KIND_OF) return { kind: kind as Kind, shortName: name.slice(slash + 1) };
@@ -88,7 +88,10 @@ function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } 
   return found ? { kind: found, shortName: name.slice(slash + 1) } : { kind: 'RolloutGate', shortName: name };
 }
 
-/** Who closed it, who put the version onto its list, or off it, and why: as the webhook has recorded it. */
+/**
+ * The user who closed the gate, or put the version onto its list or off it, with the reason, as the
+ * webhook has recorded them.
+ */
 function whoListed({ gate, object, version }: Entry): Pick<Step, 'by' | 'reason' | 'since'> {
   const listed = object && listingOf(object, gate.passing === false, version);
   return listed ? defined({ by: listed.by, reason: listed.reason, since: formatTime(listed.at) }) : {};
@@ -105,7 +108,7 @@ export function listingOf({ metadata, spec }: RolloutGate, isClosed: boolean, ve
     : undefined;
 }
 
-/** A stage of another namespace is named with it. */
+/** The reference of an entry: an upstream Rollout of another namespace has its namespace in the name. */
 function refOf(kind: Kind, name: string, home: string): NamespacedName {
   if (kind === 'ClusterRolloutBudget') return { namespace: '', name };
   return kind === 'Rollout' ? refNamed(name, home) : { namespace: home, name };
@@ -129,7 +132,10 @@ function isClosed({ status }: Rollout): boolean {
   return waiting?.status === 'True' && waiting.reason !== 'NoSlot';
 }
 
-/** A list lets only what is on it through; a bypassed entry lets its version through in any state. */
+/**
+ * Whether the entry allows the version: a list allows only its versions; a bypassed entry allows its
+ * version in any state.
+ */
 function byList({ passing, allowedVersions, bypassGates }: GateSummary, version: string | undefined) {
   if (bypassGates) return 'passed';
   if (passing === false) return 'blocks';
@@ -137,7 +143,7 @@ function byList({ passing, allowedVersions, bypassGates }: GateSummary, version:
   return allowedVersions.includes(version) ? 'passed' : 'blocks';
 }
 
-/** `1.2.0 has 1 of 2 approvals (alice)`; who gave them is for those who may read the RolloutGate. */
+/** The approvals of a version: `1.2.0 has 1 of 2 approvals (alice)`; the users only for readers of the RolloutGate. */
 function approvalsText({ rollout, object, hold, version }: Entry, now: EpochMs): string | undefined {
   if (version === undefined) return undefined;
   const [required] = rolloutGateApprovals(rollout, object ? [object] : [], rollout.status?.releaseAuthors ?? [], now);
@@ -166,7 +172,7 @@ function stateText({ gate, kind, version }: Entry, state: StepState, approvals: 
   if (bypassGates && reported) return reported;
   if (passing === false) return 'not passing';
   if (approvals !== undefined) return approvals;
-  // Why an upstream Rollout or a budget holds it only the Rollout knows.
+  // Only the Rollout has the cause of a hold by an upstream Rollout or a budget.
   if (kind !== 'RolloutGate' && state !== 'passed' && reported) return reported;
   if (!allowedVersions) return 'passing';
   const isAllowed = version === undefined || allowedVersions.includes(version);

@@ -6,7 +6,10 @@ import type { Blocker, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { LIMITS } from '../../../core/limits.ts';
 
-/** What holds `version`, and what holds every version; undefined where the status is of an older version of this software. */
+/**
+ * The blockers of `version`, and those of every version; undefined if the status is of an older
+ * version of this software.
+ */
 export function storedBlockers({ status }: Rollout, version: string | undefined): readonly Blocker[] | undefined {
   return status?.blockers?.filter((each) => each.version === undefined || each.version === version);
 }
@@ -15,7 +18,7 @@ export function ofType(blockers: readonly Blocker[] | undefined, type: Blocker['
   return blockers?.find((each) => each.type === type);
 }
 
-/** `unknown` where the status does not say, or may list only some. */
+/** The effect of a blocker; `unknown` if the status has none, or may list only some. */
 export function storedHold(
   { status }: Rollout,
   blockers: readonly Blocker[] | undefined,

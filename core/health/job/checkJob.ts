@@ -1,7 +1,7 @@
 /**
  * The Job of one deployment.
- * Its name has a hash of the check, its template, the Rollout, the deployment and its last retry: what is run again is
- * another Job, and a status that names another Job is about something else.
+ * Its name has a hash of the check, its template, the Rollout, the deployment and its last retry: each new run is
+ * another Job, and a status that names another Job belongs to another run.
  */
 import { CHECK_LABEL } from '../../../api/annotations.ts';
 import type { AnyObject } from '../../../api/kubernetes.ts';
@@ -55,8 +55,7 @@ export function runOf(run: Run): CheckJob {
   };
 }
 
-// What a HealthCheck of class job says of one Rollout: nothing, if its Job was run for another deployment, or another
-// Rollout.
+// The result of a HealthCheck of class job for one Rollout: none, if its Job was run for another deployment or Rollout.
 
 /**
  * The check as it counts for the newest deployment of the Rollout: Pending until its own Job has ended.
@@ -69,7 +68,7 @@ export function countedFor(rollout: Rollout, check: HealthCheck): HealthCheck {
     return pending(check, 'a HealthCheck of class job counts for a Rollout of its own namespace only');
   }
   const { status } = check;
-  // It says what is wrong with the check itself.
+  // The status reports a problem of the check itself.
   if (status?.job === undefined && status?.status === 'Unhealthy') return check;
   const [head] = rollout.status?.history ?? [];
   const canRun = head && status?.job && templateProblem(template) === undefined;
@@ -82,8 +81,8 @@ function pending(check: HealthCheck, message: string): HealthCheck {
   return { ...check, status: { status: 'Pending', message, ...(lastChangeTime && { lastChangeTime }) } };
 }
 
-// The Job that a HealthCheck of class job asks for, as far as it can be known here that Kubernetes takes it and that it
-// ends by itself.
+// The Job template of a HealthCheck of class job, checked as far as possible: Kubernetes must accept the Job, and it
+// must end by itself.
 
 const JOB_CLASS = 'job';
 
@@ -97,7 +96,7 @@ export function jobTemplateOf({ spec }: HealthCheck): JobTemplate | undefined {
   return spec?.class === JOB_CLASS ? spec.job?.template : undefined;
 }
 
-/** Fields that must not be set, and why. */
+/** Fields that a template must not set, and why. */
 const OURS: Record<string, string> = {
   selector: 'Kubernetes sets it',
   manualSelector: 'Kubernetes sets the selector',
@@ -138,12 +137,15 @@ function podProblem(pod: unknown, field: string): string | undefined {
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-// What a Job says of the deployment that it was run for.
+// The verdict of a Job for its deployment.
 
 /** The length of the Job controller's message; other writers of the status may write any length. */
 const MAX_MESSAGE = 1024;
 
-/** @param cause why its Pods do not run, or ended as they did; undefined if that is not known */
+/**
+ * The verdict of a Job.
+ * @param cause why its Pods do not run, or how they ended; undefined if that is not known
+ */
 export function jobVerdict(job: CheckJob, version: string, cause: string | undefined): Verdict {
   const { namespace = '', name = '' } = job.metadata;
   const what = `Job '${namespace}/${name}'`;

@@ -1,11 +1,11 @@
 /**
- * What a HealthCheck of class job does next: which Jobs there should be, and the status.
- * One Rollout of its namespace selects it; the health is about that Rollout's newest deployment and nothing else.
+ * The next step of a HealthCheck of class job: which Jobs to keep or create, and the status.
+ * One Rollout of its namespace selects it; the health is for that Rollout's newest deployment only.
  *
  * | seen | health | Jobs |
  * |---|---|---|
- * | the component is missing, or the template cannot be run | Unhealthy | as they are |
- * | no Rollout of the namespace selects it, or several do; nothing is deployed | Pending | as they are |
+ * | the component is missing, or the template cannot be run | Unhealthy | unchanged |
+ * | no Rollout of the namespace selects it, or several do; nothing is deployed | Pending | unchanged |
  * | the version is not applied yet | Pending | the one before |
  * | applied, while the deployment bakes, and its Job does not exist | Pending; Healthy once it has completed | its own, and the one before |
  * | its Job runs, has completed, has failed | Pending, Healthy, Unhealthy | its own, and the one before |
@@ -19,13 +19,13 @@ import { type CheckJob, isOver, type JobTemplate, jobVerdict, runOf, templatePro
 interface JobContext {
   check: HealthCheck;
   template: JobTemplate;
-  /** The Rollouts of its namespace that select it. */
+  /** The Rollouts of the check's namespace that select it. */
   watching: readonly Rollout[];
-  /** Its own; undefined if this installation runs none. */
+  /** The check's Jobs; undefined if this installation runs none. */
   jobs: readonly CheckJob[] | undefined;
 }
 
-/** The deployment to check, and the Job that checks it; else why there is none. */
+/** The deployment to check and its Job, or else why there is none. */
 type JobTarget = { head: HistoryEntry; wanted: CheckJob } | { problem: Verdict };
 
 export function jobTargetOf({ check, template, watching, jobs }: JobContext): JobTarget {
@@ -48,15 +48,15 @@ export function jobTargetOf({ check, template, watching, jobs }: JobContext): Jo
 }
 
 interface Progress {
-  /** Every object that is bound to the Rollout has the version. */
+  /** Whether every object that is bound to the Rollout has the version. */
   isApplied: boolean;
   isBaking: boolean;
-  /** Why the Pods of its Job do not run. */
+  /** Why the Pods of the Job do not run. */
   cause?: string | undefined;
 }
 
 interface JobPlan {
-  /** The Jobs that there should be: Metacontroller deletes the others. */
+  /** The Jobs to keep or create: Metacontroller deletes the others. */
   jobs: CheckJob[];
   status: HealthStatus;
 }
@@ -82,7 +82,7 @@ export function jobPlan(context: JobContext, target: JobTarget, progress: Progre
 }
 
 /**
- * The result of a Job stays after its deletion.
+ * Whether the Job has a result, which stays after its deletion.
  * A failed Job that is deleted while the deployment still bakes runs again.
  */
 function isSettled(before: HealthStatus, wanted: CheckJob, { isBaking }: Progress): boolean {
@@ -104,7 +104,7 @@ function whyNot(
   return `${job} is being created for version ${tag}. If it does not appear, the API server or an admission webhook rejects it, Metacontroller may not create Jobs in this namespace, or another Job has its name: see the Events of this HealthCheck, and docs/healthchecks.md`;
 }
 
-/** The status after a verdict. A report about another run, errors too, says nothing about this one. */
+/** The status after a verdict. A report about another run, errors included, does not count for this one. */
 function statusFor(
   before: HealthStatus | undefined,
   wanted: CheckJob | undefined,
@@ -117,12 +117,12 @@ function statusFor(
   return wanted ? { ...after, job: { namespace, name } } : after;
 }
 
-/** As Metacontroller takes it: by name. Jobs are never updated. */
+/** The Job as a child in the hook's answer: Metacontroller finds it by name. Jobs are never updated. */
 function kept({ apiVersion, kind, metadata: { name, namespace, labels }, spec }: CheckJob): CheckJob {
   return { apiVersion, kind, metadata: { name: name!, namespace: namespace!, ...(labels && { labels }) }, spec };
 }
 
-/** Newest first. */
+/** Order of Jobs: newest first. */
 function byAge(a: CheckJob, b: CheckJob): number {
   const madeAt = ({ metadata }: CheckJob) => metadata.creationTimestamp ?? '';
   return madeAt(a) > madeAt(b) ? -1 : 1;

@@ -1,8 +1,8 @@
 /**
  * Whether an object has broken after it was up.
- * Kubernetes reports the same of a Deployment whose Pods crash as of one that is rolled out: not all are available.
- * A workload that was complete, and whose spec nobody has changed since, is not being rolled out.
- * An object that Flux has applied and that does not exist was deleted.
+ * Kubernetes reports the same of a Deployment whose Pods crash as of one that is rolled out: not all are available. So
+ * a workload that was complete, and whose spec has not changed since, counts as broken. An object that Flux has applied
+ * and that does not exist was deleted.
  */
 import type { AnyObject, EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { conditionsOf } from '../../kstatus/fields.ts';
@@ -12,19 +12,19 @@ import { parseTime } from '../../kube/time.ts';
 export interface Since {
   /** When the deployment that the health is for started, or was applied; undefined if there is none. */
   deployed: EpochMs | undefined;
-  /** Until when all was healthy since then; undefined if it was not, or still is. */
+  /** Until when everything was healthy since then; undefined if it was not, or still is. */
   healthyUntil?: EpochMs | undefined;
-  /** When Flux had applied everything that the inventory lists; undefined while it has not, or does not say. */
+  /** When Flux had applied everything in the inventory; undefined while it has not, or has no such time. */
   applied?: EpochMs | undefined;
-  /** Milliseconds. */
+  /** In milliseconds. */
   gracePeriod: number;
 }
 
 const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
 
 /**
- * The object, of which kstatus says that it is in progress, is a workload that had been complete, and the grace period
- * is over.
+ * Whether an object that is in progress according to kstatus is a workload that was complete, and the
+ * grace period is over.
  */
 export function isBroken(object: AnyObject, { healthyUntil, gracePeriod }: Since, now: EpochMs): boolean {
   if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return false;
@@ -34,12 +34,15 @@ export function isBroken(object: AnyObject, { healthyUntil, gracePeriod }: Since
   return changed === undefined || changed <= healthyUntil;
 }
 
-/** Kubernetes deletes Jobs that have ended (`ttlSecondsAfterFinished`): that one is gone proves nothing. */
+/**
+ * Whether the object may be absent without a failure: Kubernetes deletes Jobs
+ * that have ended (`ttlSecondsAfterFinished`).
+ */
 export function mayBeGone({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
   return groupOf(apiVersion) === 'batch' && kind === 'Job';
 }
 
-/** When objects of the inventory that do not exist were there last, if the grace period since then is over. */
+/** When missing objects of the inventory existed last, if the grace period since then is over. */
 export function deletedSince(
   { deployed, healthyUntil, applied, gracePeriod }: Since,
   now: EpochMs,
@@ -49,7 +52,7 @@ export function deletedSince(
   return now < since + gracePeriod ? undefined : since;
 }
 
-/** The last write of anything but the status, `scale` included: the API server records it for each field manager. */
+/** The last write of a field outside the status, `scale` included: the API server records it for each field manager. */
 function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
   const fields = (metadata.managedFields ?? []) as { subresource?: string; time?: string }[];
   return latest([
@@ -58,11 +61,11 @@ function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
   ]);
 }
 
-// When an object failed, as far as its conditions say.
+// When an object failed, according to its conditions.
 
 /**
- * The latest Stalled=True, else the newest transition of any condition that is not about running work; undefined when
- * no time parses.
+ * The latest Stalled=True, else the newest transition of any condition that is not about running work; undefined
+ * if no time parses.
  */
 export function failureTime(object: AnyObject): EpochMs | undefined {
   const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');

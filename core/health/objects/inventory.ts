@@ -14,14 +14,14 @@ export interface InventoryResource {
 
 export interface Inventory {
   resources: InventoryResource[];
-  /** A sentence for each entry that cannot be understood, and one when there are too many entries. */
+  /** A sentence for each entry that does not parse, and one if there are too many entries. */
   errors: string[];
 }
 
-/** More entries than any apply manages in time; the rest is reported, not read. */
+/** Limit for entries, more than any apply completes in time; the rest is reported, not read. */
 export const MAX_RESOURCES = 5000;
 
-/** Namespace, name, group and kind. */
+/** Limit for the namespace, name, group and kind of an entry. */
 const MAX_ID = 1024;
 const ID = /^(?<namespace>[^_]*)_(?<name>.+)_(?<group>[^_]*)_(?<kind>[^_]+)$/;
 
@@ -56,7 +56,7 @@ function shorten(text: string | undefined): string {
   return whole.length <= 200 ? whole : `${whole.slice(0, 200)}…`;
 }
 
-/** `namespace/name`, or the name of a cluster-scoped object. */
+/** The name for messages: `namespace/name`, or the name of a cluster-scoped object. */
 export function displayName(of: Pick<InventoryResource, 'namespace' | 'name'>): string {
   return of.namespace ? `${of.namespace}/${of.name}` : of.name;
 }

@@ -10,19 +10,21 @@ import { isMap } from '../../kube/json.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
 
-// What a reason of Flux's Ready=False says of the revision that it is about.
-// Flux tries all of them again; these have shown that the version does not work, the others (DependencyNotReady,
-// ArtifactFailed, PruneFailed and what comes to be) only that it is not applied yet.
+// The reasons of Flux's Ready=False that show that the version does not work. Flux retries all of them. The others
+// (DependencyNotReady, ArtifactFailed, PruneFailed and future ones) only show that the version is not applied yet.
 // Source: the reasons in the APIs of kustomize-controller (v1) and helm-controller (v2).
 
-/** Reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs if there are any. */
+/**
+ * Failure reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs
+ * if there are any.
+ */
 export const FAILED_KUSTOMIZATION: ReadonlySet<string> = new Set([
   'BuildFailed',
   'ReconciliationFailed',
   'HealthCheckFailed',
 ]);
 
-/** Reasons of helm-controller. */
+/** Failure reasons of helm-controller. */
 const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
   'InstallFailed',
   'UpgradeFailed',
@@ -31,10 +33,13 @@ const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
   'UninstallFailed',
 ]);
 
-/** `since`: when the deployment that the health is for started, or was applied. undefined: kstatus decides. */
+/**
+ * The health of one kind. `since`: when the deployment that the health is for started, or was
+ * applied. undefined: kstatus decides.
+ */
 type Rule = (object: AnyObject, since: EpochMs | undefined, now: EpochMs) => KStatus | undefined;
 
-/** By `group/Kind`, in all versions. */
+/** Rules by `group/Kind`, for all versions. */
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['helm.toolkit.fluxcd.io/HelmRelease', helmReleaseStatus],
   ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],
@@ -53,7 +58,7 @@ export function healthOf(object: AnyObject, since: EpochMs | undefined, now: Epo
   return isAssumed ? inProgress(`${object.kind} has no status yet`) : health;
 }
 
-/** Not CronJob: its status is empty until its first time comes. */
+/** The built-in workloads, without CronJob: its status is empty until its first run. */
 const WORKLOADS = new Set([
   'apps/Deployment',
   'apps/StatefulSet',
@@ -66,8 +71,8 @@ const WORKLOADS = new Set([
 ]);
 
 /**
- * Any kind that runs Pods by a template, or as many as it asks for: until its controller reports, nothing is known of
- * it.
+ * Whether the kind runs Pods, by a template or a number of replicas: until its controller reports,
+ * its health is unknown.
  */
 function isWorkload(object: AnyObject): boolean {
   if (WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return true;
@@ -78,7 +83,7 @@ function hasNoStatus({ status }: AnyObject): boolean {
   return !isMap(status) || Object.keys(status).length === 0;
 }
 
-/** While Flux tries again it says Reconciling too, by which kstatus would take a failure for progress. */
+/** The rule for a Flux kind: while Flux retries, Reconciling is set too, which kstatus would take for progress. */
 function fluxRule(reasons: ReadonlySet<string>): Rule {
   return (object) => {
     const ready = conditionsOf(object).find(({ type }) => type === 'Ready');
@@ -90,12 +95,13 @@ function fluxRule(reasons: ReadonlySet<string>): Rule {
 }
 
 const helmReleaseFailed = fluxRule(FAILED_HELM_RELEASE);
-/** Where a failure stays visible after its remediation, which then is the reason of Ready. */
+/** Conditions in which a failure stays visible after its remediation, which is the reason of Ready then. */
 const HELM_FAILURES = ['Released', 'TestSuccess'];
 
 /**
- * Remediated stays True while Helm tries the next version, with Ready Unknown: only Ready says whether it is the newest
- * that was taken back. `UninstallSucceeded` without a remediation is of a release that moves.
+ * The status of a HelmRelease. Remediated stays True while Helm tries the next version, with Ready Unknown: only
+ * Ready shows whether the newest version was rolled back. `UninstallSucceeded` without a remediation belongs to
+ * a release that moves.
  */
 function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, EpochMs]): KStatus | undefined {
   const conditions = conditionsOf(object);
@@ -106,7 +112,7 @@ function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, Epo
   return cause ? failed(`${cause.reason}: ${cause.message} (${takenBack.message})`) : takenBack;
 }
 
-/** A closed Gate is as it should be; for kstatus it is not ready. */
+/** The status of a closed Gate: complete, although kstatus finds it not ready. */
 function closedIsFine(object: AnyObject): KStatus {
   return current(`${object.kind} is there`);
 }
@@ -115,9 +121,9 @@ const CANARY_AT_REST = new Set(['Initialized', 'Succeeded']);
 const DEFAULT_ANALYSIS_MS = 60_000;
 
 /**
- * Flagger looks at its target once in each interval of the analysis: until then the Canary of a version that was just
- * applied says what became of the version before.
- * One that has not moved two intervals later has nothing to do with this one.
+ * The status of a Flagger Canary. Flagger reads its target once in each interval of the analysis: until then the Canary
+ * shows the result of the version before.
+ * A Canary that has not changed two intervals later is not affected by the new version.
  */
 function canaryStatus(object: AnyObject, since: EpochMs | undefined, now: EpochMs): KStatus {
   const phase = stringAt(object, ['status', 'phase']) ?? '';
@@ -140,7 +146,10 @@ function promotedMessage(object: AnyObject): string {
   return promoted?.message ? `: ${promoted.message}` : '';
 }
 
-/** `status.observedGeneration` is text. A Rollout that was aborted runs the version before, and says Degraded. */
+/**
+ * The status of an Argo Rollout. `status.observedGeneration` is text. An aborted Rollout runs the version
+ * before, and is Degraded.
+ */
 function argoStatus(object: AnyObject): KStatus {
   const { generation } = object.metadata;
   const observed = fieldAt(object, ['status', 'observedGeneration']);
@@ -162,7 +171,7 @@ function argoStatus(object: AnyObject): KStatus {
   return phase === 'Healthy' ? current(text) : inProgress(text);
 }
 
-/** The status of an OpenKruise Rollout: at rest it is Healthy, and `Succeeded` says how the last one ended. */
+/** The status of an OpenKruise Rollout: at rest it is Healthy, and `Succeeded` has the result of the last one. */
 function kruiseStatus(object: AnyObject): KStatus {
   const { generation } = object.metadata;
   const observed = numberAt(object, ['status', 'observedGeneration']);

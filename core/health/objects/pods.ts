@@ -1,6 +1,6 @@
 /**
  * Why the Pods of a workload do not run, in a few words.
- * Nothing that a container has written is among them (its termination message may hold a secret), and nothing that
+ * The text has nothing that a container has written (its termination message may hold a secret), and nothing that
  * changes with each restart.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
@@ -21,12 +21,12 @@ export interface PodQuery {
   labelSelector: string;
 }
 
-/** Workloads of one HealthCheck whose Pods are read at one look, and Pods of each. */
+/** How many workloads of a HealthCheck get their Pods read in one evaluation, and how many Pods of each. */
 const EXPLAINED_WORKLOADS = 3;
 export const PODS_OF_WORKLOAD = 20;
 const MAX_SELECTOR = 1024;
 
-/** A few workloads that are broken, and then of those that are not complete yet, whose Pods a selector finds. */
+/** Queries for the Pods of a few workloads: first the broken ones, then those that are not complete yet. */
 export function podQueries(observed: readonly ObservedResource[], since: Since, now: EpochMs): PodQuery[] {
   const queries = { broken: [] as PodQuery[], pending: [] as PodQuery[] };
   for (const workload of observed) {
@@ -38,7 +38,7 @@ export function podQueries(observed: readonly ObservedResource[], since: Since, 
   return [...queries.broken, ...queries.pending].slice(0, EXPLAINED_WORKLOADS);
 }
 
-/** undefined if it has none that finds some Pods and not all. */
+/** The selector of the object; undefined if it has none that finds some Pods and not all. */
 function podSelector(object: AnyObject | undefined): string | undefined {
   const selector = fieldAt(object, ['spec', 'selector']);
   if (!isMap(selector) || !isMap(fieldAt(object, ['spec', 'template']))) return undefined;
@@ -81,7 +81,7 @@ function causeOfPod(pod: Pod): string | undefined {
   return unschedulable ? 'no node can take it (Unschedulable)' : undefined;
 }
 
-/** Reasons for which a container waits while all is well. */
+/** Reasons for which a container waits without a problem. */
 const STARTING = new Set(['', 'ContainerCreating', 'PodInitializing']);
 const PULLING = new Set(['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName', 'ErrImageNeverPull']);
 
@@ -93,7 +93,7 @@ function causeOfContainer(container: unknown): string | undefined {
   return causes.length > 0 ? causes.join(', ') : undefined;
 }
 
-/** How it has ended; undefined if it has not, or well. */
+/** How the container has ended; undefined if it has not, or has succeeded. */
 function endOf(container: unknown, state: 'state' | 'lastState'): string | undefined {
   const exitCode = numberAt(container, [state, 'terminated', 'exitCode']);
   if (exitCode === undefined || exitCode === 0) return undefined;
@@ -104,7 +104,7 @@ function endOf(container: unknown, state: 'state' | 'lastState'): string | undef
 
 const isUp = (container: unknown) => fieldAt(container, ['ready']) === true;
 
-/** A container that runs and that a probe keeps from being ready. */
+/** The text for a container that runs and that a probe keeps from being ready. */
 function failingProbe(container: unknown, pod: Pod): string | undefined {
   if (isUp(container) || !isMap(fieldAt(container, ['state', 'running']))) return undefined;
   const name = stringAt(container, ['name']);
@@ -118,7 +118,7 @@ function failingProbe(container: unknown, pod: Pod): string | undefined {
 
 const MAX_TEXT = 200;
 
-/** Whoever may write Pods may write anything into them. */
+/** The text, shortened: any controller may write any reason into a Pod. */
 function short(text: string): string {
   return oneLine(text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`);
 }

@@ -6,15 +6,15 @@ import { displayName, type InventoryResource } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
 
 export interface ObservedResource extends InventoryResource {
-  /** undefined without an error: there is no such object. */
+  /** The object; undefined without an error: it does not exist. */
   object?: AnyObject | undefined;
-  /** Why it could not be read. */
+  /** Why the object could not be read. */
   error?: string;
-  /** Why its Pods do not run, if it is a workload that has been looked into. */
+  /** Why its Pods do not run, if it is a workload whose Pods were read. */
   cause?: string | undefined;
 }
 
-/** Whether it has failed or broken, or is not complete yet; undefined if it is well, or not known. */
+/** Whether the object has failed or broken, or is not complete yet; undefined if it is well, or unknown. */
 export function troubleOf(
   { object, error }: ObservedResource,
   since: Since,
@@ -33,10 +33,10 @@ interface ResourceHealth {
   pending: string[];
   /** Objects that do not exist and should. */
   missing: string[];
-  /** Objects that do not exist, which proves nothing. */
+  /** Objects whose absence proves nothing. */
   gone: string[];
   errors: string[];
-  /** The latest failure; undefined when no failed object says when. */
+  /** The latest failure; undefined if no failed object has a time. */
   failedAt?: EpochMs | undefined;
 }
 
@@ -75,7 +75,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
   return { ...health, failedAt: latest(times) };
 }
 
-/** Enough to act on: no reader needs a list of 2,000 objects. */
+/** Limit for the objects in a message: enough to act on, because no reader needs a list of 2,000 objects. */
 const MAX_LISTED = 20;
 
 export function listLines(lines: readonly string[]): string {

@@ -1,12 +1,12 @@
 /**
- * What a measurement makes of a HealthCheck's status.
+ * The status of a HealthCheck after a measurement.
  *
  * | result | health |
  * |---|---|
  * | every series is inside the range | Healthy |
  * | a series is outside | Pending, and Unhealthy from the `failureLimit`th in a row |
- * | no series | as `onEmpty` says |
- * | no answer, too many series, NaN | Pending, or Unhealthy if it was: unknown is never Healthy, and mends nothing. It counts for neither side |
+ * | no series | the health in `onEmpty` |
+ * | no answer, too many series, NaN | Pending, or Unhealthy if it was: unknown is never Healthy, and no recovery. It counts for neither side |
  */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Measurement, Reading } from '../../../api/ports.ts';
@@ -17,12 +17,12 @@ import { type HealthStatus, statusAfter, type Verdict } from '../healthStatus.ts
 
 type Stored = NonNullable<NonNullable<HealthStatus['prometheus']>['measurements']>[number];
 
-/** The most measurements in the status; its CRD takes no more. */
+/** Limit for the measurements in the status, as in its CRD. */
 export const MAX_MEASUREMENTS = 10;
 
 /**
  * When to measure next.
- * @param cutoff what was measured before says nothing about what is deployed now
+ * @param cutoff earlier measurements don't count for the present deployment
  */
 export function dueAt(
   status: HealthStatus | undefined,
@@ -33,7 +33,7 @@ export function dueAt(
   const last = parseTime(status?.prometheus?.measurements?.[0]?.time);
   // Stored times have whole seconds: a value measured in the second of the apply may be older than the apply.
   const afterApply = cutoff === undefined ? Number.NEGATIVE_INFINITY : cutoff + 1000;
-  // Whoever may write the status may write any time.
+  // Any reporter may write any time into the status.
   if (last === undefined || last > now) return afterApply;
   return Math.max(last + intervalMs, afterApply);
 }
@@ -62,11 +62,11 @@ export function statusAfterMeasurement(
   };
 }
 
-/** Healthy says nothing any more once so much time has passed without an answer. */
+/** Healthy becomes unknown after so much time without an answer. */
 const OVERDUE_MS = 30_000;
 
 /**
- * Without an answer the status stays, and is unknown after two intervals.
+ * The status without an answer: it stays, and is unknown after two intervals.
  * A Healthy that was never measured was written by another client.
  */
 export function statusWithoutAnswer(
@@ -84,7 +84,7 @@ export function statusWithoutAnswer(
   return statusWithProblem(before, `not measured since ${formatTime(measuredAt)}: ${why}`, now);
 }
 
-/** If nothing could be measured. */
+/** The status if nothing could be measured. */
 export function statusWithProblem(before: HealthStatus | undefined, problem: string, now: EpochMs): HealthStatus {
   const { prometheus } = before ?? {};
   return { ...statusAfter(before, unknown(before, problem), now), ...(prometheus && { prometheus }) };
@@ -121,7 +121,7 @@ function failed(text: string, failures: number, { failureLimit }: MetricCheck): 
   return { health: 'Unhealthy', message: failures > 1 ? `${text}, ${failures} times in a row` : text };
 }
 
-/** Not Healthy; what was Unhealthy stays so. */
+/** The verdict of a failed measurement: not Healthy; Unhealthy stays. */
 function unknown(before: HealthStatus | undefined, text: string): Verdict {
   const message = before?.status === 'Unhealthy' ? `still Unhealthy: ${text}` : text;
   return { health: 'Pending', message, attempting: true };
@@ -131,12 +131,12 @@ function isOutside(value: number, { min = Number.NEGATIVE_INFINITY, max = Number
   return value < min || value > max;
 }
 
-/** Six digits are enough to compare with a threshold, and few enough to read. */
+/** The number for messages. Six digits are enough to compare with a threshold, and few enough to read. */
 function numberText(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
-// What a HealthCheck of class prometheus asks for: a query, the healthy range of its value, and how often to measure.
+// The settings of a HealthCheck of class prometheus: a query, the healthy range of its value, and how often to measure.
 
 const PROMETHEUS_CLASS = 'prometheus';
 
@@ -158,7 +158,7 @@ export interface MetricCheck {
   onEmpty: 'Pending' | 'Healthy' | 'Unhealthy';
 }
 
-/** undefined: the check has another class, or another controller reports its health. */
+/** The metric of a check; undefined: the check has another class, or another controller reports its health. */
 export function metricCheckOf({ spec }: HealthCheck): MetricCheck | undefined {
   if (spec?.class !== PROMETHEUS_CLASS || !spec.prometheus) return undefined;
   const { provider, query, thresholdRange, interval, failureLimit, onEmpty } = spec.prometheus;
@@ -172,7 +172,7 @@ export function metricCheckOf({ spec }: HealthCheck): MetricCheck | undefined {
   };
 }
 
-/** `at most 5`; without the words around it. */
+/** The range as text: `at most 5`. */
 export function rangeText({ min, max }: Range): string {
   if (min === undefined) return `at most ${max}`;
   return max === undefined ? `at least ${min}` : `${min} to ${max}`;

@@ -1,7 +1,7 @@
 /**
- * The query as it is sent.
- * `{{ version }}` and the like stand for values of the one Rollout that watches the check; they may stand inside quotes
- * only and are escaped there, so that no value can change the query around it.
+ * The query to send to Prometheus.
+ * `{{ version }}` and the like stand for values of the one Rollout that watches the check. They are allowed inside
+ * quotes only and are escaped there, so that no value can change the query around it.
  */
 import type { Rollout } from '../../../api/types.ts';
 import { LIMITS } from '../../limits.ts';
@@ -12,10 +12,13 @@ type Values = Record<Variable, string>;
 
 type Rendered = { query: string } | { problem: string };
 
-/** Between `{{` and `}}`, spaces included. */
+/** Limit for the text between `{{` and `}}`, spaces included. */
 const MAX_NAME = 32;
 
-/** @param watching the Rollouts of the check's namespace whose selector finds it */
+/**
+ * The query with the values of its Rollout.
+ * @param watching the Rollouts of the check's namespace whose selector finds it
+ */
 export function renderQuery(template: string, watching: readonly Rollout[]): Rendered {
   const rendered = template.includes('{{') ? filledIn(template, valuesOf(watching)) : { query: template };
   if ('problem' in rendered || rendered.query.length <= LIMITS.metricQuery) return rendered;
@@ -85,7 +88,7 @@ function unquoted(name: string): string {
   return `spec.prometheus.query has {{ ${name} }} outside of quotes: write it inside a string, as in version="{{ ${name} }}"`;
 }
 
-/** Inside a PromQL string: Go's escapes. Only the string's own quote may be escaped in it. */
+/** The value inside a PromQL string, with Go's escapes. Only the string's own quote may be escaped in it. */
 function escaped(value: string, quote: string): string {
   return [...value.toWellFormed()]
     .map((char) => {

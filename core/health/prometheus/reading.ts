@@ -1,14 +1,14 @@
-/**
- * What a Prometheus answers to an instant query, reduced to its numbers: neither labels nor texts of the answer get any
- * further.
- */
+/** The numbers in Prometheus' answer to an instant query: labels and texts of the answer are dropped. */
 import type { Reading } from '../../../api/ports.ts';
 import { childOf } from '../../kube/json.ts';
 import { LIMITS } from '../../limits.ts';
 
 const NOT_AN_ANSWER = 'the answer is not that of a Prometheus: see spec.address of the MetricProvider';
 
-/** @param body the JSON of a response to /api/v1/query; it may hold anything */
+/**
+ * The numbers of a response, or its problem.
+ * @param body the JSON of a response to /api/v1/query; it may hold anything
+ */
 export function readingOf(body: unknown): Reading {
   const data = childOf(body, 'data');
   const [resultType, result] = [childOf(data, 'resultType'), childOf(data, 'result')];
@@ -18,7 +18,10 @@ export function readingOf(body: unknown): Reading {
   return { problem: 'the query must return a scalar or an instant vector: wrap a range in a function such as rate(…)' };
 }
 
-/** @param samples `[time, value]` each */
+/**
+ * The numbers of the samples.
+ * @param samples `[time, value]` each
+ */
 function numbers(samples: readonly unknown[]): Reading {
   if (samples.length > LIMITS.metricSeries) {
     const todo = 'aggregate in the query, for example with sum or max';

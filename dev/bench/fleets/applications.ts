@@ -17,14 +17,14 @@ const WIDTH = 32;
 /** Thousands at once take half an hour. */
 const PATIENCE_MS = 3_600_000;
 
-export interface FleetSize {
+interface FleetSize {
   rollouts: number;
   checks?: number;
   /** ConfigMaps of each Kustomization. */
   objects?: number;
 }
 
-export interface ApplicationFleet {
+interface ApplicationFleet {
   /** Adds what is missing to have that many, and deploys the version of the others into what is new. */
   growTo(size: FleetSize): Promise<void>;
   /** Releases the next version to those, or to all. Resolves when each Kustomization has it, and each bake has succeeded. */

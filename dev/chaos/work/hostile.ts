@@ -31,7 +31,7 @@ const ATTACKS = {
 };
 type Attack = keyof typeof ATTACKS;
 
-export interface HostileTenant {
+interface HostileTenant {
   create(): Promise<void>;
   act(): Promise<void>;
   /** Those of its Flux objects that run, as `Kind name (uid)`. */

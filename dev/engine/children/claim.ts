@@ -10,7 +10,7 @@ import { controllerOf, controllerReference, describe } from '../json/objects.ts'
 /** The selector that `generateSelector` makes: all children of a parent carry its uid. */
 export const UID_LABEL = 'controller-uid';
 
-export interface Claimant {
+interface Claimant {
   parent: KubeObject;
   resource: Resource;
 }

@@ -9,7 +9,7 @@ import { addGroup, addObject, controllerReference, describe, groupOf, type Objec
 import { applyUpdate, withLastApplied } from './apply.ts';
 
 /** By `Kind.group`, without the version. */
-export type UpdateMethods = ReadonlyMap<string, UpdateMethod>;
+type UpdateMethods = ReadonlyMap<string, UpdateMethod>;
 
 export function updateMethods(rules: readonly ChildRule[], resources: readonly Resource[]): UpdateMethods {
   const methods = new Map<string, UpdateMethod>();

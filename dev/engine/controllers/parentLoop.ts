@@ -22,7 +22,7 @@ export interface ParentKind {
   concerns(parent: KubeObject): boolean;
 }
 
-export interface LoopParts {
+interface LoopParts {
   /** For messages: `CompositeController rollouts`. */
   name: string;
   controller: KubeObject;

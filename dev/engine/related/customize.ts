@@ -24,7 +24,7 @@ interface Subscription {
   unsubscribe(): void;
 }
 
-export interface CustomizeParts {
+interface CustomizeParts {
   hook: HookClient | undefined;
   controller: KubeObject;
   parent(key: string): KubeObject | undefined;

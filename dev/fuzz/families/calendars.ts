@@ -28,7 +28,7 @@ const calendar = fc.record({
   rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
 });
 
-export interface Scheduled {
+interface Scheduled {
   spec: Calendar;
   action: 'Allow' | 'Deny' | undefined;
   cluster: boolean;

@@ -12,7 +12,7 @@ interface Damage {
   key?: string;
 }
 
-export interface Mangled {
+interface Mangled {
   path: string;
   body: number;
   damages: Damage[];

@@ -6,7 +6,7 @@ import type { Log } from '../process/log.ts';
 import { cacheOfPins, madeOnce } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
-export interface GoBinaryOptions {
+interface GoBinaryOptions {
   /** Of the binary, where a module pins several; the folder's by default. */
   name?: string;
   /** Build tags. */

@@ -21,7 +21,7 @@ export function requireGo(missing: string): void {
   }
 }
 
-export interface GoRun {
+interface GoRun {
   args: string[];
   cwd: string;
   /** What this is for, as in `Building kube-apiserver failed`. */

@@ -9,7 +9,7 @@ export interface KeyPair {
   key: string;
 }
 
-export interface IssueOptions {
+interface IssueOptions {
   use?: 'server' | 'client';
   /** A year from now by default. */
   notAfterMs?: number;

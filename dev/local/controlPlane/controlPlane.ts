@@ -12,7 +12,7 @@ import { identityIn } from './identity.ts';
 import { tokenFile, USERS, type UserName, writeKubeconfigs } from './users.ts';
 import { admissionConfiguration, createWebhookClient } from './webhookClient.ts';
 
-export interface ControlPlane {
+interface ControlPlane {
   url: string;
   etcdUrl: string;
   /** PEM of the CA that signed the certificates of the API server and of the webhook. */
@@ -35,7 +35,7 @@ export interface ControlPlane {
 export const CONTROL_PLANE = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
 export type ControlPlaneProcess = (typeof CONTROL_PLANE)[number];
 
-export interface ControlPlaneOptions {
+interface ControlPlaneOptions {
   dir: string;
   /** Of the API server; 0 is that of the last start, or a free one. */
   port: number;

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { createAuthority } from './certificates.ts';
 
-export interface WebhookClient {
+interface WebhookClient {
   /** PEM of the CA that signed nothing else. */
   ca: string;
   /** A kubeconfig with the certificate and its key. */

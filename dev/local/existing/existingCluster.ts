@@ -23,7 +23,7 @@ import { Problem } from '../process/problem.ts';
 import { superviseChildren } from '../process/superviseChildren.ts';
 import { requireAdmin, requireFree, requireReach } from './clusterChecks.ts';
 
-export interface ExistingClusterOptions {
+interface ExistingClusterOptions {
   /** Path; the user of its current context is cluster admin. */
   kubeconfig: string;
   /** For logs, keys and the kubeconfigs of the two ServiceAccounts. */

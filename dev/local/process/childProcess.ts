@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { forgetPid, recordPid } from './pids.ts';
 import { diskFullProblem, Problem } from './problem.ts';
 
-export interface ChildSpec {
+interface ChildSpec {
   /** Also the name of its log: DIR/NAME.log. */
   name: string;
   command: string;

@@ -25,7 +25,7 @@ export interface Write {
 }
 
 /** Asks a webhook; rejects where nothing answers. */
-export type AskWebhook = (path: string, request: AdmissionRequest) => Promise<AdmissionResponse>;
+type AskWebhook = (path: string, request: AdmissionRequest) => Promise<AdmissionResponse>;
 
 /** What the API server answers a write that is not let through. */
 export class Refusal extends Error {

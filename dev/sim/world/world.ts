@@ -33,7 +33,7 @@ const SETTINGS: Settings = {
   authenticatesCallers: true,
 };
 
-export interface Weather {
+interface Weather {
   /** How many of a thousand messages take up to `slowMs`. */
   slowOfThousand: number;
   slowMs: number;

@@ -61,7 +61,7 @@ describe('what no Rollout is in charge of', () => {
   });
 
   it.each<[string, FluxObject[], RegExp]>([
-    ['goes with its OCIRepository', [], /take over OCIRepository shop\/charts/],
+    ['goes with its OCIRepository', [], /adopt OCIRepository shop\/charts/],
     [
       'is bound to the Rollout of its chart',
       [object('OCIRepository', 'charts', { ref: { tag: '1.4.0' } }, { 'rollout.kuberik.com/rollout': 'checkout' })],

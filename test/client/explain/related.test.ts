@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { gatesAround } from '../../../client/explain/related.ts';
+import { relatedGates } from '../../../client/explain/related.ts';
 import { objectOf } from '../../support/objects.ts';
 
 it('the Gates around a Rollout: named, of bound objects, and reported, each once', () => {
@@ -21,7 +21,7 @@ it('the Gates around a Rollout: named, of bound objects, and reported, each once
       gates: [{ namespace: 'ops', gate: 'bound' }],
     },
   });
-  expect(gatesAround(rollout, [binding])).toEqual([
+  expect(relatedGates(rollout, [binding])).toEqual([
     { namespace: 'shop', name: 'named' },
     { namespace: 'ops', name: 'bound' },
     { namespace: 'flux-system', name: 'selects' },

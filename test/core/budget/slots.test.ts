@@ -1,7 +1,7 @@
 /** What becomes of a slot, by what is seen of its holder. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout, Slot } from '../../../api/types.ts';
-import { evaluateSlot, REVOKED_MS, revoking, type Sight, UNUSED_MS } from '../../../core/budget/slots.ts';
+import { evaluateSlot, type Holder, REVOKED_MS, revoking, UNUSED_MS } from '../../../core/budget/slots.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
@@ -25,7 +25,7 @@ const earlier = { version: { tag: '1.1.0' }, timestamp: '2026-01-01T00:00:00Z', 
 const used = slot({ state: 'Deploying', rolloutRevision: 8 });
 
 describe('a slot', () => {
-  it.each<[string, Slot, Sight, string | Partial<Slot>]>([
+  it.each<[string, Slot, Holder, string | Partial<Slot>]>([
     ['is kept while its request stands', slot(), holder(9, earlier, 7), { state: 'Granted' }],
     [
       'is used once its holder is on the way without the request',

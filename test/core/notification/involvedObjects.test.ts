@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ObjectName } from '../../../api/kubernetes.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { involvedObjectsOf, tellersOf } from '../../../core/notification/involvedObjects.ts';
+import { involvedObjectsOf, reportingObjects } from '../../../core/notification/involvedObjects.ts';
 import { objectOf } from '../../support/objects.ts';
 
 /** `Kustomization apps/web`. */
@@ -56,11 +56,11 @@ describe('who tells of a Rollout', () => {
     { rule: 'the source where nothing else is bound', of: ['OCIRepository a/web'], is: ['OCIRepository a/web'] },
     { rule: 'nobody where nothing is bound', of: [], is: [] },
   ])('is $rule', ({ of, is }) => {
-    expect(tellersOf(of.map(bindingOf)).map(textOf)).toEqual(is);
+    expect(reportingObjects(of.map(bindingOf)).map(textOf)).toEqual(is);
   });
 
   it(`are no more than ${LIMITS.notifiedObjects}`, () => {
     const many = Array.from({ length: 30 }, (_, i) => bindingOf(`Kustomization a/web-${i}`));
-    expect(tellersOf(many)).toHaveLength(LIMITS.notifiedObjects);
+    expect(reportingObjects(many)).toHaveLength(LIMITS.notifiedObjects);
   });
 });

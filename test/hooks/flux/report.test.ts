@@ -114,7 +114,7 @@ describe('the Flux decorator is sent what the annotations name', () => {
 
 describe('the Gates of many objects are read once a second', () => {
   it.each([
-    ['an object that has been suspended since knows better', 'closed: shop/freeze', false],
+    ['an object that was suspended since then', 'closed: shop/freeze', false],
     ['one that has not is not asked for twice', 'open', true],
   ])('%s', async (_, state, opens) => {
     let passed = 0;
@@ -131,7 +131,7 @@ describe('the Gates of many objects are read once a second', () => {
   });
 });
 
-describe('a FluxBinding that is told', () => {
+describe('a FluxBinding with the decorator’s report', () => {
   const object = kustomization({ ...at1, annotations: { ...managed, ...named } });
   const { call } = fakeHookCall({ now: NOW });
   const tell = async (...gates: Gate[]) => {

@@ -131,7 +131,7 @@ describe('BeforeDeployment', () => {
     });
   });
 
-  it('a failure is told in the words of the Pod, and the Job stays as it is', async () => {
+  it('reports a failure with the Pod’s message, and leaves the Job as it is', async () => {
     const [job] = (await sync(firstCopied())).jobs;
     const failed = {
       jobs: [ended(job!, 'Failed')],
@@ -240,7 +240,7 @@ describe('BeforeDeployment', () => {
   });
 });
 
-describe('what is told of a copy', () => {
+describe('notifications of a copy', () => {
   const parent = (status = deployed) => rollout({ targetRepository }, status);
   const copyEvents = ({ events }: Awaited<ReturnType<typeof sync>>) =>
     events.filter(({ reason }) => reason.includes('Cop')).map(({ type, reason }) => `${type} ${reason}`);

@@ -57,7 +57,7 @@ describe('customize', () => {
     expect(found.sort()).toEqual(['fluxbindings', 'gates', 'imagepolicies', 'rolloutgates', ...wanted].sort());
   });
 
-  it('relates Gates that may select it by label: the answer is cached, and knows no Gate that comes later', async () => {
+  it('relates Gates that may select it by label: the answer is cached, so it can’t list Gates that are created later', async () => {
     const label = (value: string) => ({ matchLabels: { 'gate.fluxcd.io/selects-rollouts': value } });
     expect(await gateRules({ gates: [{ name: 'freeze' }] })).toEqual([
       { labelSelector: label('') },

@@ -31,10 +31,10 @@ describe('rollout-requests', () => {
     ['soon', NOW, 0.25],
     ['a little later', NOW - 4000, 1],
     ['seldom', NOW - 60_000, 2],
-    ['seldom where nobody knows', undefined, 2],
+    ['seldom if there is no status', undefined, 2],
     ['soon where a clock is ahead', NOW + 60_000, 0.25],
   ])(
-    'looks itself while something is asked for, since it is told of no status: %s',
+    'requeues itself while a request is open, because no status change triggers it: %s',
     async (_, requestedAt, seconds) => {
       const asked = label(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
       asked.metadata.annotations = {

@@ -41,27 +41,24 @@ describe('what is of other namespaces', () => {
       seen: 'a',
       settings: { watchWithoutConsent: true },
     },
-  ])(
-    'HealthChecks are watched that $title lets watch, and the others are told of',
-    async ({ checks, leftOut, seen, settings }) => {
-      const objects = [namespace('willing', 'team-a'), namespace('b', 'team-b'), namespace('c'), ...checks];
-      const { status, resyncAfterSeconds } = await sync(rollout(spec, settled), [imagePolicy('1.0.0')], {
-        objects,
-        settings,
+  ])('watches HealthChecks that $title allows, and reports the others', async ({ checks, leftOut, seen, settings }) => {
+    const objects = [namespace('willing', 'team-a'), namespace('b', 'team-b'), namespace('c'), ...checks];
+    const { status, resyncAfterSeconds } = await sync(rollout(spec, settled), [imagePolicy('1.0.0')], {
+      objects,
+      settings,
+    });
+    expect(resyncAfterSeconds).toBe(seen ? 10 : 60);
+    const left = said(status, 'HealthChecksLeftOut');
+    if (!leftOut) expect(left).toBeUndefined();
+    else
+      expect(left).toMatchObject({
+        status: 'True',
+        reason: 'NotAllowed',
+        message: `${leftOut} selected but not watched: the annotation healthcheck.kuberik.com/watched-from: team-a on it or on its namespace allows it`,
       });
-      expect(resyncAfterSeconds).toBe(seen ? 10 : 60);
-      const left = said(status, 'HealthChecksLeftOut');
-      if (!leftOut) expect(left).toBeUndefined();
-      else
-        expect(left).toMatchObject({
-          status: 'True',
-          reason: 'NotAllowed',
-          message: `${leftOut} selected but not watched: the annotation healthcheck.kuberik.com/watched-from: team-a on it or on its namespace allows it`,
-        });
-      expect(JSON.stringify(status).includes('secret')).toBe(seen !== undefined);
-      expect(status.history?.[0]?.bakeStatus).toBe(seen ? 'Deploying' : 'InProgress');
-    },
-  );
+    expect(JSON.stringify(status).includes('secret')).toBe(seen !== undefined);
+    expect(status.history?.[0]?.bakeStatus).toBe(seen ? 'Deploying' : 'InProgress');
+  });
 
   it('a HealthCheck of another namespace need not be newer than the deployment: nobody resets it for this one', async () => {
     const old = { ...theirs('a', 'b', '*'), status: { status: 'Healthy', lastChangeTime: '2026-01-01T00:00:00Z' } };

@@ -60,18 +60,18 @@ async function receiver(...statuses: number[]) {
 }
 
 interface Around {
-  tellers?: ObjectName[];
+  reportingObjects?: ObjectName[];
   timeoutMs?: number;
   now?: number;
 }
 
-function notifier(address: string, { tellers = [WEB], timeoutMs = 30_000, now = AT }: Around = {}) {
+function notifier(address: string, { reportingObjects = [WEB], timeoutMs = 30_000, now = AT }: Around = {}) {
   const drops: string[] = [];
   const waits: number[] = [];
   const sink = createNotifier({
     address,
     instance: 'pod-1',
-    tellers: async () => tellers,
+    reportingObjects: async () => reportingObjects,
     dropped: (what) => drops.push(what),
     log: { warn: () => {} },
     now: () => now,

@@ -36,7 +36,7 @@ function sink(
     dropped: (what) => drops.push(what),
     log: { warn: (fields) => warnings.push(fields) },
     wait: async (ms) => void waits.push(ms),
-    people: { record: (record) => told.push(record) },
+    notifier: { record: (record) => told.push(record) },
   });
   return { ...events, drops, warnings, waits, told };
 }

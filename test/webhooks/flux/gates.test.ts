@@ -279,7 +279,7 @@ describe('who closed a Gate of another namespace, and why,', () => {
   ];
   const objects = (at: string) => [withRequest(at), namespace()];
 
-  it.each(writes('ops/freeze'))('is told to those who may read it: %s', async (_, handler, of) => {
+  it.each(writes('ops/freeze'))('is named to readers of the Gate: %s', async (_, handler, of) => {
     const untold = await send(handler, of, { objects: objects('ops/freeze') });
     expect(untold).toMatchObject({ allowed: false, message: expect.stringContaining("gate 'ops/freeze' is closed (") });
     expect(untold.message).not.toMatch(/anna|INC-42/);
@@ -287,7 +287,7 @@ describe('who closed a Gate of another namespace, and why,', () => {
     expect((await send(handler, of, { objects: objects('ops/freeze'), mayGet })).message).toMatch(TOLD);
   });
 
-  it.each(writes('freeze'))('is told of one in its own namespace: %s', async (_, handler, of) => {
+  it.each(writes('freeze'))('is named for a Gate in its own namespace: %s', async (_, handler, of) => {
     expect((await send(handler, of, { objects: objects('shop/freeze') })).message).toMatch(TOLD);
   });
 });

@@ -126,7 +126,7 @@ it.each([
 });
 
 describe('a request to open a Gate with approvals', () => {
-  it('opens nothing where a sync brings it, which is told and not stopped', async () => {
+  it('opens nothing in a Git sync, which is allowed with a Warning', async () => {
     const { allowed, stored, warnings } = await written({ [OPEN]: day('10:00:00') }, { user: SYNC });
     expect(allowed).toBe(true);
     expect(warnings).toEqual(['the request has no effect: a Gate with spec.approvals needs approvals']);

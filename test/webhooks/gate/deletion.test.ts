@@ -51,7 +51,7 @@ describe('DELETE of a Gate', () => {
     expect(await answer).toMatchObject({ allowed: true, message: '' });
   });
 
-  it('is allowed where others name it, of namespaces that it does not select: they stay closed, and the owner is told', async () => {
+  it('is allowed where others name it, of namespaces that it does not select: they stay closed, with a Warning', async () => {
     const answer = await remove(closed, { objects: [binding, namespace] });
     expect(answer).toMatchObject({ allowed: true });
     expect(answer.warnings).toEqual([
@@ -88,7 +88,7 @@ describe('DELETE of a Gate', () => {
     ]);
   });
 
-  it('of one with approvals is told, with who did it', async () => {
+  it('of one with approvals is an Event with the user', async () => {
     const approving = gate({ default: 'closed', approvals: { required: 2 } });
     const stored = { ...approving, metadata: { ...approving.metadata, uid: 'u-1' } };
     const { events, facts } = await remove(stored, { user: 'bob', objects: [namespace, stored] });

@@ -74,12 +74,12 @@ it('another closed Gate is not left with it', async () => {
 describe('a write that names a Gate that does not exist', () => {
   const says = "spec.gates: Gate 'team-a/freeze' does not exist and counts as closed: create it, or remove the name";
 
-  it('is told', async () => {
+  it('is a Warning', async () => {
     expect((await decide(rollout({ gates }), rollout())).warnings).toEqual([says]);
     expect((await decide(rollout({ gates }), undefined)).warnings).toEqual([says]);
   });
 
-  it('is told once, and not of a Gate that is there', async () => {
+  it('is a Warning once, and none for a Gate that exists', async () => {
     expect((await decide(rollout({ gates, bakeTime: '1m' }), rollout({ gates }))).warnings).toEqual([]);
     expect((await decide(rollout({ gates }), rollout(), [closed])).warnings).toEqual([]);
   });

@@ -31,7 +31,7 @@ describe('a new reason, by somebody who may bypass each closed Gate of the Rollo
     });
   });
 
-  it('that names no version is told which one goes', async () => {
+  it('without a version gets a Warning with the version', async () => {
     const next = annotated(REASON, own, { ...AT_7, pendingVersion: '1.5.0' });
     expect((await ask({ next })).warnings).toEqual(['version 1.5.0 bypasses 2 closed gates, once']);
   });
@@ -45,7 +45,7 @@ describe('a new reason, by somebody who may bypass each closed Gate of the Rollo
     });
   });
 
-  it('is recorded with the version, and the writer is told', async () => {
+  it('is recorded with the version, and the writer gets a Warning', async () => {
     const message = 'sre bypassed team-a/bound, team-a/own (UPDATE, version 1.5.0): INC-7';
     expect(await ask({ next: annotated(HOTFIX, own, AT_7) })).toMatchObject({
       audit: { bypass: message },
@@ -70,7 +70,7 @@ describe('a new reason, by somebody who may bypass each closed Gate of the Rollo
     expect(answer.warnings).toEqual([expect.stringContaining('no version waits')]);
   });
 
-  it('is told what else a Kustomization would apply', async () => {
+  it('gets a Warning about the other changes that a Kustomization would apply', async () => {
     const source = {
       apiVersion: 'source.toolkit.fluxcd.io/v1',
       kind: 'GitRepository',

@@ -36,7 +36,7 @@ describe('mutate/rollout-status', () => {
     return verdict.allowed ? verdict.object?.status : undefined;
   };
 
-  it('counts on for a writer who knows nothing of revisions, and restores what they dropped', async () => {
+  it('counts on for a writer without revisions, and restores the fields that it dropped', async () => {
     const { appliedTime, ...entry } = ours.history![0]!;
     const written = { history: [{ ...entry, bakeStatus: 'Succeeded' }] };
     expect(await accept(written)).toEqual({
@@ -61,7 +61,7 @@ describe('mutate/rollout-status', () => {
     ]);
   });
 
-  it('keeps what decisions are made from, also for a writer who knows revisions', async () => {
+  it('keeps the inputs of decisions, also for a writer with revisions', async () => {
     const release = { tag: '1.0.0', firstSeen: '2026-03-01T10:00:00Z' };
     const stored = {
       ...ours,
@@ -88,7 +88,7 @@ describe('mutate/rollout-status', () => {
     });
   });
 
-  it('knows every field that the Go controller has not', () => {
+  it('lists every field that the Go controller lacks', () => {
     const crd = parse(
       readFileSync(join(import.meta.dirname, '../../../manifests/crds/kuberik.com_rollouts.yaml'), 'utf8'),
     );

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject, ImagePolicy } from '../../../../api/flux.ts';
-import { type Adoption, type Around, adopt, type Choices } from '../../../../client/actions/writes/adoption.ts';
+import {
+  type Adoption,
+  type AdoptionContext,
+  adopt,
+  type Choices,
+} from '../../../../client/actions/writes/adoption.ts';
 import { inFull } from '../../../../core/text/commands.ts';
 import { objectOf } from '../../../support/objects.ts';
 
@@ -24,7 +29,7 @@ const repository = (ref?: object, revision?: string): FluxObject =>
     ...(revision && { status: { artifact: { revision } } }),
   } as never);
 
-const around = (policies: ImagePolicy[], more: Partial<Around> = {}): Around => ({
+const around = (policies: ImagePolicy[], more: Partial<AdoptionContext> = {}): AdoptionContext => ({
   policies,
   images: new Map(policies.map(({ metadata }) => [metadata.name ?? '', `registry.example.com/${metadata.name}`])),
   rollouts: [],
@@ -35,13 +40,13 @@ const around = (policies: ImagePolicy[], more: Partial<Around> = {}): Around => 
 const RUNS = kustomization({ CHECKOUT_VERSION: '1.4.0' });
 const CHECKOUT = around([policy('checkout', '1.4.0')]);
 
-function adopted(object: FluxObject, there: Around, choices: Choices = {}): Adoption {
+function adopted(object: FluxObject, there: AdoptionContext, choices: Choices = {}): Adoption {
   const found = adopt(object, there, choices);
   if ('problem' in found) throw new Error(found.problem);
   return found;
 }
 
-const problem = (object: FluxObject, there: Around, choices: Choices = {}) => {
+const problem = (object: FluxObject, there: AdoptionContext, choices: Choices = {}) => {
   const found = adopt(object, there, choices);
   return 'problem' in found ? found.problem : JSON.stringify(found);
 };
@@ -132,7 +137,7 @@ describe('a Kustomization', () => {
     expect(found.annotations).toEqual({ 'rollout.kuberik.com/substitute.APP.from': 'checkout' });
   });
 
-  it.each<[string, FluxObject, Around, Choices, RegExp]>([
+  it.each<[string, FluxObject, AdoptionContext, Choices, RegExp]>([
     ['no variable', kustomization(), CHECKOUT, {}, /sets no variable to a version/],
     ['no policy', kustomization({ V: '1.4.0' }), around([]), {}, /No ImagePolicy .* \(there is none\)/],
     [
