@@ -24,7 +24,7 @@ export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
   const gates = closed.map((gate) =>
     gate.isLimit
       ? gate.message
-      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${gate.closedBy ? `; ${requestText(gate.closedBy)}` : ''}${gate.takesApprovals ? '; it opens by approvals only, and for one version of a Rollout' : ''})`,
+      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${gate.closedBy ? `, ${requestText(gate.closedBy)}` : ''}${gate.takesApprovals ? '; it opens by approvals only, and for one version of a Rollout' : ''})`,
   );
   const commands = closed
     .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))

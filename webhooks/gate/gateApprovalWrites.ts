@@ -76,10 +76,8 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   // A Warning is no reason to refuse an opening.
   const requiring = await readAll(gate, version, cluster).catch(() => []);
   if (requiring.length < 2) return [];
-  const count = typeof requiring === 'string' ? '' : `${requiring.length} `;
-  return [
-    `opens for ${version.slice(0, MAX_NAMED)} of all ${count}Rollouts that require it; of one: <namespace>/<rollout>:<tag>`,
-  ];
+  const which = typeof requiring === 'string' ? 'every Rollout' : `each of ${requiring.length} Rollouts`;
+  return [`opens for version ${version.slice(0, MAX_NAMED)} of ${which}; for one only: <namespace>/<rollout>:<tag>`];
 }
 
 /** Characters of a version in a Warning, which may have 120. */

@@ -45,8 +45,8 @@ describe('required gates', () => {
     const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const frozen = (more = {}) => ({ ...open, status: { request: { ...request, ...more } } });
     const text = (more = {}) => closedGatesText(evaluateGates([one], () => frozen(more), at).closed).text;
-    expect(text()).toContain("gate 'platform/freeze' is closed (Gate close requested; closed by anna: INC-42)");
-    expect(text({ reason: undefined })).toContain('(Gate close requested; closed by anna)');
+    expect(text()).toContain("gate 'platform/freeze' is closed (Gate close requested, closed by anna: INC-42)");
+    expect(text({ reason: undefined })).toContain('(Gate close requested, closed by anna)');
     expect(text({ reason: 'x'.repeat(5000) }).length).toBeLessThan(500);
     expect(closedGatesText(evaluateGates([one], () => closed, at).closed).text).toContain('(Gate closed by default)');
   });

@@ -151,12 +151,7 @@ describe('an opening for one version', () => {
   const both = { web: ['1.0.0'], api: ['2.0.0'] };
 
   it.each([
-    [
-      'of every Rollout that requires the Gate warns',
-      '1.0.0',
-      both,
-      'opens for 1.0.0 of all 2 Rollouts that require it',
-    ],
+    ['of every Rollout that requires the Gate warns', '1.0.0', both, 'opens for version 1.0.0 of each of 2 Rollouts'],
     ['of one that is named does not', 'shop/web:1.0.0', both, undefined],
     ['where only one requires it does not', '1.0.0', { web: ['1.0.0'] }, undefined],
   ])('%s', async (_, version, releases, warning) => {
