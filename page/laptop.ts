@@ -2,9 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listenHttp } from '../server/http/listen.ts';
 import { SERVER_LIMITS } from '../server/http/serverLimits.ts';
+import type { Assets } from './assets.ts';
 import { refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
 import { createPages, type Page, type PageOptions } from './page.ts';
-import { type Assets, answerApi, answerAsset, json, refused, urlOf } from './server.ts';
+import { answerApi, answerAsset, json, refused, urlOf } from './server.ts';
 
 export interface PageServer {
   /** The address with the token: `http://127.0.0.1:40123/#token=…`. */

@@ -1,9 +1,9 @@
 /** Answers of the page's server to an accepted caller: the stream, objects, writes, and the page's own files. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { extname } from 'node:path';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import { refKey } from '../core/kube/names.ts';
 import type { AdoptHandlers } from './adoptHandlers.ts';
+import type { Assets } from './assets.ts';
 import type { PageRefusal } from './guard.ts';
 import type { PageHandlers } from './handlers.ts';
 import { type Page, pageOf } from './page.ts';
@@ -154,20 +154,4 @@ export function json(response: ServerResponse, status: number, value: unknown): 
     'content-length': Buffer.byteLength(text),
   });
   response.end(text);
-}
-
-// The files of the page.
-
-export type Assets = ReadonlyMap<string, { type: string; bytes: Uint8Array }>;
-
-const TYPES: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.woff2': 'font/woff2',
-  '.svg': 'image/svg+xml',
-};
-
-export function typeOf(path: string): string {
-  return TYPES[extname(path)] ?? 'application/octet-stream';
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import { type Assets, typeOf } from '../../page/server.ts';
+import { type Assets, typeOf } from '../../page/assets.ts';
 import { REPOSITORY } from '../repository.ts';
 
 const UI = join(REPOSITORY, 'ui');

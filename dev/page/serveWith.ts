@@ -1,7 +1,7 @@
 /** The page on a cluster, from the sources: what `kubectl rollouts ui` does from its package. */
 import { randomBytes } from 'node:crypto';
+import type { Assets } from '../../page/assets.ts';
 import { openPage, type PageServer } from '../../page/laptop.ts';
-import type { Assets } from '../../page/server.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 

@@ -5,8 +5,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from '../../server/log.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
+import type { Assets } from '../assets.ts';
 import { type PageRefusal, refuseHost, SECURITY_HEADERS } from '../guard.ts';
-import { type Assets, answerApi, answerAsset, json, refused, urlOf } from '../server.ts';
+import { answerApi, answerAsset, json, refused, urlOf } from '../server.ts';
 import { createRateLimit, localPath, refuseStranger } from './callers.ts';
 import { type CookieJar, clearCookie } from './cookies.ts';
 import { type Identity, isIdentity } from './identity.ts';

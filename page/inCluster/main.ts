@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { loadKubeConfig } from '../../server/cluster/transport.ts';
 import { ConfigError } from '../../server/config.ts';
 import { createLeveledLog } from '../../server/log.ts';
-import { type Assets, typeOf } from '../server.ts';
+import { type Assets, typeOf } from '../assets.ts';
 import { PAGE_ENVIRONMENT, readPageConfig } from './config.ts';
 import { serveInCluster } from './serve.ts';
 

@@ -1,5 +1,5 @@
 /** A page with one message, for a browser that has no session: no script, and the style of the page. */
-import type { Assets } from '../server.ts';
+import type { Assets } from '../assets.ts';
 
 interface Message {
   title: string;

@@ -5,8 +5,8 @@ import { type Listener, listenHttp, listenHttps, shutDown } from '../../server/h
 import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
 import type { Logger } from '../../server/log.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
+import type { Assets } from '../assets.ts';
 import type { PageRefusal } from '../guard.ts';
-import type { Assets } from '../server.ts';
 import { createPageApp, type Reader, SIGN_OUT, type SignInMethod } from './app.ts';
 import { type ShownCluster, watchClusters } from './clusters.ts';
 import type { PageConfig, ProxyConfig } from './config.ts';

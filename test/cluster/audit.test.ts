@@ -90,7 +90,7 @@ const typed = (suffix: string) => ofNamespace().filter(({ type }) => type.includ
 
 it('a closing, a deployment, approvals and a withdrawal reach the sink, though it fails at first', async () => {
   start();
-  await waitFor(() => ['Rollout', 'RolloutGate', 'Gate', 'Event'].every(hasGap), 'the watches');
+  await waitFor(() => ['Rollout', 'RolloutGate', 'Gate', 'Event'].every(hasGap), 'the watches', 90_000);
   const story = storyOf(view, ns);
   await story.create();
   await view.publish(ns, 'app', '1.0.0');
