@@ -83,7 +83,12 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   }
   const refused = bypass && !bypass.granted ? [`Bypass refused: ${bypass.refused}`] : [];
   const warnings = [...refused, ...outcome.warnings];
-  const decision: AdmissionDecision = { allowed: true, object: outcome.object, warnings, held: outcome.held };
+  const decision: AdmissionDecision = {
+    allowed: true,
+    object: outcome.object,
+    warnings,
+    holdReason: outcome.holdReason,
+  };
   if (!bypass?.granted) return decision;
   warnings.push(...(await heldSourceWarning(outcome.object, call)));
   return { ...decision, audit: await recordBypass(bypass, outcome.object, request, call) };
