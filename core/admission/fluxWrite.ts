@@ -243,8 +243,8 @@ function newlyInvalid(
 /** Flux has no work to do for these: the charts are fetched by those that name one. */
 function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: ObjectGates): string[] {
   const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
-  const gatesOf = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
-  const isNew = !isIdle(oldObject) || gatesOf(object) !== gatesOf(oldObject);
+  const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
+  const isNew = !isIdle(oldObject) || gatesAnnotation(object) !== gatesAnnotation(oldObject);
   if (all.length + problems.length === 0 || !isIdle(object) || !isNew) return [];
   return ['a Gate on a HelmRepository of type oci holds nothing: gate the HelmReleases that use it'];
 }

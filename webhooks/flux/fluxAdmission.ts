@@ -44,7 +44,7 @@ import { bypassOrDeny, deny, readClosedOfAll, recordBypass, reviewBypass } from 
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const { object, oldObject: stored } = objectsOf(request);
+  const { object, oldObject: stored } = objectsOfWrite(request);
   if (!object || request.subResource) return allowed();
   if (stored && willConflict(object, stored)) return allowed();
   // A write in an older version may drop fields that neither
@@ -96,7 +96,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
 
 /** The object is final here: other webhooks have had their turn. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const { object, oldObject: stored } = objectsOf(request);
+  const { object, oldObject: stored } = objectsOfWrite(request);
   if (request.subResource) return allowed();
   if (!object) return stored ? validateDelete(stored, request, call) : allowed();
   if (stored && isOutOfScope(object, stored)) return allowed();
@@ -205,7 +205,10 @@ function isCurrentVersion({ kind: { group, kind, version } }: AdmissionRequest):
 
 // Live reads for one write: by name, only what is named, all at once. A cache could be stale.
 
-function objectsOf(request: AdmissionRequest): { object: FluxObject | undefined; oldObject: FluxObject | undefined } {
+function objectsOfWrite(request: AdmissionRequest): {
+  object: FluxObject | undefined;
+  oldObject: FluxObject | undefined;
+} {
   // In a CREATE the object may leave its namespace to the request.
   const inNamespace = (object: KubeObject | null | undefined): FluxObject | undefined => {
     if (!object || object.metadata.namespace) return object ?? undefined;
@@ -236,7 +239,7 @@ async function readContext(
   const isHeld = (gates: GateContext) => object && oldObject && staysHeld(object, oldObject, gates);
   // A tenant chooses how many Rollouts an object follows: they are not read before the Gates are known.
   const first =
-    oldObject && stateOf(oldObject) === 'closed' ? await readGates(objects, namespace, call, list) : undefined;
+    oldObject && stateOf(oldObject) === 'closed' ? await readGateContext(objects, namespace, call, list) : undefined;
   if (first && isHeld(first)) return { ...first, rollouts: new Map(), closedOnLeaving: await readLeft() };
   const left = readLeft();
   const reading = Promise.all([
@@ -246,7 +249,7 @@ async function readContext(
   ]);
   // All are read at once, and what is not waited for may fail.
   reading.catch(() => {});
-  const gates = first ?? (await readGates(objects, namespace, call, list));
+  const gates = first ?? (await readGateContext(objects, namespace, call, list));
   if (isHeld(gates)) return { ...gates, rollouts: new Map(), closedOnLeaving: await left };
   const [bound, closedOnLeaving, applier] = await reading;
   return { ...gates, ...bound, closedOnLeaving, applier };
@@ -303,7 +306,7 @@ async function readClosedOnLeaving(
 /**
  * The Gates that either object names, or its annotation SELECTED_BY; the Namespace only if the latter is to be checked.
  */
-async function readGates(
+async function readGateContext(
   objects: FluxObject[],
   namespace: string,
   call: WebhookCall,
