@@ -105,12 +105,12 @@ export function acceptApproval(
   }
   const alive = before.given.filter((approval) => !isExpired(approval, rule, now));
   const kept = { ...before, given: alive };
-  if (target) return approved(kept, rule, by, target, reason, now);
-  if (unapprove !== undefined) return withdrawn(kept, by, unapprove);
+  if (target) return withApproval(kept, rule, by, target, reason, now);
+  if (unapprove !== undefined) return withoutApproval(kept, by, unapprove);
   return { record: kept, warnings: [] };
 }
 
-function approved(
+function withApproval(
   record: ApprovalRecord,
   rule: ApprovalRule,
   by: string,
@@ -152,7 +152,7 @@ function approved(
 }
 
 /** `value`: a version, or `namespace/name:version` if it is of one Rollout only; it may be gone by now. */
-function withdrawn(record: ApprovalRecord, by: string, value: string): ApprovalAcceptance {
+function withoutApproval(record: ApprovalRecord, by: string, value: string): ApprovalAcceptance {
   const { version, rollout } = namedIn(value);
   const isMeant = (each: Approval) =>
     each.by === by && each.version === version && (rollout === undefined || each.rollout === rollout);

@@ -177,14 +177,14 @@ function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approval
   const tags = new Set(allowed);
   const some = candidates.some(({ tag }) => tags.has(tag));
   const message = some ? 'Gate is passing' : 'Gate does not allow any release candidate';
-  return { name, passing, allowedVersions: listed(allowed, candidates), message };
+  return { name, passing, allowedVersions: shortList(allowed, candidates), message };
 }
 
 /** How many versions a summary lists: the status has to stay small. */
 const LISTED = LIMITS.listedVersions;
 
 /** A list as it is, or of a long one what could be deployed, newest first, and then the end, which was added last. */
-function listed(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
+function shortList(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
   if (allowed.length <= LISTED) return [...allowed];
   const tags = new Set(allowed);
   const next = candidates.flatMap(({ tag }) => (tags.has(tag) ? [tag] : []));
@@ -226,7 +226,7 @@ function bypassed(
   const summaries = gates.map(({ metadata, spec }) => ({
     name: metadata.name ?? '',
     passing: spec?.passing ?? true,
-    ...(spec?.allowedVersions && { allowedVersions: listed(spec.allowedVersions, candidates) }),
+    ...(spec?.allowedVersions && { allowedVersions: shortList(spec.allowedVersions, candidates) }),
     ...shown,
   }));
   const ofUpstream = upstream.map(({ name, allowed }) => ({
