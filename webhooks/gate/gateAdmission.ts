@@ -137,7 +137,7 @@ async function refuseReach(
 // selects would be free. The deletion of one with approvals is reported.
 
 /** Held objects that a denial names. */
-const NAMED = 3;
+const NAMED_OBJECTS = 3;
 
 async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const stored = (request.oldObject ?? undefined) as Gate | undefined;
@@ -173,7 +173,7 @@ async function decideDeletion(
     ? ['No request opens it: first remove every reference to it, and its spec.selects.', []]
     : ['Open it first.', [openGateCommand(ref)]];
   const text =
-    `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, NAMED)}; ` +
+    `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, NAMED_OBJECTS)}; ` +
     `without the Gate they would stay closed. ${first} ` +
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and delete it within five minutes.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);

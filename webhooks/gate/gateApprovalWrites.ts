@@ -78,12 +78,12 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   if (requiring.length < 2) return [];
   const count = typeof requiring === 'string' ? '' : `${requiring.length} `;
   return [
-    `opens for ${version.slice(0, MAX_NAMED)} of all ${count}Rollouts that require it; of one: <namespace>/<rollout>:<tag>`,
+    `opens for ${version.slice(0, MAX_VERSION_CHARACTERS)} of all ${count}Rollouts that require it; of one: <namespace>/<rollout>:<tag>`,
   ];
 }
 
 /** Characters of a version in a Warning, which may have 120. */
-const MAX_NAMED = 32;
+const MAX_VERSION_CHARACTERS = 32;
 
 /** A Rollout that requires the Gate, as far as an approval of one version asks. */
 interface Candidate {

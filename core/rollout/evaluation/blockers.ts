@@ -321,19 +321,19 @@ function times({ since, until }: { since?: EpochMs | undefined; until?: EpochMs 
 const WAYS_ON = 'retry it, release the next version with unblock-failed, or deploy manually';
 
 /** Gates and RolloutGates that one message names. */
-const MAX_NAMED = 5;
+const NAMED_GATES = 5;
 
 function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): TextWithCommands {
   return {
     text: `Version ${version}${by} is waiting approval, ${closedText(closed)}`,
-    commands: approvalCommands(closed).slice(0, MAX_NAMED),
+    commands: approvalCommands(closed).slice(0, NAMED_GATES),
   };
 }
 
 /** Missing approvals are reported even while a bake runs, because approving takes longer. */
 function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
   const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
-  const all = few(missing.map(approvalsNeeded), MAX_NAMED);
+  const all = few(missing.map(approvalsNeeded), NAMED_GATES);
   return {
     text: `Version ${version}${by} waits for approvals, ${all}`,
     commands: missing.slice(0, 1).map(({ gate }) => approvalCommand(gate, version)),

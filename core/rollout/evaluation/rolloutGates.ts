@@ -94,7 +94,7 @@ export function shownBypass(
 }
 
 /** Gates that are named in one message. */
-const NAMED = 5;
+const NAMED_ROLLOUT_GATES = 5;
 
 /**
  * `RolloutGate 'qa' (not passing), …`, with the schedule that made it: those that let none of the candidates through;
@@ -107,7 +107,7 @@ export function namesInTheWay(gates: readonly RolloutGate[], candidates: readonl
     const allowed = allowedBy(gate);
     return !allowed || candidates.some(({ tag }) => allowed.has(tag)) ? [] : [`${name} (not on its list)`];
   });
-  return few(names, NAMED);
+  return few(names, NAMED_ROLLOUT_GATES);
 }
 
 /** Labels are short: their values are shown unchanged. */
