@@ -38,7 +38,7 @@ export function admissionDecisions(route: string, request: AdmissionRequest, dec
   const stored = request.oldObject as AnyObject | null | undefined;
   // Flux asks in a dry run first, at each of its syncs, and leaves it at that.
   // A managed field that stays is normal if Git has a literal.
-  if (decision.held === 'gate_closed') {
+  if (decision.holdReason === 'gate_closed') {
     const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
     return [line('Held', message, [uid, generation, annotation(stored, GATE_STATE)], { isCheap: true })];

@@ -103,8 +103,8 @@ function denying(call: () => WebhookCall) {
 function count(decision: AdmissionDecision, { metrics }: WebhookCall): void {
   if (!decision.allowed) {
     metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: decision.reason } });
-  } else if (decision.held) {
-    metrics.count({ name: 'rollout_hooks_admission_holds_total', labels: { reason: decision.held } });
+  } else if (decision.holdReason) {
+    metrics.count({ name: 'rollout_hooks_admission_holds_total', labels: { reason: decision.holdReason } });
   }
 }
 

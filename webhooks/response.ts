@@ -15,7 +15,7 @@ export type AdmissionDecision =
       warnings?: string[];
       audit?: Record<string, string>;
       /** Why something of the write is not stored; absent if all of it is. */
-      held?: HoldReason | undefined;
+      holdReason?: HoldReason | undefined;
     }
   | {
       allowed: false;

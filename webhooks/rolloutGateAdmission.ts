@@ -36,12 +36,12 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
   const rollout = sent.spec?.rolloutRef?.name;
   const labelled = label(sent, { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined });
-  const gate = annotateAll(labelled, { ...written.annotations, ...listed(sent, old, request, call) });
+  const gate = annotateAll(labelled, { ...written.annotations, ...listAnnotations(sent, old, request, call) });
   return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
 };
 
 /** The record of who changed the lists; a schedule's own writes have no user. */
-function listed(
+function listAnnotations(
   { metadata, spec }: RolloutGate,
   old: RolloutGate | undefined,
   { userInfo: { username: by } }: AdmissionRequest,

@@ -88,7 +88,7 @@ export function rowOf(rollout: Rollout, application: Application): Row {
     labels,
     state,
     headline,
-    gates: gatesOf(steps),
+    gates: rowGates(steps),
     strip: history
       .slice(0, STRIP)
       .map(({ id, version, outcome, at }) => ({ id, version, outcome, at }))
@@ -106,7 +106,7 @@ export function rowOf(rollout: Rollout, application: Application): Row {
   };
 }
 
-function gatesOf(steps: readonly Step[]): RowGate[] {
+function rowGates(steps: readonly Step[]): RowGate[] {
   return steps
     .filter(({ kind }) => kind !== 'stage' && !OF_DEPLOYMENT.includes(kind))
     .slice(0, GATES)

@@ -84,7 +84,7 @@ type WriteOutcome =
       object: FluxObject;
       warnings: string[];
       /** Why something of the write is not stored; absent if all of it is. */
-      held?: HoldReason | undefined;
+      holdReason?: HoldReason | undefined;
       refusal?: undefined;
     }
   | { refusal: Refusal; warnings: string[] };
@@ -103,7 +103,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     object: annotate(content.object, SELECTED_BY, selectedByText(gates, context.truncated)),
     sent: write.object,
     oldObject,
-    held: closed.length > 0,
+    isHeld: closed.length > 0,
     gates,
     fieldManager: write.fieldManager,
     bypass: bypass?.granted ?? false,
@@ -122,7 +122,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   return {
     object: recordReason(settled, oldObject, write.user, context.now, counts),
     warnings,
-    held: content.held,
+    holdReason: content.holdReason,
   };
 }
 
@@ -172,7 +172,7 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
   );
   const stored = withBypassingFields(kept, write);
   if (outcome.is !== 'held') return { object: stored, warnings: [] };
-  return { object: stored, warnings: [heldWarning(closed)], held: 'gate_closed' };
+  return { object: stored, warnings: [heldWarning(closed)], holdReason: 'gate_closed' };
 }
 
 /**
@@ -210,7 +210,7 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
     const commands = denials.flatMap((each) => each.commands ?? []);
     return { refusal: { reason: 'pinned', text, commands }, warnings };
   }
-  return { object: outcome.object, warnings, held: outcome.held ? 'pinned' : undefined };
+  return { object: outcome.object, warnings, holdReason: outcome.isHeld ? 'pinned' : undefined };
 }
 
 /**
@@ -243,8 +243,8 @@ function newlyInvalid(
 /** Flux has no work to do for these: the charts are fetched by those that name one. */
 function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: ObjectGates): string[] {
   const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
-  const gatesOf = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
-  const isNew = !isIdle(oldObject) || gatesOf(object) !== gatesOf(oldObject);
+  const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
+  const isNew = !isIdle(oldObject) || gatesAnnotation(object) !== gatesAnnotation(oldObject);
   if (all.length + problems.length === 0 || !isIdle(object) || !isNew) return [];
   return ['a Gate on a HelmRepository of type oci holds nothing: gate the HelmReleases that use it'];
 }

@@ -65,7 +65,7 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
   governedChanges(object, oldObject, seeGoverned, writers);
   labelChanges(object, oldObject, (change) => check(change, !write.leavesSelection), writers);
   if (direct.count > 0) return { is: 'refused', paths: direct };
-  return hasHeld ? { is: 'held', object: held(object, oldObject) } : { is: 'free', object };
+  return hasHeld ? { is: 'held', object: withStoredContent(object, oldObject) } : { is: 'free', object };
 }
 
 /** What the gate does anyway; our own suspension too, when the webhook is asked a second time. */
@@ -77,7 +77,7 @@ function suspends({ path, value }: HeldChange): boolean {
  * The old object for all that an apply writes. managedFields too: an apply that drops a field gives up its ownership,
  * and a removal that was held would be forgotten forever (docs/facts.md, F3).
  */
-function held(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
+function withStoredContent(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
   const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;
   const { labels, annotations, ownerReferences, managedFields } = old;
   const kept = Object.entries({ labels, annotations, ownerReferences, managedFields }).filter(([, value]) => value);

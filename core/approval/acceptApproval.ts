@@ -55,7 +55,7 @@ export function approvalRequestOf(
 }
 
 /** At most this many forged approvals are named, one sentence each. */
-const NAMED = 3;
+const NAMED_FORGERIES = 3;
 
 /**
  * Warnings about text that the write puts into the record, or about an old request annotation: sentences.
@@ -76,11 +76,14 @@ export function droppedText(
   if (text === undefined || text === stored) return stale;
   const { given } = parseApprovals(stored);
   const forged = parseApprovals(text).given.filter((each) => !given.some((known) => isSame(known, each)));
-  const named = forged.slice(0, NAMED).map(({ version, by }) => {
+  const named = forged.slice(0, NAMED_FORGERIES).map(({ version, by }) => {
     const [what, who] = [boundedLine(version, MAX_NAME), boundedLine(by, MAX_NAME)];
     return `ignored: you cannot record an approval for another user (${what}, ${who})`;
   });
-  const more = forged.length > NAMED ? [`ignored: ${forged.length - NAMED} more approvals that no user gave`] : [];
+  const more =
+    forged.length > NAMED_FORGERIES
+      ? [`ignored: ${forged.length - NAMED_FORGERIES} more approvals that no user gave`]
+      : [];
   return [...stale, ...named, ...more, `${keys.record} is written by the webhook: your change of it is ignored`];
 }
 
@@ -105,12 +108,12 @@ export function acceptApproval(
   }
   const alive = before.given.filter((approval) => !isExpired(approval, rule, now));
   const kept = { ...before, given: alive };
-  if (target) return approved(kept, rule, by, target, reason, now);
-  if (unapprove !== undefined) return withdrawn(kept, by, unapprove);
+  if (target) return withApproval(kept, rule, by, target, reason, now);
+  if (unapprove !== undefined) return withoutApproval(kept, by, unapprove);
   return { record: kept, warnings: [] };
 }
 
-function approved(
+function withApproval(
   record: ApprovalRecord,
   rule: ApprovalRule,
   by: string,
@@ -152,7 +155,7 @@ function approved(
 }
 
 /** `value`: a version, or `namespace/name:version` if it is of one Rollout only; it may be gone by now. */
-function withdrawn(record: ApprovalRecord, by: string, value: string): ApprovalAcceptance {
+function withoutApproval(record: ApprovalRecord, by: string, value: string): ApprovalAcceptance {
   const { version, rollout } = namedIn(value);
   const isMeant = (each: Approval) =>
     each.by === by && each.version === version && (rollout === undefined || each.rollout === rollout);

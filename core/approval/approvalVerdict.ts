@@ -131,14 +131,14 @@ function problemWith(
 }
 
 /** Approvals that one sentence names. */
-const NAMED = 5;
+const NAMED_APPROVALS = 5;
 
 /** `1 of 2 approvals (alice; bob requested it and does not count; the next expires at 2026-01-02T12:00:00Z)`. */
 export function verdictText({ required, given, counted, problem, until }: ApprovalVerdict): string {
   const users = counted.map(({ by }) => by);
-  const excluded = given.filter(({ doesNotCount }) => doesNotCount !== undefined).slice(0, NAMED);
+  const excluded = given.filter(({ doesNotCount }) => doesNotCount !== undefined).slice(0, NAMED_APPROVALS);
   const parts = [
-    ...(users.length > 0 ? [few(users, NAMED)] : []),
+    ...(users.length > 0 ? [few(users, NAMED_APPROVALS)] : []),
     ...(problem === undefined
       ? excluded.map(({ by, doesNotCount }) => `${by} ${doesNotCount} and does not count`)
       : [`none counts: ${problem}`]),

@@ -117,7 +117,7 @@ export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
 }
 
 /** A FluxBinding with more Gates makes the report itself: each message is stored in its spec too. */
-const MAX_GATES = 16;
+const GATES_IN_REPORT = 16;
 
 /**
  * Whether the inputs contain every Rollout and Gate that the object names.
@@ -130,6 +130,6 @@ export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates 
   const { pins: fields = [] } = spec;
   const required = gatesOf(spec);
   if (fields.length === 0 && required.length === 0) return false;
-  if (required.length > MAX_GATES) return false;
+  if (required.length > GATES_IN_REPORT) return false;
   return fields.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
 }

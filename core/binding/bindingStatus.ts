@@ -240,7 +240,7 @@ function bindingConditions(
   const closed = (status.gates ?? []).filter((gate) => !gate.opened);
   const conditions = set(before, READY, ready(status, spec, closed));
   return status.gates?.length
-    ? set(conditions, APPROVED, approved(status, closed))
+    ? set(conditions, APPROVED, approvedFinding(status, closed))
     : conditions.filter(({ type }) => type !== APPROVED);
 }
 
@@ -277,7 +277,7 @@ function waitingFor({ source }: FluxBindingStatus, spec: FluxBindingSpec): strin
   return source?.awaits === undefined ? 'Flux to apply' : `${name}, suspended until it has fetched`;
 }
 
-function approved({ passing: bypassing }: FluxBindingStatus, closed: GateEntry[]): Finding {
+function approvedFinding({ passing: bypassing }: FluxBindingStatus, closed: GateEntry[]): Finding {
   if (closed.length === 0) return ALL_OPEN;
   const text = bypassing ? bypassedText : (gate: GateEntry) => approvalText(gate, gate.message);
   return { status: 'False', reason: GATE_CLOSED, message: closed.map(text).join(' ') };

@@ -252,7 +252,7 @@ export interface AcceptedRequests {
 }
 
 export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, now: EpochMs): AcceptedRequests {
-  let requests: GateRequests = old ? before(old, now) : { handled: {} };
+  let requests: GateRequests = old ? requestsBefore(old, now) : { handled: {} };
   const accepted: GateRequest[] = [];
   const ignored: GateRequest[] = [];
   const reasonBy = reasonsOf(gate, old, by, requests);
@@ -298,7 +298,7 @@ function changed(key: string, gate: Gate, old: Gate | undefined): boolean {
 }
 
 /** The stored requests, with the timestamps that the annotations had, also from before there was a webhook. */
-function before(old: Gate, now: EpochMs): GateRequests {
+function requestsBefore(old: Gate, now: EpochMs): GateRequests {
   const requests = gateRequestsOf(old, now);
   const handled = { ...requests.handled };
   for (const { action, at } of annotatedRequests(old)) {

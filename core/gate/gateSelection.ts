@@ -131,7 +131,7 @@ export type Requirer = ObjectName;
 
 /** Sorted by kind, namespace and name. */
 export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
-  return found(gate, requiring).map(({ requirer }) => requirer);
+  return requirersWithSelection(gate, requiring).map(({ requirer }) => requirer);
 }
 
 /**
@@ -141,12 +141,15 @@ export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
  */
 export function holdersOf(gate: Gate, requiring: Requiring): Requirer[] {
   const { namespace } = identityOf(gate);
-  return found(gate, requiring).flatMap(({ requirer, selected }) =>
+  return requirersWithSelection(gate, requiring).flatMap(({ requirer, selected }) =>
     selected || requirer.namespace === namespace ? [requirer] : [],
   );
 }
 
-function found(gate: Gate, { bindings, rollouts, namespaces }: Requiring): { requirer: Requirer; selected: boolean }[] {
+function requirersWithSelection(
+  gate: Gate,
+  { bindings, rollouts, namespaces }: Requiring,
+): { requirer: Requirer; selected: boolean }[] {
   const { namespace, name } = identityOf(gate);
   const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
   const objects = bindings.flatMap(({ spec, metadata }) => {

@@ -32,7 +32,7 @@ import {
 
 /** All that an evaluation reads. Add here what it is to read; a property test compares. */
 const ANNOTATIONS = [ACCEPTED_REQUEST, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_FOR, OPEN_REASON, OPEN_REQUESTED_AT];
-const MAX_GATES = 1000;
+const CACHED_GATES = 1000;
 /** Sixty-four rules take 8 kB. A longer text is no real calendar: it is evaluated each time. */
 const MAX_CONTENT = 16_384;
 
@@ -43,7 +43,7 @@ interface Steady<Value> {
   until: EpochMs | undefined;
 }
 
-const known = new Memo<{ last?: Steady<unknown> }>(MAX_GATES);
+const known = new Memo<{ last?: Steady<unknown> }>(CACHED_GATES);
 
 /** `until` is the first instant after `now` at which the value may differ. Values are never changed in place. */
 function remembered<Value>(gate: Gate, now: EpochMs, make: () => Omit<Steady<Value>, 'from'>): Value {

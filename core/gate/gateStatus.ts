@@ -16,7 +16,7 @@ import type { Requirer } from './gateSelection.ts';
 import type { GateEvaluation } from './gateState.ts';
 
 /** How many of the objects that require it the status of a Gate names, and of those that it has not reached. */
-const NAMED = 100;
+const OBJECTS_IN_STATUS = 100;
 const NAMED_UNREACHED = 20;
 
 /** How long an opening or closing takes to reach what requires the Gate before what it has not reached is reported. */
@@ -58,7 +58,9 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
   const isSettled = hasLasted(gate, evaluation, now);
   const unheld = evaluation.opened || !isSettled ? [] : facts.unheld;
   const unresumed = evaluation.opened && isSettled ? facts.unresumed : [];
-  const objects = requirers ? requirers.slice(0, NAMED).map((each) => ({ ...each })) : gate.status?.heldObjects;
+  const objects = requirers
+    ? requirers.slice(0, OBJECTS_IN_STATUS).map((each) => ({ ...each }))
+    : gate.status?.heldObjects;
   return withoutUndefined({
     observedGeneration: gate.metadata.generation,
     requestedAt: time(requestedAt),

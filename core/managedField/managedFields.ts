@@ -43,7 +43,7 @@ interface Claim {
 export function managedFieldsOf(object: Annotated): ManagedFields {
   const annotations = object.metadata?.annotations ?? {};
   const problems: string[] = [];
-  if (object.kind === KINDS.HelmRelease.kind) return followed(object, problems);
+  if (object.kind === KINDS.HelmRelease.kind) return followedRollout(object, problems);
   let claims: Claim[] = [];
   if (object.kind === 'Kustomization') claims = substituteClaims(annotations, problems);
   else if (object.kind === 'OCIRepository') claims = rolloutClaims(annotations);
@@ -60,7 +60,7 @@ export function boundRollouts(object: Annotated): string[] {
   return [...new Set([...fields.map(({ rollout }) => rollout), ...(follows === undefined ? [] : [follows])])];
 }
 
-function followed({ metadata, spec }: Annotated, problems: string[]): ManagedFields {
+function followedRollout({ metadata, spec }: Annotated, problems: string[]): ManagedFields {
   const [claim] = settle(rolloutClaims(metadata?.annotations ?? {}), problems, 'the chart');
   const ref = spec?.chartRef as SourceRef | undefined;
   const isKnown = ref?.kind === 'OCIRepository' && (ref.namespace ?? metadata.namespace) === metadata.namespace;

@@ -47,7 +47,7 @@ interface ManagedFieldsOutcome {
   object: FluxObject;
   warnings: string[];
   /** Whether the writer wanted another value than what is stored now. */
-  held: boolean;
+  isHeld: boolean;
   /** The reasons to refuse the write; empty if it is allowed. */
   denials: TextWithCommands[];
 }
@@ -59,7 +59,7 @@ interface Decision {
   value: string | undefined;
   deployment?: DeploymentRef | undefined;
   /** The warning for the writer, if the field is set back to the managed value. */
-  held?: string;
+  heldText?: string;
   warning?: string;
   denial?: TextWithCommands;
   /** Git sets the field: it stays as the write has it. */
@@ -70,7 +70,7 @@ interface Decision {
  * Context of the decisions on all managed fields in one write, so that each text is parsed once even if an
  * object has many fields.
  */
-interface WriteContext extends ManagedFieldsWrite {
+interface FieldsContext extends ManagedFieldsWrite {
   fields: readonly ManagedField[];
   atomic: AtomicUpdate | undefined;
   wasManaged(field: ManagedField): boolean;
@@ -88,27 +88,28 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   const context = contextOf(write, fields, before?.fields ?? []);
   const warnings = newProblems(problems, before?.problems);
   const denials: TextWithCommands[] = [];
-  const held: string[] = [];
+  const heldTexts: string[] = [];
   const deployments = new Map<string, DeploymentRef>();
   const byGit = new Set<string>();
   const values: [ManagedField, string | undefined][] = [];
   for (const field of fields) {
     const decision = decideField(field, context);
-    if (decision.held) held.push(decision.held);
+    if (decision.heldText) heldTexts.push(decision.heldText);
     if (decision.warning) warnings.push(decision.warning);
     if (decision.denial) denials.push(decision.denial);
     if (decision.deployment && !deployments.has(field.rollout)) deployments.set(field.rollout, decision.deployment);
     if (decision.byGit) byGit.add(field.rollout);
-    if (decision.byGit || (!decision.deployment && decision.held === undefined)) continue;
+    if (decision.byGit || (!decision.deployment && decision.heldText === undefined)) continue;
     const stronger = strongerRefs(written, field);
-    if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref, because it overrides the tag`);
+    if (stronger.length > 0)
+      heldTexts.push(`${stronger.join(' and ')} removed from spec.ref, because it overrides the tag`);
     values.push([field, decision.value]);
   }
-  if (held.length > 0) warnings.unshift(held.join('; '));
+  if (heldTexts.length > 0) warnings.unshift(heldTexts.join('; '));
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
   const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
   const object = source === 'settled' ? marked : withArtifact(marked, oldObject, source, context.atomic);
-  return { object, warnings, held: held.length > 0, denials };
+  return { object, warnings, isHeld: heldTexts.length > 0, denials };
 }
 
 /** The object with our annotations of an atomic update; without them if there is none. */
@@ -186,7 +187,7 @@ function contextOf(
   write: ManagedFieldsWrite,
   fields: readonly ManagedField[],
   before: readonly ManagedField[],
-): WriteContext {
+): FieldsContext {
   const { object, oldObject, rollouts, source } = write;
   const managed = new Set(before.map(fieldKey));
   const stored = oldObject ?? object;
@@ -207,7 +208,7 @@ function contextOf(
   };
 }
 
-function decideField(field: ManagedField, context: WriteContext): Decision {
+function decideField(field: ManagedField, context: FieldsContext): Decision {
   const rollout = context.rollouts.get(field.rollout);
   if (rollout ? writeBackName(rollout) : context.byGit.has(field.rollout)) return leaveToGit(field, context);
   const live = deploymentOf(rollout);
@@ -221,7 +222,7 @@ function decideField(field: ManagedField, context: WriteContext): Decision {
 }
 
 /** Only the annotation is set: which deployment has this value. None if the object's fields of this Rollout differ. */
-function leaveToGit(field: ManagedField, context: WriteContext): Decision {
+function leaveToGit(field: ManagedField, context: FieldsContext): Decision {
   const value = readManagedField(context.object, field);
   const own = context.fields.filter(({ rollout }) => rollout === field.rollout);
   if (value === undefined || own.some((each) => readManagedField(context.object, each) !== value))
@@ -233,32 +234,32 @@ function leaveToGit(field: ManagedField, context: WriteContext): Decision {
 }
 
 /** The field gets the version of the deployment. */
-function follow(field: ManagedField, live: DeploymentRef, context: WriteContext): Decision {
+function follow(field: ManagedField, live: DeploymentRef, context: FieldsContext): Decision {
   const value = readManagedField(context.object, field);
   const wasManaged = context.wasManaged(field);
   const decision: Decision = { value: live.version, deployment: live };
   const stays = `${shortName(field)} stays ${live.version}, deployed by Rollout ${field.rollout}`;
   if (value === live.version) return decision;
-  if (value === undefined) return wasManaged ? { ...decision, held: stays } : decision;
+  if (value === undefined) return wasManaged ? { ...decision, heldText: stays } : decision;
   // The old value: the Rollout has deployed a newer version since, and the writer did not change the field.
   if (context.oldObject && value === readManagedField(context.oldObject, field)) return decision;
-  if (!wasManaged || context.isApply(field)) return { ...decision, held: stays };
+  if (!wasManaged || context.isApply(field)) return { ...decision, heldText: stays };
   return { ...decision, denial: denialOf(field, live, value, context.object) };
 }
 
 /** The source is fetching the first deployment: the value stays as it was before. */
-function stayUntilFetched(field: ManagedField, live: DeploymentRef, context: WriteContext): Decision {
+function stayUntilFetched(field: ManagedField, live: DeploymentRef, context: FieldsContext): Decision {
   const value = readManagedField(context.object, field);
   const old = context.oldObject && readManagedField(context.oldObject, field);
   if (value === old || !context.wasManaged(field)) return { value };
   if (value !== undefined && !context.isApply(field))
     return { value, denial: denialOf(field, live, value, context.object) };
-  const held = `${shortName(field)} stays ${old ?? 'unset'} until its source has fetched ${deploymentText(live)}`;
-  return { value: old, held };
+  const heldText = `${shortName(field)} stays ${old ?? 'unset'} until its source has fetched ${deploymentText(live)}`;
+  return { value: old, heldText };
 }
 
 /** The Rollout does not exist or has deployed nothing: only the object's own annotation shows the deployment. */
-function keep(field: ManagedField, context: WriteContext): Decision {
+function keep(field: ManagedField, context: FieldsContext): Decision {
   const value = readManagedField(context.object, field);
   const kept = context.deployments.get(field.rollout);
   // A backup restored: the annotation in it counts if the object really has that version.
@@ -267,7 +268,11 @@ function keep(field: ManagedField, context: WriteContext): Decision {
   if (!kept || value === old) return { value, deployment: kept };
   const why = context.rollouts.has(field.rollout) ? 'has deployed nothing yet' : 'does not exist';
   if (old !== undefined && (value === undefined || context.isApply(field))) {
-    return { value: old, deployment: kept, held: `${shortName(field)} stays ${old}: Rollout ${field.rollout} ${why}` };
+    return {
+      value: old,
+      deployment: kept,
+      heldText: `${shortName(field)} stays ${old}: Rollout ${field.rollout} ${why}`,
+    };
   }
   const warning = `${shortName(field)} is now ${value} and no Rollout manages it: ${field.rollout} ${why}`;
   // A Rollout created later adopts the object's present version, so the annotation names that one and not the old one.

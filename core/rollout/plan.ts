@@ -42,7 +42,7 @@ import {
 import { type Observed, type RolloutConfig, readRolloutConfig } from './evaluation/inputs.ts';
 import { namedGateRecords } from './evaluation/namedGates.ts';
 import { isForward } from './evaluation/nextVersion.ts';
-import { MAX_GATES } from './evaluation/requiredGates.ts';
+import { GATES_IN_HISTORY } from './evaluation/requiredGates.ts';
 import { idleRequests, type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
 import { authorsWanted } from './evaluation/versionApprovals.ts';
 import { gateSummaries } from './gateSummaries.ts';
@@ -347,7 +347,7 @@ function deployNext(
 function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): HistoryEntry['bypass'] {
   const given = bypassed.length > 0 ? givenReason(rollout) : undefined;
   if (!given) return undefined;
-  const gates = bypassed.slice(0, MAX_GATES).map(({ ref }) => refKey(ref));
+  const gates = bypassed.slice(0, GATES_IN_HISTORY).map(({ ref }) => refKey(ref));
   return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, MAX_REASON)), gates };
 }
 

@@ -241,7 +241,7 @@ function firstDeploymentNotGated(
 // What an unfinished deployment waits for, and since when: nothing waits without saying why.
 
 /** Beyond that the message only says that there are more: each change of it is a write of the status. */
-const NAMED = 3;
+const NAMED_IN_MESSAGE = 3;
 
 /** undefined if the newest deployment is over. It names stored times only: the same state gives the same message. */
 function progressing(
@@ -306,6 +306,6 @@ function checkNames(checks: readonly FailedCheck[]): string {
 }
 
 function named(names: readonly string[], what: string): string {
-  if (names.length > NAMED) return `more than ${NAMED} ${what}`;
+  if (names.length > NAMED_IN_MESSAGE) return `more than ${NAMED_IN_MESSAGE} ${what}`;
   return names.length > 0 ? names.join(', ') : what;
 }

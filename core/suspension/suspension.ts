@@ -19,7 +19,7 @@ interface SuspensionWrite {
   sent: FluxObject;
   oldObject: FluxObject | undefined;
   /** Whether the stored object was behind a closed Gate already: its spec is what counts. */
-  held: boolean;
+  isHeld: boolean;
   /**
    * `all`: the Gates that `object` requires. `names` and `closings`: those that keep it from running, without and with
    * their closings (see `closingKey`).
@@ -164,8 +164,8 @@ function storedPrevious({ object, oldObject }: SuspensionWrite): PreviousSuspend
 }
 
 /** The previous value of spec.suspend to store, at the first suspension. */
-function previousAtFirstSuspension({ object, oldObject, held }: SuspensionWrite): PreviousSuspend {
-  return previousFrom(held ? oldObject : object);
+function previousAtFirstSuspension({ object, oldObject, isHeld }: SuspensionWrite): PreviousSuspend {
+  return previousFrom(isHeld ? oldObject : object);
 }
 
 function previousFrom(object: FluxObject | undefined): PreviousSuspend {

@@ -35,7 +35,7 @@ import {
 } from '../../core/suspension/applier.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
-import { readGates } from './holdHook.ts';
+import { recentGates } from './holdHook.ts';
 
 export const fluxHook: DecoratorHook = {
   /**
@@ -76,8 +76,8 @@ export const fluxHook: DecoratorHook = {
     const annotations = annotationsFor(object, state, bindingStatus, objectsOf(related, KINDS.FluxBinding), now);
     const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
     const applierProgress = currentAwaits(object, bindingStatus);
-    const isSettled = state === undefined && gating.isMarked;
-    const status = isSettled ? withGateCondition(object, gating, now, applierProgress) : undefined;
+    const isUpToDate = state === undefined && gating.isMarked;
+    const status = isUpToDate ? withGateCondition(object, gating, now, applierProgress) : undefined;
     const reportAt = gating.changedAt + FREEZE_MS;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status && reportAt <= now) answer.status = status;
@@ -136,7 +136,7 @@ async function readGating(object: FluxObject, call: HookCall): Promise<{ gating:
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
   const { refs } = recordedRefs(object, rules);
   const read = async (maxAgeMs: number) => {
-    const gates = await readGates(refs, maxAgeMs, call);
+    const gates = await recentGates(refs, maxAgeMs, call);
     return { gates, gating: gatingOf(object, byRefKey(gates), call.now, rules) };
   };
   const known = await read(SHARED_MS);

@@ -63,7 +63,7 @@ export const holdHook: DecoratorHook = {
     const unsent = without(gatesInAnnotation(object, rules).refs, [...sent.map(identityOf), TOO_MANY]);
     const [labels, read] = await Promise.all([
       homeLabels(object.metadata.namespace ?? '', related, sent, cluster),
-      readGates(unsent, 0, { cluster, recent }),
+      recentGates(unsent, 0, { cluster, recent }),
     ]);
     const gates = byRefKey([...sent, ...read]);
     const context: GateContext = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
@@ -95,7 +95,7 @@ const MAX_READS = 3;
 const LIST_MS = 1000;
 
 /** The Gates that exist, at most `maxAgeMs` old (0: as they are now). A list of all may be a second old. */
-export async function readGates(
+export async function recentGates(
   refs: readonly NamespacedName[],
   maxAgeMs: number,
   { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,

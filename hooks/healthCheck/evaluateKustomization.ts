@@ -260,7 +260,7 @@ async function readJob(
   if (known) {
     const ref = { apiVersion, resource: known.resource, ...(namespace && { namespace }) };
     const objects =
-      how === 'get' ? await getEach(cluster, ref, names) : await listed(cluster, ref, read, labelSelector);
+      how === 'get' ? await getEach(cluster, ref, names) : await listObjects(cluster, ref, read, labelSelector);
     for (const object of objects) found.set(object.metadata.name ?? '', object);
   }
   return names.map((name) => {
@@ -271,7 +271,7 @@ async function readJob(
 }
 
 /** By label first: a namespace may have thousands of which these are ten. Then what has not got the labels. */
-async function listed(
+async function listObjects(
   cluster: ClusterReader,
   ref: ResourceRef,
   { names, how }: Read,

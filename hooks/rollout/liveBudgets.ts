@@ -30,8 +30,8 @@ export function wakesOnGrant(related: ObjectMap): boolean {
 export async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Promise<Budgets> {
   const { namespace = '' } = rollout.metadata;
   const lists = await Promise.all([
-    listed(CLUSTER_ROLLOUT_BUDGETS, cluster),
-    listed({ ...ROLLOUT_BUDGETS, namespace }, cluster),
+    listBudgets(CLUSTER_ROLLOUT_BUDGETS, cluster),
+    listBudgets({ ...ROLLOUT_BUDGETS, namespace }, cluster),
   ]);
   const budgets = lists.flat();
   const isNeeded = budgets.some((budget) => namespacesOf(budget) !== undefined);
@@ -41,7 +41,7 @@ export async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Pro
 }
 
 /** One more than the limit if there are more. The CRD may be younger than this server. */
-async function listed(ref: ResourceRef, cluster: ClusterReader): Promise<Budget[]> {
+async function listBudgets(ref: ResourceRef, cluster: ClusterReader): Promise<Budget[]> {
   if (!(await cluster.serves(ref))) return [];
   return cluster.list<Budget>({ ...ref, atMost: LIMITS.listedBudgets + 1 });
 }

@@ -29,7 +29,7 @@ import { childProblem, liveImagePolicy, upstreamOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
 /** The Rollout as far as this installation follows what it names. */
-export function followed(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
+export function withAllowedRefs(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
   return noCrossNamespaceRefs ? withoutForeignRefs(rollout) : rollout;
 }
 
@@ -37,7 +37,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
   const rollout = request.parent as unknown as Rollout;
   const { related } = request;
   const { namespace = '' } = rollout.metadata;
-  const reached = followed(rollout, call.settings);
+  const reached = withAllowedRefs(rollout, call.settings);
   const ref = policyRef(reached);
   const imagePolicy = ref
     ? (objectAt<ImagePolicy>(related, KINDS.ImagePolicy, ref.namespace, ref.name) ??

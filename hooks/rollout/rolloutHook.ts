@@ -31,7 +31,7 @@ import {
   withLiveGates,
   withRestingChecks,
 } from './liveReads.ts';
-import { followed, metadataOf, observe } from './observe.ts';
+import { metadataOf, observe, withAllowedRefs } from './observe.ts';
 import { relatedRules } from './relatedRules.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
@@ -62,7 +62,7 @@ interface Decided {
 
 export const rolloutHook: CompositeHook = {
   async customize({ parent }, { cluster, settings }) {
-    return { relatedResources: await relatedRules(followed(parent as unknown as Rollout, settings), cluster) };
+    return { relatedResources: await relatedRules(withAllowedRefs(parent as unknown as Rollout, settings), cluster) };
   },
 
   async sync(request, call) {
@@ -122,7 +122,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
   const [rolloutGates, gates, upstream, budgets, healthChecks] = await Promise.all([
     listRolloutGates(rollout, call.cluster),
     liveGates(gateRefs, call.cluster),
-    upstreamOf(followed(rollout, call.settings), call),
+    upstreamOf(withAllowedRefs(rollout, call.settings), call),
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, observed.healthChecks, call),
   ]);

@@ -9,13 +9,13 @@ import { codeIn, ROOT, readPage, rowsOf, table } from './tables.ts';
 
 const SELF = 'test/docs/citations.test.ts';
 
-/** Every text file of the repository that people write. */
-const FILES = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+const TREE = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: ROOT,
   encoding: 'utf8',
-})
-  .split('\n')
-  .filter((file) => /\.(ts|mjs|md|ya?ml|json|grit|go|sh)$|^Dockerfile$/.test(file))
+}).split('\n');
+
+/** Every text file of the repository that people write. */
+const FILES = TREE.filter((file) => /\.(tsx?|mjs|md|ya?ml|json|grit|go|sh)$|^Dockerfile$/.test(file))
   .filter((file) => file !== SELF && file !== 'package-lock.json' && existsSync(join(ROOT, file)))
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 
@@ -35,11 +35,13 @@ const ELSEWHERE = [
   /\[(?:[CHMKL]\d+|Low)\]/,
 ];
 
-/** Paths from the root, as people write them: `core/gate/gateState.ts`, `manifests/crds`. */
-const FOLDERS =
-  'api|bench|chaos|client|copy|core|dev|docs|engine|fuzz|hooks|local|manifests|receiver|scripts|server|test|tools|webhooks';
+/**
+ * Paths from the root, as people write them: `core/gate/gateState.ts`, `manifests/crds`.
+ * A path that begins with a folder of dev/ lacks its beginning.
+ */
+const FOLDERS = [...new Set(TREE.flatMap((file) => /^(?:dev\/)?([a-z]+)\//.exec(file)?.[1] ?? []))].join('|');
 const PATH = new RegExp(
-  `(?<![\\w./:@*-])(?:${FOLDERS})/[\\w./-]*\\w\\.(?:ts|mjs|md|ya?ml|json|grit|go|sh|sum|mod)\\b`,
+  `(?<![\\w./:@*-])(?:${FOLDERS})/[\\w./-]*\\w\\.(?:tsx?|mjs|md|ya?ml|json|grit|go|sh|sum|mod)\\b`,
   'g',
 );
 
@@ -84,7 +86,7 @@ describe('nobody cites what is not in the repository', () => {
 
   it('a symbol of a file', () => {
     const pairs = FILES.filter(({ file }) => file.endsWith('.md') && file !== 'CHANGELOG.md').flatMap(({ text }) => [
-      ...text.matchAll(/`([^`\s]+\.ts)`\s+`(\w+)`/g),
+      ...text.matchAll(/`([^`\s]+\.tsx?)`\s+`(\w+)`/g),
     ]);
     const defines = (file: string, symbol: string) =>
       new RegExp(`^(?:export )?(?:async )?(?:function|const|interface|type|class) ${symbol}\\b`, 'm').test(
@@ -156,9 +158,9 @@ describe('the catalogues of docs/reference', () => {
   });
 });
 
-/** From the root, from the folder of the file itself, or from manifests/, whose files name each other from there. */
+/** From the root, from the folder of the file itself, or from manifests/ or docs/: their files are named from there. */
 function isThere(path: string, file: string): boolean {
-  return ['', dirname(file), 'manifests'].some((from) => existsSync(join(ROOT, from, path)));
+  return ['', dirname(file), 'manifests', 'docs'].some((from) => existsSync(join(ROOT, from, path)));
 }
 
 /** `file: line`, of every line that has it. */

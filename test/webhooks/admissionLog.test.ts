@@ -17,7 +17,7 @@ const request = (object: AnyObject | undefined, oldObject?: AnyObject, more: Par
 
 const ALLOWED: AdmissionDecision = { allowed: true };
 const DENIED: AdmissionDecision = { allowed: false, reason: 'gate_closed', message: "gate 'freeze' is closed" };
-const HELD: AdmissionDecision = { allowed: true, held: 'gate_closed', warnings: ['kept as it was'] };
+const HELD: AdmissionDecision = { allowed: true, holdReason: 'gate_closed', warnings: ['kept as it was'] };
 
 const told = (route: string, asked: AdmissionRequest, decision: AdmissionDecision = ALLOWED) =>
   admissionDecisions(route, asked, decision).map(({ reason, message }) => [reason, message]);
@@ -136,7 +136,7 @@ describe('a hold', () => {
   });
 
   it('of a managed field is logged at level debug: with a literal in Git each sync repeats it', () => {
-    expect(told('mutate/flux', asked(1), { ...HELD, held: 'pinned' })).toEqual([]);
+    expect(told('mutate/flux', asked(1), { ...HELD, holdReason: 'pinned' })).toEqual([]);
   });
 
   it('is one decision for each generation and closing, whatever syncs repeat it', () => {

@@ -44,7 +44,7 @@ import { bypassOrDeny, deny, readClosedOfAll, recordBypass, reviewBypass } from 
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const { object, oldObject: stored } = objectsOf(request);
+  const { object, oldObject: stored } = objectsOfWrite(request);
   if (!object || request.subResource) return allowed();
   if (stored && willConflict(object, stored)) return allowed();
   // A write in an older version may drop fields that neither
@@ -83,7 +83,12 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   }
   const refused = bypass && !bypass.granted ? [`Bypass refused: ${bypass.refused}`] : [];
   const warnings = [...refused, ...outcome.warnings];
-  const decision: AdmissionDecision = { allowed: true, object: outcome.object, warnings, held: outcome.held };
+  const decision: AdmissionDecision = {
+    allowed: true,
+    object: outcome.object,
+    warnings,
+    holdReason: outcome.holdReason,
+  };
   if (!bypass?.granted) return decision;
   warnings.push(...(await heldSourceWarning(outcome.object, call)));
   return { ...decision, audit: await recordBypass(bypass, outcome.object, request, call) };
@@ -91,14 +96,14 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
 
 /** The object is final here: other webhooks have had their turn. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const { object, oldObject: stored } = objectsOf(request);
+  const { object, oldObject: stored } = objectsOfWrite(request);
   if (request.subResource) return allowed();
   if (!object) return stored ? validateDelete(stored, request, call) : allowed();
   if (stored && isOutOfScope(object, stored)) return allowed();
   const tooMany = refuseTooManyReferences(object, stored);
   if (tooMany) return denied('limit', `${subjectOf(object)}: ${tooMany}`);
 
-  const context = await readContext(object, stored, request, call, { again: true });
+  const context = await readContextAgain(object, stored, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
   const refusal = verifyWrite({ object, oldObject, context, user: request.userInfo.username });
   return refusal ? denied(refusal.reason, refusalText(refusal, namespaceOf(request))) : allowed();
@@ -200,7 +205,10 @@ function isCurrentVersion({ kind: { group, kind, version } }: AdmissionRequest):
 
 // Live reads for one write: by name, only what is named, all at once. A cache could be stale.
 
-function objectsOf(request: AdmissionRequest): { object: FluxObject | undefined; oldObject: FluxObject | undefined } {
+function objectsOfWrite(request: AdmissionRequest): {
+  object: FluxObject | undefined;
+  oldObject: FluxObject | undefined;
+} {
   // In a CREATE the object may leave its namespace to the request.
   const inNamespace = (object: KubeObject | null | undefined): FluxObject | undefined => {
     if (!object || object.metadata.namespace) return object ?? undefined;
@@ -209,42 +217,71 @@ function objectsOf(request: AdmissionRequest): { object: FluxObject | undefined;
   return { object: inNamespace(request.object), oldObject: inNamespace(request.oldObject) };
 }
 
-/**
- * The context in which one write is decided.
- * `again`: the object has been through the mutating webhook, which has listed Gates and read what the object leaves;
- * only what that webhook has settled is checked.
- */
+/** The context in which one write is decided. */
 async function readContext(
   object: FluxObject | undefined,
   oldObject: FluxObject | undefined,
   request: AdmissionRequest,
   call: WebhookCall,
-  { again = false } = {},
 ): Promise<WriteContext> {
   const namespace = namespaceOf(request);
-  const objects = [object, oldObject].filter((each) => each !== undefined);
-  // What an apply leaves out is held behind a closed gate, and may be what bypasses it: so the Rollouts of both.
-  const followed = object ? objects.flatMap(boundRollouts) : [];
   // A decorator marks an object by what it has been sent: any other write is decided by the Gates as they are now.
-  const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);
-  const readLeft = async () => (again || !oldObject ? [] : readClosedOnLeaving(object, oldObject, namespace, call));
+  const list = !oldObject || request.userInfo.username !== call.settings.metacontrollerUser;
+  const readOthers = async () => {
+    const [followed, applier] = await Promise.all([
+      readFollowed(object, oldObject, namespace, call),
+      object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
+    ]);
+    return { ...followed, applier };
+  };
+  const [context, closedOnLeaving] = await Promise.all([
+    readUnlessHeld(object, oldObject, () => readGateContext(object, oldObject, namespace, call, list), readOthers),
+    oldObject ? readClosedOnLeaving(object, oldObject, namespace, call) : [],
+  ]);
+  return { ...context, closedOnLeaving };
+}
+
+/**
+ * The context in which a write is checked that has been through the mutating webhook, which has listed Gates and read
+ * what the object leaves, its source and its applier.
+ */
+async function readContextAgain(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<WriteContext> {
+  const namespace = namespaceOf(request);
+  const source = ownSourceOf(object, namespace) === undefined ? undefined : 'settled';
+  return readUnlessHeld(
+    object,
+    oldObject,
+    () => readGateContext(object, oldObject, namespace, call, false),
+    async () => ({ rollouts: await readRollouts(followedBy(object, oldObject), namespace, call), source }),
+  );
+}
+
+/** The Gates, and with them the rest, which is left out of the context while a closed Gate holds the object. */
+async function readUnlessHeld(
+  object: FluxObject | undefined,
+  oldObject: FluxObject | undefined,
+  readGates: () => Promise<GateContext>,
+  readOthers: () => Promise<Pick<WriteContext, 'rollouts' | 'source' | 'applier'>>,
+): Promise<WriteContext> {
   const isHeld = (gates: GateContext) => object && oldObject && staysHeld(object, oldObject, gates);
   // A tenant chooses how many Rollouts an object follows: they are not read before the Gates are known.
-  const first =
-    oldObject && stateOf(oldObject) === 'closed' ? await readGates(objects, namespace, call, list) : undefined;
-  if (first && isHeld(first)) return { ...first, rollouts: new Map(), closedOnLeaving: await readLeft() };
-  const left = readLeft();
-  const reading = Promise.all([
-    readFollowed(object, again ? 'settled' : oldObject, followed, namespace, call),
-    left,
-    !again && object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
-  ]);
+  const first = oldObject && stateOf(oldObject) === 'closed' ? await readGates() : undefined;
+  if (first && isHeld(first)) return { ...first, rollouts: new Map() };
+  const reading = readOthers();
   // All are read at once, and what is not waited for may fail.
   reading.catch(() => {});
-  const gates = first ?? (await readGates(objects, namespace, call, list));
-  if (isHeld(gates)) return { ...gates, rollouts: new Map(), closedOnLeaving: await left };
-  const [bound, closedOnLeaving, applier] = await reading;
-  return { ...gates, ...bound, closedOnLeaving, applier };
+  const gates = first ?? (await readGates());
+  if (isHeld(gates)) return { ...gates, rollouts: new Map() };
+  return { ...gates, ...(await reading) };
+}
+
+function versionsOf(...versions: (FluxObject | undefined)[]): FluxObject[] {
+  return versions.filter((each) => each !== undefined);
 }
 
 const stateOf = ({ metadata }: FluxObject) => parseState(metadata.annotations?.[GATE_STATE])?.is;
@@ -259,26 +296,32 @@ function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateContext
   return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }
 
-/**
- * What the object's managed fields follow.
- * `followed`: the Rollouts; `before`: as stored, or `settled` if the source has been read already.
- */
+/** The Rollouts and the source that the object's managed fields follow. */
 async function readFollowed(
   object: FluxObject | undefined,
-  before: FluxObject | 'settled' | undefined,
-  followed: readonly string[],
+  oldObject: FluxObject | undefined,
   namespace: string,
   call: WebhookCall,
 ): Promise<Pick<WriteContext, 'rollouts' | 'source'>> {
-  const { fields } = object ? managedFieldsOf(object) : { fields: [] };
-  const rollouts = await readRollouts(followed, namespace, call);
-  const ref = object && fields.length > 0 ? sourceOf(object) : undefined;
-  // Of the kinds that a Kustomization applies, only this one has a managed field, in its own namespace.
-  if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return { rollouts };
-  if (before === 'settled' || (before && isSettled(object, before, rollouts))) return { rollouts, source: 'settled' };
-  const { name } = ref;
+  const rollouts = await readRollouts(followedBy(object, oldObject), namespace, call);
+  const name = object && ownSourceOf(object, namespace);
+  if (!object || name === undefined) return { rollouts };
+  if (oldObject && isSettled(object, oldObject, rollouts)) return { rollouts, source: 'settled' };
   const source = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name });
   return { rollouts, source };
+}
+
+/** The Rollouts that the object follows; none if it is deleted. */
+function followedBy(object: FluxObject | undefined, oldObject: FluxObject | undefined): string[] {
+  // What an apply leaves out is held behind a closed gate, and may be what bypasses it: so the Rollouts of both.
+  return object ? versionsOf(object, oldObject).flatMap(boundRollouts) : [];
+}
+
+/** The name of the source that an object with managed fields shares its namespace with. */
+function ownSourceOf(object: FluxObject, namespace: string): string | undefined {
+  const ref = managedFieldsOf(object).fields.length > 0 ? sourceOf(object) : undefined;
+  // Of the kinds that a Kustomization applies, only this one has a managed field, in its own namespace.
+  return ref?.kind === 'OCIRepository' && ref.namespace === namespace ? ref.name : undefined;
 }
 
 /**
@@ -298,14 +341,15 @@ async function readClosedOnLeaving(
 /**
  * The Gates that either object names, or its annotation SELECTED_BY; the Namespace only if the latter is to be checked.
  */
-async function readGates(
-  objects: FluxObject[],
+async function readGateContext(
+  object: FluxObject | undefined,
+  oldObject: FluxObject | undefined,
   namespace: string,
   call: WebhookCall,
   list: boolean,
 ): Promise<GateContext> {
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
-  const reads = gatesToRead(objects, rules, list);
+  const reads = gatesToRead(versionsOf(object, oldObject), rules, list);
   const [gates, labels, lists] = await Promise.all([
     Promise.all(reads.refs.map((ref) => call.cluster.get<Gate>({ ...GATES, ...ref }))),
     reads.namespace ? namespaceLabels(namespace, call.cluster) : {},

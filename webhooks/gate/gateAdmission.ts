@@ -47,7 +47,7 @@ const SELECT_NAMESPACES = 'select-namespaces';
 export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { now } = call;
   const { username } = request.userInfo;
-  const { gate, old } = gatesOf(request);
+  const { gate, old } = gatesOfWrite(request);
   if (!gate || request.subResource) return allowed();
   const [mine, before] = [gate, old].map((each) => each?.metadata.annotations ?? {});
   const counts = await reasonCounts(gate, old, request, call);
@@ -89,7 +89,7 @@ async function reasonCounts(
 
 export async function validateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   if (request.operation === 'DELETE') return validateGateDelete(request, call);
-  const { gate, old } = gatesOf(request);
+  const { gate, old } = gatesOfWrite(request);
   if (!gate || request.subResource) return allowed();
   const problems = newProblems(gateProblems(gate).map(problemText), old && gateProblems(old).map(problemText));
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
@@ -101,7 +101,7 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   ]);
 }
 
-function gatesOf({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {
+function gatesOfWrite({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {
   return { gate: (object ?? undefined) as Gate | undefined, old: (oldObject ?? undefined) as Gate | undefined };
 }
 
@@ -137,7 +137,7 @@ async function refuseReach(
 // selects would be free. The deletion of one with approvals is reported.
 
 /** Held objects that a denial names. */
-const NAMED = 3;
+const NAMED_OBJECTS = 3;
 
 async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const stored = (request.oldObject ?? undefined) as Gate | undefined;
@@ -173,7 +173,7 @@ async function decideDeletion(
     ? ['No request opens it: first remove every reference to it, and its spec.selects.', []]
     : ['Open it first.', [openGateCommand(ref)]];
   const text =
-    `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, NAMED)}; ` +
+    `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, NAMED_OBJECTS)}; ` +
     `without the Gate they would stay closed. ${first} ` +
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and delete it within five minutes.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);

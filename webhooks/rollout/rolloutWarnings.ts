@@ -17,7 +17,7 @@ import { listRolloutGates } from '../../live/objectReads.ts';
 import { readClosed, readClosedOfAll } from '../closedGates.ts';
 
 /** Gates, and RolloutGates, that the warnings of one write name. */
-const MAX_NAMED = 3;
+const NAMED_GATES = 3;
 
 /** Sentences of at most 120 characters: the API server cuts. `before` is absent on CREATE. */
 export async function warnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
@@ -99,7 +99,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 /** A name that is new and names no Gate: a typo, or Git creates the Gate later. */
 async function absentGates(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const closed = await readClosed(without(gateRefsOf(rollout), before ? gateRefsOf(before) : []), call);
-  const absent = closed.filter(({ missing }) => missing).slice(0, MAX_NAMED);
+  const absent = closed.filter(({ missing }) => missing).slice(0, NAMED_GATES);
   return absent.map(
     ({ ref }) => `spec.gates: Gate '${refKey(ref)}' does not exist and counts as closed: create it, or remove the name`,
   );
@@ -122,7 +122,7 @@ async function lacksApprovals(rollout: Rollout, requested: string, call: Webhook
   const gates = await listRolloutGates(rollout, call.cluster);
   const required = verdictsOn(rolloutGateApprovals(rollout, gates, releaseAuthors, call.now), requested);
   const missing = required.filter(({ verdict }) => !verdict.enough);
-  return missing.slice(0, MAX_NAMED).map(({ gate, verdict: { counted, required } }) => {
+  return missing.slice(0, NAMED_GATES).map(({ gate, verdict: { counted, required } }) => {
     const count = countText(counted.length, required);
     return `version ${requested} waits: RolloutGate ${gate.metadata.name} has ${count}`;
   });

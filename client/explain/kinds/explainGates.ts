@@ -19,7 +19,7 @@ import { NO_RELATED } from '../related.ts';
 import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
 
 /** How many held objects, and how many versions without approvals, are named. */
-const NAMED = 5;
+const SHOWN_OF_EACH = 5;
 
 export function explainGate(gate: Gate, now: EpochMs): Explanation {
   const object = objectRef('Gate', identityOf(gate));
@@ -39,7 +39,7 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
     until === undefined
       ? { text: staysText(gate, opened) }
       : { text: `it ${opened ? 'closes' : 'opens'} automatically${plan}`, at: formatTime(until) };
-  const remedies = remediesOf(gateActions(gate, [], now).slice(0, NAMED), now);
+  const remedies = remediesOf(gateActions(gate, [], now).slice(0, SHOWN_OF_EACH), now);
   return { object, headline, state: opened ? 'free' : 'held', causes, next, remedies, unread: [] };
 }
 
@@ -58,7 +58,7 @@ function scheduleText(gate: Gate): string | undefined {
 function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
   const rule = gate.spec.approvals;
   if (!rule) return [];
-  const given = approvalsAt(gate, [], now).slice(0, NAMED);
+  const given = approvalsAt(gate, [], now).slice(0, SHOWN_OF_EACH);
   return [
     { code: 'Approvals', text: approvalRuleText(rule) },
     ...given.map(({ rollout, version, verdict }) => ({
@@ -83,7 +83,7 @@ function heldText({ status }: Gate, opened: boolean): string {
   const { held, heldObjects = [] } = status ?? {};
   if (held === undefined) return 'What it holds has not been counted yet';
   if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
-  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), NAMED, held)}`;
+  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), SHOWN_OF_EACH, held)}`;
 }
 
 /** The explanation of a RolloutGate. `rollout`: the Rollout that it references, if it exists and may be read. */

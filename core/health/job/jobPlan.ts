@@ -75,7 +75,7 @@ export function jobPlan(context: JobContext, target: JobTarget, progress: Progre
   const verdict =
     found && !found.metadata.deletionTimestamp ? jobVerdict(found, head.version.tag, progress.cause) : undefined;
   if (verdict) return { jobs: [kept(found!), ...earlier], status: statusFor(before, wanted, verdict, now) };
-  if (before && isSettled(before, wanted, progress)) return { jobs: earlier, status: before };
+  if (before && hasResult(before, wanted, progress)) return { jobs: earlier, status: before };
   const mayRun = progress.isBaking && progress.isApplied && !found;
   const waits = pending(whyNot(target, progress, found));
   return { jobs: mayRun ? [wanted, ...earlier] : earlier, status: statusFor(before, wanted, waits.problem, now) };
@@ -85,7 +85,7 @@ export function jobPlan(context: JobContext, target: JobTarget, progress: Progre
  * Whether the Job has a result, which stays after its deletion.
  * A failed Job that is deleted while the deployment still bakes runs again.
  */
-function isSettled(before: HealthStatus, wanted: CheckJob, { isBaking }: Progress): boolean {
+function hasResult(before: HealthStatus, wanted: CheckJob, { isBaking }: Progress): boolean {
   if (before.job?.name !== wanted.metadata.name) return false;
   return before.status === 'Healthy' || (before.status === 'Unhealthy' && !isBaking);
 }

@@ -63,7 +63,7 @@ interface BlockerInputs extends BlockerSources {
   requests: Requests;
   head: HistoryEntry | undefined;
   /** The RolloutGates of this Rollout. */
-  gates: readonly RolloutGate[];
+  ownRolloutGates: readonly RolloutGate[];
 }
 
 /** The inputs of a sentence. */
@@ -91,19 +91,25 @@ interface BlockerKind {
 
 /** In the order in which they are listed: DeploymentBlocked has the reason of the first. */
 export const BLOCKER_KINDS: readonly BlockerKind[] = [
-  { type: 'Health', find: health },
-  { type: 'Gate', find: gates, sentence: gatesText, readyReason: GATE_CLOSED, hasEvent: true },
-  { type: 'Bake', find: bake, sentence: bakeText },
+  { type: 'Health', find: healthBlockers },
+  { type: 'Gate', find: gateBlockers, sentence: gatesText, readyReason: GATE_CLOSED, hasEvent: true },
+  { type: 'Bake', find: bakeBlockers, sentence: bakeText },
   {
     type: 'Failure',
-    find: failure,
+    find: failureBlockers,
     sentence: ({ version, head }) => `Version ${version} waits: ${head?.version.tag} has failed; ${WAYS_ON}`,
   },
-  { type: 'Approvals', find: approvals, sentence: approvalsText, readyReason: WAITING_FOR_APPROVALS, hasEvent: true },
+  {
+    type: 'Approvals',
+    find: approvalBlockers,
+    sentence: approvalsText,
+    readyReason: WAITING_FOR_APPROVALS,
+    hasEvent: true,
+  },
   { type: 'Upstream', find: upstreamBlockers, readyReason: WAITING_FOR_ROLLOUTS },
-  { type: 'RolloutGate', find: rolloutGates, readyReason: WAITING_FOR_ROLLOUT_GATES },
-  { type: 'MinimumAge', find: minimumAge, readyReason: RELEASE_TOO_YOUNG, hasEvent: true },
-  { type: 'PinnedVersion', find: pin },
+  { type: 'RolloutGate', find: rolloutGateBlockers, readyReason: WAITING_FOR_ROLLOUT_GATES },
+  { type: 'MinimumAge', find: minimumAgeBlockers, readyReason: RELEASE_TOO_YOUNG, hasEvent: true },
+  { type: 'PinnedVersion', find: pinBlockers },
   { type: 'Copy', sentence: copyText, readyReason: WAITING_FOR_COPY },
   { type: 'Budget', readyReason: WAITING_FOR_BUDGET },
   { type: 'Problem' },
@@ -114,7 +120,7 @@ export const READY_REASONS: readonly string[] = BLOCKER_KINDS.flatMap(({ readyRe
 
 /** All but the copy and the budgets: a copy begins, and a slot is asked for, once none of these blocks. */
 export function blockersInOrder(inputs: BlockerInputs): Blocker[] {
-  return BLOCKER_KINDS.flatMap(({ find: from }) => from?.(inputs) ?? []);
+  return BLOCKER_KINDS.flatMap(({ find }) => find?.(inputs) ?? []);
 }
 
 /** Whether one of them holds `version`. One without a version holds every version. */
@@ -147,7 +153,7 @@ export function copyBlockers(copy: CopyState | undefined): Blocker[] {
 }
 
 /** The first deployment is not held by health: nothing was healthy before it. */
-function health({ selection, pending, head, unhealthy }: BlockerInputs): Blocker[] {
+function healthBlockers({ selection, pending, head, unhealthy }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   return unhealthy.map(({ metadata, status }) => ({
     type: 'Health',
@@ -159,7 +165,7 @@ function health({ selection, pending, head, unhealthy }: BlockerInputs): Blocker
   }));
 }
 
-function gates({ pending, closed }: BlockerInputs): Blocker[] {
+function gateBlockers({ pending, closed }: BlockerInputs): Blocker[] {
   if (pending === undefined) return [];
   return closed.map(({ ref, isLimit, opensAt, closedBy, lacks }) => ({
     type: 'Gate',
@@ -174,7 +180,7 @@ function gates({ pending, closed }: BlockerInputs): Blocker[] {
 }
 
 /** A deployment that doesn't bake may be replaced by the next version before Flux has applied it. */
-function bake({ observed, selection, pending, head, config }: BlockerInputs): Blocker[] {
+function bakeBlockers({ observed, selection, pending, head, config }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   if (!isBaking(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
@@ -183,7 +189,7 @@ function bake({ observed, selection, pending, head, config }: BlockerInputs): Bl
   return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version: pending, ...times({ since, until }) }];
 }
 
-function failure({ selection, pending, head, rollback, config, requests }: BlockerInputs): Blocker[] {
+function failureBlockers({ selection, pending, head, rollback, config, requests }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   const failed = { type: 'Failure', version: pending } as const;
   const since = parseTime(head.bakeEndTime);
@@ -195,7 +201,7 @@ function failure({ selection, pending, head, rollback, config, requests }: Block
   return [{ ...failed, effect: 'Waits', reason: rollback.stays.reason, ...times({ since, until: rollback.until }) }];
 }
 
-function approvals({ observed, pending, requiredApprovals }: BlockerInputs): Blocker[] {
+function approvalBlockers({ observed, pending, requiredApprovals }: BlockerInputs): Blocker[] {
   if (pending === undefined) return [];
   return requiredApprovals
     .filter(({ verdict }) => !verdict.enough)
@@ -227,15 +233,15 @@ function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: 
 }
 
 /** RolloutGates hold automatic deployments, and `initialVersion` if they hold first deployments. */
-function rolloutGates(inputs: BlockerInputs): Blocker[] {
-  const { observed, config, selection, pending, young, head, gates: all, rolloutGatesResult } = inputs;
+function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
+  const { observed, config, selection, pending, young, head, ownRolloutGates, rolloutGatesResult } = inputs;
   const isGated = config.gateFirstDeployment || head !== undefined;
   const isClosed = isGated && allowsNothing(rolloutGatesResult);
   const isHeld = selection.initial ? holdsInitial(inputs) : isForward(selection) && isClosed;
   // They hold a release that is too young as well, once it is old enough.
   const version = pending ?? young[0]?.tag;
   if (version === undefined || !isHeld) return [];
-  return all
+  return ownRolloutGates
     .filter((gate) => !allows(gate, version))
     .map((gate, index) => {
       const until = gate.spec?.passing === false ? parseTime(gate.metadata.annotations?.[GATE_UNTIL]) : undefined;
@@ -267,7 +273,7 @@ function closedSince({ metadata, spec }: RolloutGate): Pick<Blocker, 'since' | '
   return closed ? { ...times({ since: closed.at }), by: closed.by } : {};
 }
 
-function minimumAge({ selection, pending, young: [youngest] }: BlockerInputs): Blocker[] {
+function minimumAgeBlockers({ selection, pending, young: [youngest] }: BlockerInputs): Blocker[] {
   if (pending !== undefined || !isForward(selection) || !youngest) return [];
   const { tag, deployableAt } = youngest;
   return [
@@ -282,7 +288,7 @@ function minimumAge({ selection, pending, young: [youngest] }: BlockerInputs): B
 }
 
 /** The versions that a pin holds: other ones than the waiting version, if one waits. */
-function pin({ observed: { rollout }, requests: { forceDeploy }, candidates }: BlockerInputs): Blocker[] {
+function pinBlockers({ observed: { rollout }, requests: { forceDeploy }, candidates }: BlockerInputs): Blocker[] {
   const wanted = rollout.spec?.wantedVersion;
   if (!wanted) return [];
   const newer = candidates.find(({ tag }) => tag !== wanted)?.tag;
@@ -315,19 +321,19 @@ function times({ since, until }: { since?: EpochMs | undefined; until?: EpochMs 
 const WAYS_ON = 'retry it, release the next version with unblock-failed, or deploy manually';
 
 /** Gates and RolloutGates that one message names. */
-const MAX_NAMED = 5;
+const NAMED_GATES = 5;
 
 function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): TextWithCommands {
   return {
     text: `Version ${version}${by} is waiting approval, ${closedText(closed)}`,
-    commands: approvalCommands(closed).slice(0, MAX_NAMED),
+    commands: approvalCommands(closed).slice(0, NAMED_GATES),
   };
 }
 
 /** Missing approvals are reported even while a bake runs, because approving takes longer. */
 function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
   const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
-  const all = few(missing.map(approvalsNeeded), MAX_NAMED);
+  const all = few(missing.map(approvalsNeeded), NAMED_GATES);
   return {
     text: `Version ${version}${by} waits for approvals, ${all}`,
     commands: missing.slice(0, 1).map(({ gate }) => approvalCommand(gate, version)),

@@ -93,10 +93,10 @@ export function evaluate(
   const [head] = history;
   const deployed = head?.version.tag;
   const wantedVersion = rollout.spec?.wantedVersion;
-  const gates = rolloutGatesOf(rollout, observed.rolloutGates);
-  const rejects = (tag: string) => rejectedBy(gates, tag);
+  const ownRolloutGates = rolloutGatesOf(rollout, observed.rolloutGates);
+  const rejects = (tag: string) => rejectedBy(ownRolloutGates, tag);
 
-  const rejected = rejections(available, gates, rollout.status?.rejectedReleases, now);
+  const rejected = rejections(available, ownRolloutGates, rollout.status?.rejectedReleases, now);
   const { candidates, withdrawn, young } = releasesAfter(available, deployed, imagePolicy, {
     rejected: new Set(rejected.map(({ tag }) => tag)),
     rolledBack: new Set(state.rolledBack),
@@ -105,8 +105,8 @@ export function evaluate(
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
   const shown = bypass ?? shownBypass(head, candidates, state.conditions);
-  const approvals = rolloutGateApprovals(rollout, gates, state.authors, now);
-  const rolloutGatesResult = evaluateRolloutGates(gates, candidates, shown, upstream, approvals);
+  const approvals = rolloutGateApprovals(rollout, ownRolloutGates, state.authors, now);
+  const rolloutGatesResult = evaluateRolloutGates(ownRolloutGates, candidates, shown, upstream, approvals);
   const rollback = rollbackOf({
     history,
     config,
@@ -146,7 +146,7 @@ export function evaluate(
     requiredApprovals,
     young,
   };
-  const inputs = { ...sources, observed, config, requests, head, gates };
+  const inputs = { ...sources, observed, config, requests, head, ownRolloutGates };
   const first = [...problemBlockers(inputs), ...blockersInOrder(inputs)];
   const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
   const copy = copyState(observed, state, selection, mayGo);
@@ -157,10 +157,11 @@ export function evaluate(
     ...(copy && { copy }),
     blockers: [...first, ...copyBlockers(copy)],
     bypassed: required.bypassed,
-    approvals: [...required.approvals, ...requiredApprovals.flatMap(givenOn), ...listings(gates, pending)].slice(
-      0,
-      MAX_APPROVALS,
-    ),
+    approvals: [
+      ...required.approvals,
+      ...requiredApprovals.flatMap(givenOn),
+      ...listings(ownRolloutGates, pending),
+    ].slice(0, MAX_APPROVALS),
     requeueAt: [
       ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
       ...required.requeueAt,

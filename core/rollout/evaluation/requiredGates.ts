@@ -120,13 +120,13 @@ export function evaluateRequiredGates(
   return {
     closed,
     bypassed,
-    approvals: gateResults.slice(0, MAX_GATES).flatMap((gate) => approvalsOf(gate, rollout.metadata.namespace)),
+    approvals: gateResults.slice(0, GATES_IN_HISTORY).flatMap((gate) => approvalsOf(gate, rollout.metadata.namespace)),
     requeueAt: gateResults.flatMap(({ until, approvalsUntil }) => [until ?? [], approvalsUntil ?? []].flat()),
   };
 }
 
 /** For how many Gates the history keeps who opened them, and how much of each reason. */
-export const MAX_GATES = 10;
+export const GATES_IN_HISTORY = 10;
 
 /** The user who opened a Gate of another namespace, and the reason, are only for readers of that Gate. */
 function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: string | undefined): StoredApproval[] {

@@ -94,7 +94,7 @@ export function shownBypass(
 }
 
 /** Gates that are named in one message. */
-const NAMED = 5;
+const NAMED_ROLLOUT_GATES = 5;
 
 /**
  * `RolloutGate 'qa' (not passing), …`, with the schedule that made it: those that let none of the candidates through;
@@ -107,7 +107,7 @@ export function namesInTheWay(gates: readonly RolloutGate[], candidates: readonl
     const allowed = allowedBy(gate);
     return !allowed || candidates.some(({ tag }) => allowed.has(tag)) ? [] : [`${name} (not on its list)`];
   });
-  return few(names, NAMED);
+  return few(names, NAMED_ROLLOUT_GATES);
 }
 
 /** Labels are short: their values are shown unchanged. */
@@ -177,14 +177,14 @@ function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approval
   const tags = new Set(allowed);
   const some = candidates.some(({ tag }) => tags.has(tag));
   const message = some ? 'Gate is passing' : 'Gate does not allow any release candidate';
-  return { name, passing, allowedVersions: listed(allowed, candidates), message };
+  return { name, passing, allowedVersions: shortList(allowed, candidates), message };
 }
 
 /** How many versions a summary lists: the status has to stay small. */
 const LISTED = LIMITS.listedVersions;
 
 /** A list as it is, or of a long one what could be deployed, newest first, and then the end, which was added last. */
-function listed(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
+function shortList(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
   if (allowed.length <= LISTED) return [...allowed];
   const tags = new Set(allowed);
   const next = candidates.flatMap(({ tag }) => (tags.has(tag) ? [tag] : []));
@@ -226,7 +226,7 @@ function bypassed(
   const summaries = gates.map(({ metadata, spec }) => ({
     name: metadata.name ?? '',
     passing: spec?.passing ?? true,
-    ...(spec?.allowedVersions && { allowedVersions: listed(spec.allowedVersions, candidates) }),
+    ...(spec?.allowedVersions && { allowedVersions: shortList(spec.allowedVersions, candidates) }),
     ...shown,
   }));
   const ofUpstream = upstream.map(({ name, allowed }) => ({
