@@ -267,9 +267,9 @@ function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: Fl
 // Which writes need no decision.
 
 /**
- * Whether a write leaves alone all that Rollouts and Gates govern: such a write needs no decision. A suspended object
- * gets one also when nothing changes, since its applier's next apply may well be such a write, and it is resumed there;
- * but its finalizers come off without us.
+ * Whether a write changes nothing that Rollouts and Gates govern, and so needs no decision.
+ * On an object that we suspended even an unchanged write is decided, since it may be its applier's apply, which resumes
+ * it. A write of finalizers is not, so that the object can be deleted without this server.
  */
 export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
   const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>

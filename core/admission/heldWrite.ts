@@ -19,7 +19,7 @@ interface HeldWrite {
   isSync: boolean;
   /** The garbage collector takes owner references away. */
   bySystemDeleter: boolean;
-  /** Labels by which a closed Gate selects the object; changing them would be a way out. */
+  /** Whether the write changes labels by which a closed Gate selects the object: that would be a way out. */
   leavesSelection: boolean;
 }
 
@@ -68,7 +68,10 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
   return hasHeld ? { is: 'held', object: held(object, oldObject) } : { is: 'free', object };
 }
 
-/** What the gate does anyway; our own suspension too, when the webhook is asked a second time. */
+/**
+ * Whether the change sets spec.suspend to true: a closed Gate does that anyway, and if the webhook is called twice, the
+ * first call has done it.
+ */
 function suspends({ path, value }: HeldChange): boolean {
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }

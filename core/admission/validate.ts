@@ -114,7 +114,10 @@ function verifyManagedFields(
   });
 }
 
-/** The history may have forgotten it: a source may fail to fetch what came after for a long time. */
+/**
+ * Whether this is an earlier deployment of the Rollout.
+ * One that the history no longer has counts too: the source may have failed to fetch the newer ones for a long time.
+ */
 function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undefined): boolean {
   const entry = rollout?.status?.history?.find((each) => each.id === id);
   return rollout?.metadata.uid === uid && (!entry || entry.version?.tag === version);

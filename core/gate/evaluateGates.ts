@@ -180,8 +180,9 @@ function hasHiddenDetails({ ref, closedBy, lacks }: GateResult, namespace: strin
 }
 
 /**
- * When a Gate opened or closed last, by its own status: `now` if that does not show it yet, 0 if it has no such
- * condition. What is less urgent than suspending and resuming waits a while from then on.
+ * When the Gate opened or closed last, by its own status: `now` if the status doesn't show that yet, 0 without the
+ * condition.
+ * Reports wait a few seconds from this time, so that suspending and resuming come first.
  * @param opened what the Gate is now
  */
 export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {

@@ -321,7 +321,10 @@ function addRequest(requests: GateRequests, request: GateRequest, now: EpochMs):
   return { current: request, handled: { ...handled, [request.action]: request.at }, seen };
 }
 
-/** A version named after the opening narrows it. One that is taken away does not widen it: Flux strips annotations. */
+/**
+ * OPEN_FOR, set after the request to open, limits that opening to its version.
+ * Removing OPEN_FOR doesn't widen the opening again: Flux strips annotations (docs/facts.md, F5).
+ */
 function narrow(requests: GateRequests, gate: Gate, by: string): GateRequests {
   const version = gate.metadata.annotations?.[OPEN_FOR];
   const open = annotated(gate, 'open');

@@ -270,7 +270,10 @@ async function readJob(
   });
 }
 
-/** By label first: a namespace may have thousands of which these are ten. Then what has not got the labels. */
+/**
+ * Lists by label first, since a namespace may have thousands of objects of which ten are in the inventory; then reads
+ * those without the labels.
+ */
 async function listed(
   cluster: ClusterReader,
   ref: ResourceRef,

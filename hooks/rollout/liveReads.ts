@@ -74,8 +74,8 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
 }
 
 /**
- * How long the objects of a namespace are not listed again: in a burst every Rollout of it asks.
- * What is written on one meanwhile meets the webhook, which holds the object itself.
+ * How long a list of a namespace's objects is reused: in a burst each Rollout of the namespace asks for it.
+ * A write in the meantime is decided by the webhook, from the Gates as they are then.
  */
 const SHARED_MS = 1000;
 

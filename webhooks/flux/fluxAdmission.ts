@@ -223,9 +223,11 @@ async function readContext(
 ): Promise<WriteContext> {
   const namespace = namespaceOf(request);
   const objects = [object, oldObject].filter((each) => each !== undefined);
-  // What an apply leaves out is held behind a closed gate, and may be what bypasses it: so the Rollouts of both.
+  // An apply may leave out the annotation that names a Rollout. Behind a closed Gate the annotation stays, and that
+  // Rollout may be the one that bypasses the Gate: so the Rollouts of both versions are read.
   const followed = object ? objects.flatMap(boundRollouts) : [];
-  // A decorator marks an object by what it has been sent: any other write is decided by the Gates as they are now.
+  // Metacontroller's own write names the Gates that it was sent; before any other write the Gates are listed as they
+  // are now.
   const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);
   const readLeft = async () => (again || !oldObject ? [] : readClosedOnLeaving(object, oldObject, namespace, call));
   const isHeld = (gates: GateContext) => object && oldObject && staysHeld(object, oldObject, gates);
@@ -239,7 +241,8 @@ async function readContext(
     left,
     !again && object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
   ]);
-  // All are read at once, and what is not waited for may fail.
+  // All are read at once. If the object turns out to be held, these reads aren't awaited: their failure must not end
+  // the process.
   reading.catch(() => {});
   const gates = first ?? (await readGates(objects, namespace, call, list));
   if (isHeld(gates)) return { ...gates, rollouts: new Map(), closedOnLeaving: await left };

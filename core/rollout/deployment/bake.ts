@@ -50,7 +50,10 @@ interface BakeStep {
 
 interface Progress {
   head: HistoryEntry;
-  /** Whatever is bound has applied the head; if nothing is bound, its bake begins, or it has succeeded without one. */
+  /**
+   * Whether the wait for Flux ends now: every bound object has applied the head; or nothing is bound, and the bake
+   * starts or the deployment succeeds without one.
+   */
   endsApply: boolean;
   ready?: NewCondition;
   events: NewEvent[];

@@ -183,7 +183,7 @@ function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approval
 /** How many versions a summary lists: the status has to stay small. */
 const LISTED = LIMITS.listedVersions;
 
-/** A list as it is, or of a long one what could be deployed, newest first, and then the end, which was added last. */
+/** The list as stored. Of a long one: first the candidates on it, newest first, then its latest entries. */
 function listed(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
   if (allowed.length <= LISTED) return [...allowed];
   const tags = new Set(allowed);
