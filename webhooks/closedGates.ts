@@ -99,7 +99,7 @@ export interface Granted {
   version?: string | undefined;
 }
 
-/** Reviews the verb `bypass` on each of the closed gates. undefined: no reason is given, or no gate is closed. */
+/** Reviews the verb `bypass` on each of the closed Gates. undefined: no reason is given, or no Gate is closed. */
 export async function reviewBypass(
   closed: readonly Pick<GateResult, 'ref'>[],
   reason: string | undefined,

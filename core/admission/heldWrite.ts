@@ -1,5 +1,5 @@
 /**
- * What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md,
+ * What a closed Gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md,
  * W10 to W17).
  */
 import { BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE } from '../../api/annotations.ts';
@@ -33,7 +33,7 @@ type HeldOutcome =
 
 /**
  * A write that would be refused is decided again with its equivalent values in their stored form (storedForm.ts).
- * It is stored so too: behind a closed gate no spec changes and no generation moves.
+ * It is stored so too: behind a closed Gate no spec changes and no generation moves.
  */
 export function decideHeld(write: HeldWrite): HeldOutcome {
   const outcome = decideAsWritten(write);
@@ -87,7 +87,7 @@ function held(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObje
   return { ...object, metadata: { ...rest, ...Object.fromEntries(kept) }, ...(spec && { spec }) };
 }
 
-// What a write changes of what a closed gate holds.
+// What a write changes of what a closed Gate holds.
 
 export interface HeldChange {
   /** Plain map keys from the object's root. The walk reuses this array: copy it to keep it. */

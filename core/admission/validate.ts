@@ -29,8 +29,8 @@ export function verifyWrite(write: FluxWrite): Refusal | undefined {
   const bypassing = bypassingRollouts(oldObject, closings, context);
   const held = verifySuspended(object) ?? verifyHeld(write, closed, bypassing);
   if (held) return held;
-  // Behind a closed gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment
-  // that bypasses the gate.
+  // Behind a closed Gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment
+  // that bypasses the Gate.
   const problems = verifyManagedFields(
     object,
     oldObject,

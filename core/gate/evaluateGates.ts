@@ -63,7 +63,7 @@ export interface GateResult {
 
 export interface GateResults {
   open: boolean;
-  /** Every closed gate, not only the first. */
+  /** Every closed Gate, not only the first. */
   closed: GateResult[];
   all: GateResult[];
 }

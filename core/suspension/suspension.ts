@@ -1,5 +1,5 @@
 /**
- * A closed gate suspends its object; `gate.fluxcd.io/suspended` stores the previous `spec.suspend`, and the opening
+ * A closed Gate suspends its object; `gate.fluxcd.io/suspended` stores the previous `spec.suspend`, and the opening
  * restores exactly that (docs/reference/writes.md, W15, W23 and W24).
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
