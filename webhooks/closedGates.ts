@@ -75,8 +75,8 @@ async function readRequired(
   rollouts: readonly Rollout[],
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
-  // Read before anything is awaited: a throw between two reads leaves
-  // the first one's rejection unhandled, which ends the process.
+  // Read before anything is awaited: a throw between two reads leaves the first one's rejection unhandled, which ends
+  // the process.
   const namespace = rollouts[0]?.metadata.namespace ?? '';
   const [objects, selectors, ...stored] = await Promise.all([
     listBindable(namespace, call.cluster),
@@ -146,8 +146,8 @@ export async function bypassOrDeny(
 }
 
 /**
- * Reveals no more of Gates of other namespaces than the writer may
- * read; access is reviewed only if there is something to reveal.
+ * Reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if there is something
+ * to reveal.
  */
 export async function deny(
   refusal: Refusal,

@@ -69,8 +69,8 @@ export interface FluxWrite {
   /** From the request's options. */
   fieldManager?: string | undefined;
   /**
-   * The field manager is one of a controller that applies from
-   * Git: what it writes to a held object is held, not refused.
+   * The field manager is one of a controller that applies from Git: what it writes to a held object is held, not
+   * refused.
    */
   isSync?: boolean | undefined;
   /** Absent if the writer does not ask to bypass a closed Gate. */

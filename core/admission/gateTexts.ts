@@ -39,8 +39,8 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
 }
 
 /**
- * The condition's text about a closed Gate; `limit` is the sentence
- * if it is not a Gate, but the limit on how many are evaluated.
+ * The condition's text about a closed Gate; `limit` is the sentence if it is not a Gate, but the limit on how many are
+ * evaluated.
  */
 export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
   if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
@@ -92,8 +92,8 @@ export const HOTFIX_HINT: TextWithCommands = {
 };
 
 /**
- * How to change a managed field behind a closed Gate: neither an
- * open Gate nor a bypass of the object lets the edit through.
+ * How to change a managed field behind a closed Gate: neither an open Gate nor a bypass of the object lets the edit
+ * through.
  */
 export function managedFieldHint(
   { metadata: { namespace } }: FluxObject,

@@ -92,8 +92,8 @@ function verifyManagedFields(
   now: EpochMs,
 ): string[] {
   const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  // The variables of an atomic update are those of what the
-  // source has, which may be any deployment before, or none yet.
+  // The variables of an atomic update are those of what the source has, which may be any deployment before, or none
+  // yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
   return managedFieldsOf(object).fields.flatMap((field) => {
     const rollout = rollouts.get(field.rollout);

@@ -168,8 +168,8 @@ export function redactFor(gates: GateResult[], namespace: string, readable: Read
 }
 
 /**
- * The Gates of other namespaces of which `redactFor` may hide
- * something: whether the reader may read them has to be reviewed.
+ * The Gates of other namespaces of which `redactFor` may hide something: whether the reader may read them has to be
+ * reviewed.
  */
 export function hiddenGates(gates: readonly GateResult[], namespace: string): NamespacedName[] {
   return gates.filter((gate) => hasHiddenDetails(gate, namespace)).map(({ ref }) => ref);

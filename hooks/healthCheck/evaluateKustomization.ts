@@ -188,8 +188,8 @@ interface InventoryReader {
   cluster: ClusterReader;
   access: AccessReviewer;
   /**
-   * Objects that it may not read are not read: any writer of a
-   * status can write an inventory. undefined: it may read all.
+   * Objects that it may not read are not read: any writer of a status can write an inventory. undefined: it may read
+   * all.
    */
   account: UserInfo | undefined;
   /** A label selector that finds most of them. */

@@ -102,8 +102,8 @@ export function metadataOf(
   return { metadata: found, awaited };
 }
 
-// The inputs of copies to spec.targetRepository: the releases,
-// this Rollout's Jobs, and their Pods' termination messages.
+// The inputs of copies to spec.targetRepository: the releases, this Rollout's Jobs, and their Pods' termination
+// messages.
 
 /**
  * The most Pods of a Job that are read. A Job starts fewer, but any user who may create Pods may give others its label.

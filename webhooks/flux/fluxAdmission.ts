@@ -47,8 +47,8 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const { object, oldObject: stored } = objectsOf(request);
   if (!object || request.subResource) return allowed();
   if (stored && willConflict(object, stored)) return allowed();
-  // A write in an older version may drop fields that neither
-  // object has here: `refuseLoss` compares with what is stored.
+  // A write in an older version may drop fields that neither object has here: `refuseLoss` compares with what is
+  // stored.
   if (stored && isOutOfScope(object, stored) && isCurrentVersion(request)) return allowed();
   const foreign = call.settings.noCrossNamespaceRefs ? refuseForeign(object, stored) : undefined;
   if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
@@ -117,8 +117,8 @@ async function validateDelete(
 }
 
 /**
- * An object that requires no Gate may be written, but not
- * deleted while a Rollout that it follows requires a closed one.
+ * An object that requires no Gate may be written, but not deleted while a Rollout that it follows requires a closed
+ * one.
  */
 async function countsForDeletion(
   oldObject: FluxObject | undefined,

@@ -179,8 +179,8 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   ];
 }
 
-// What a new `spec.after` names, read live: a Rollout after
-// itself is refused, one after what is not there gets a Warning.
+// What a new `spec.after` names, read live: a Rollout after itself is refused, one after what is not there gets a
+// Warning.
 
 interface Order {
   /** Why it is refused. */

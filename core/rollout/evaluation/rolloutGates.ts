@@ -29,8 +29,8 @@ export interface RolloutGatesResult {
   /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
   gated: VersionInfo[];
   /**
-   * Candidates that every upstream Rollout allows and that have
-   * their approvals, without regard to other rules of RolloutGates.
+   * Candidates that every upstream Rollout allows and that have their approvals, without regard to other rules of
+   * RolloutGates.
    */
   promoted: VersionInfo[];
   passing: boolean;
