@@ -51,7 +51,7 @@ export function settleSuspension(call: SuspensionWrite): FluxObject {
   if (isAwaiting(write.oldObject) && state?.is !== 'opening' && state?.is !== 'closed') {
     return withRecords(setSuspend(write.object, suspendValue(previous)), undefined, open);
   }
-  // It was running for a bypassing deployment when its Gates opened: there is nothing to resume.
+  // The object was running for a bypassing deployment when its Gates opened: there is nothing to resume.
   if (state?.is === 'passing') return withRecords(write.object, undefined, open);
   const since = state?.is === 'opening' ? state.since : write.now;
   const suspend = resumed(write, previous, since);

@@ -88,8 +88,8 @@ interface RequiredGatesResult {
 
 /**
  * Evaluates the Gates that a deployment of the version requires.
- * An opening for one version counts at Gates that the Rollout itself requires. At a Gate that a bound object requires
- * it doesn't: for the object that Gate is closed, so the object couldn't take the version.
+ * An opening for one version counts at Gates that the Rollout itself requires. Such an opening doesn't count at a Gate
+ * that a bound object requires: for the object that Gate is closed, so the object couldn't take the version.
  */
 export function evaluateRequiredGates(
   { rollout, bindings, gateRefs, gates }: Observed,
