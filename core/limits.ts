@@ -104,13 +104,13 @@ export const LIMITS = {
    */
   rolloutsOfBudget: 1000,
   /**
-   * Rollouts for which one schedule has a RolloutGate: with more, namespaces share fairly, as
-   * the condition `Ready` reports.
+   * Rollouts for which one schedule has a RolloutGate: with more, namespaces share fairly, as the condition `Ready`
+   * reports.
    */
   scheduledRollouts: 1000,
   /**
-   * Rollouts whose metadata is listed for one schedule: those beyond keep their gates, as
-   * the condition `Ready` reports.
+   * Rollouts whose metadata is listed for one schedule: those beyond keep their gates, as the condition `Ready`
+   * reports.
    */
   listedRollouts: 10_000,
   /**

@@ -9,8 +9,8 @@ import { objectAt } from '../core/kube/objectMap.ts';
 import { namespaceLabels } from '../live/objectReads.ts';
 
 /**
- * A rule for it if there is such a Gate: each event of a related kind is held against every rule of every parent.
- * ADR 2.
+ * A rule for the parent's Namespace if any Gate selects beyond its own namespace; otherwise none, because each event of
+ * a related kind is matched against every rule of every parent (ADR 2).
  */
 export async function homeRules(
   namespace: string,

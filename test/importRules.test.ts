@@ -1,4 +1,7 @@
-/** The import rules of docs/architecture.md, seen to hold: Biome runs with the project's rules on files that break them. Then the rooms. */
+/**
+ * The import rules of docs/architecture.md, seen to hold: Biome runs with the project's rules on files that break them.
+ * Then the folders, which import each other in no cycle.
+ */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -56,8 +56,8 @@ interface Change {
 }
 
 /**
- * Changes of a Flux object are logged by the mutating webhook: the
- * validating one isn't called for each write (manifests/webhooks/README.md).
+ * Changes of a Flux object are logged by the mutating webhook: the validating one isn't called for each write
+ * (manifests/webhooks/README.md).
  */
 function changesOf(route: string, { object, oldObject }: AdmissionRequest, decision: AdmissionDecision): Change[] {
   const stored = oldObject as AnyObject | null | undefined;

@@ -75,8 +75,8 @@ async function readRequired(
   rollouts: readonly Rollout[],
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
-  // Read before anything is awaited: a throw between two reads leaves
-  // the first one's rejection unhandled, which ends the process.
+  // Read before anything is awaited: a throw between two reads leaves the first one's rejection unhandled, which ends
+  // the process.
   const namespace = rollouts[0]?.metadata.namespace ?? '';
   const [objects, selectors, ...stored] = await Promise.all([
     listBindable(namespace, call.cluster),
@@ -99,7 +99,7 @@ export interface Granted {
   version?: string | undefined;
 }
 
-/** Reviews the verb `bypass` on each of the closed gates. undefined: no reason is given, or no gate is closed. */
+/** Reviews the verb `bypass` on each of the closed Gates. undefined: no reason is given, or no Gate is closed. */
 export async function reviewBypass(
   closed: readonly Pick<GateResult, 'ref'>[],
   reason: string | undefined,
@@ -146,8 +146,8 @@ export async function bypassOrDeny(
 }
 
 /**
- * Reveals no more of Gates of other namespaces than the writer may
- * read; access is reviewed only if there is something to reveal.
+ * Reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if there is something
+ * to reveal.
  */
 export async function deny(
   refusal: Refusal,

@@ -121,8 +121,8 @@ async function blaming<T>({ object, oldObject }: AdmissionRequest, answer: () =>
   }
 }
 
-// The denial of a write whose review was not read, for webhooks that
-// fail open: the API server takes an HTTP error for permission.
+// The denial of a write whose review was not read, for webhooks that fail open: the API server takes an HTTP error for
+// permission.
 
 /** As Go writes a review: the uid comes before anything that a user has written. */
 const UID = /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}"request":\{"uid":"([^"\\]+)"/;

@@ -41,8 +41,8 @@ export function allowed(warnings: string[] = []): AdmissionDecision {
 }
 
 /**
- * Always 403 if the review was read: 409 and 422 make a `force: true`
- * Kustomization delete and recreate the object (docs/facts.md, F10).
+ * Always 403 if the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object
+ * (docs/facts.md, F10).
  */
 export function denied(
   reason: DenialReason,

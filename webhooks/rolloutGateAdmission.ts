@@ -1,6 +1,6 @@
 /**
- * RolloutGates carry their Rollout's name as a label, so that the
- * Rollout's hook can relate them; and the record of their approvals.
+ * Admission of RolloutGates: writes the Rollout's name into a label, by which the Rollout's hook relates them, and
+ * keeps the records of approvals and of list changes.
  */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { LISTED, REASON, ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
@@ -49,7 +49,7 @@ function listAnnotations(
 ): Record<string, string | undefined> {
   const before = parseListed(old?.metadata.annotations?.[LISTED]);
   const given = metadata.annotations?.[REASON];
-  // One that was left there, since the webhook was down, is another write's.
+  // An unchanged reason belongs to an earlier write, made while the webhook was down.
   const reason = given === old?.metadata.annotations?.[REASON] ? undefined : given;
   const write = by === settings.metacontrollerUser ? undefined : { by, reason, now };
   return { [REASON]: undefined, [LISTED]: formatListed(notedLists(spec, old?.spec, before, write)) };

@@ -11,7 +11,10 @@ const OURS = Array.from({ length: 4 }, () => randomInt(1000, 10_000)).join(';');
 
 const IN_A_LINE = new RegExp(String.raw`\u001b\[${OURS};(\d+)z|[${UNSAFE}]`, 'gu');
 
-/** A sequence of no width that no terminal knows, and that `line` makes one of that begins or ends a color. */
+/**
+ * The mark that begins or ends a color: an escape sequence that no terminal interprets. `line` replaces it with the
+ * real one.
+ */
 const mark = (code: number) => `\x1b[${OURS};${code}z`;
 const between = (begin: number, end: number) => (text: string) => `${mark(begin)}${text}${mark(end)}`;
 const asItIs = (text: string) => text;

@@ -69,13 +69,13 @@ export interface FluxWrite {
   /** From the request's options. */
   fieldManager?: string | undefined;
   /**
-   * The field manager is one of a controller that applies from
-   * Git: what it writes to a held object is held, not refused.
+   * The field manager is one of a controller that applies from Git: what it writes to a held object is held, not
+   * refused.
    */
   isSync?: boolean | undefined;
-  /** Absent if the writer does not ask to bypass a closed gate. */
+  /** Absent if the writer does not ask to bypass a closed Gate. */
   bypass?: Bypass | undefined;
-  /** Whether a new reason, with no closed gate for this write, lets its author bypass those of a deletion. */
+  /** Whether a new reason, with no closed Gate for this write, lets its author bypass those of a deletion. */
   reasonCounts?: boolean | undefined;
 }
 
@@ -127,7 +127,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
 }
 
 /**
- * Every closed gate that the stored object is behind, or leaves by this write.
+ * Every closed Gate that the stored object is behind, or leaves by this write.
  * If none were listed, those that the write itself names in SELECTED_BY count too: a decorator marks an object with a
  * Gate that has just begun to select it.
  */
@@ -145,7 +145,7 @@ function gatesOfResult(content: FluxObject, { object, oldObject, context }: Flux
   return objectGates(content, context, oldObject ? [object, oldObject] : [object]);
 }
 
-/** Behind a closed gate no field changes, except managed fields whose deployment bypasses the gate. */
+/** Behind a closed Gate no field changes, except managed fields whose deployment bypasses the Gate. */
 function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
   const { object, oldObject, context, bypass } = write;
   const outcome = decideHeld({
@@ -249,7 +249,7 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: 
   return ['a Gate on a HelmRepository of type oci holds nothing: gate the HelmReleases that use it'];
 }
 
-/** For an object that is created behind a closed gate, or written by a bypass: why nothing happens. */
+/** For an object that is created behind a closed Gate, or written by a bypass: why nothing happens. */
 function suspendedWarning(object: FluxObject, { oldObject, bypass }: FluxWrite, closed: string[]): string[] {
   if (closed.length === 0 || object.metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (!oldObject)
@@ -267,9 +267,9 @@ function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: Fl
 // Which writes need no decision.
 
 /**
- * Whether a write leaves alone all that Rollouts and Gates govern: such a write needs no decision. A suspended object
- * gets one also when nothing changes, since its applier's next apply may well be such a write, and it is resumed there;
- * but its finalizers come off without us.
+ * Whether a write changes nothing that Rollouts and Gates govern, and so needs no decision.
+ * On an object that we suspended even an unchanged write is decided, since it may be its applier's apply, which resumes
+ * it. A write of finalizers is not, so that the object can be deleted without this server.
  */
 export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
   const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>

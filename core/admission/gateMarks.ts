@@ -1,8 +1,8 @@
 /**
- * What the two decorators of a Flux object write for its Gates. Each annotation
- * triggers the webhook, which decides from live Gates what is stored.
- * `hold` suspends and resumes. It decides from the object, its Gates and the labels of
- * its Namespace alone: nothing that a tenant can make large or many delays a freeze.
+ * What the two decorators of a Flux object write for its Gates. Each annotation triggers the webhook, which decides
+ * from live Gates what is stored.
+ * `hold` suspends and resumes. It decides from the object, its Gates and the labels of its Namespace alone: nothing
+ * that a tenant can make large or many delays a freeze.
  * `flux` fills the FluxBinding and the conditions, and writes the states that depend on a Rollout or an applier.
  */
 import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
@@ -68,8 +68,8 @@ function releasedState(object: FluxObject, { all }: ObjectGates): string | null 
 }
 
 /**
- * Whether the object's annotation GATE_STATE is what its Gates
- * want: held by exactly these, bypassing all of these, or not held.
+ * Whether the object's annotation GATE_STATE is what its Gates want: held by exactly these, bypassing all of these, or
+ * not held.
  */
 export function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGates): boolean {
   const text = object.metadata.annotations?.[GATE_STATE];

@@ -1,4 +1,4 @@
-/** Texts about closed gates in denials, warnings and conditions. */
+/** Texts about closed Gates in denials, warnings and conditions. */
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
@@ -15,7 +15,7 @@ import type { CommandLine, TextWithCommands } from '../text/commands.ts';
 import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
 
 /**
- * The closed gates, each with why and until when it is closed, and the commands that open them; of many the first, and
+ * The closed Gates, each with why and until when it is closed, and the commands that open them; of many the first, and
  * how many more.
  */
 export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
@@ -39,15 +39,15 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
 }
 
 /**
- * The condition's text about a closed gate; `limit` is the sentence
- * if it is not a Gate, but the limit on how many are evaluated.
+ * The condition's text about a closed Gate; `limit` is the sentence if it is not a Gate, but the limit on how many are
+ * evaluated.
  */
 export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
   if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
 }
 
-/** The condition's text about a closed gate that was bypassed. */
+/** The condition's text about a closed Gate that was bypassed. */
 export function bypassedText(gate: NamespacedName): string {
   return `Reconciliation continues although gate '${refKey(gate)}' is closed: it was bypassed.`;
 }
@@ -63,7 +63,7 @@ export function subjectOf(object: FluxObject): string {
   return `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
 }
 
-/** The Warning for a user who lets a version of a Rollout bypass closed gates. */
+/** The Warning for a user who lets a version of a Rollout bypass closed Gates. */
 export function bypassWarning(version: string, closed: readonly GateResult[]): string {
   const gates =
     closed.length > 1
@@ -79,21 +79,21 @@ const BYPASS_HOW = {
   status: ', then write the status within five minutes',
 };
 
-/** How to bypass a closed gate, or why the bypass was refused. */
+/** How to bypass a closed Gate, or why the bypass was refused. */
 export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): TextWithCommands {
   if (bypass && !bypass.granted) return { text: ` Bypass refused: ${bypass.refused}.` };
   const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
   return { text: ` To bypass the gate, which takes the verb bypass on it, ${how}.` };
 }
 
-/** How a version bypasses the closed gates of an application. */
+/** How a version bypasses the closed Gates of an application. */
 export const HOTFIX_HINT: TextWithCommands = {
   text: ` With the verb bypass on each of them, you can bypass them for this version only, with a reason in ${BYPASS_REASON} in the same write.`,
 };
 
 /**
- * How to change a managed field behind a closed gate: neither an
- * open gate nor a bypass of the object lets the edit through.
+ * How to change a managed field behind a closed Gate: neither an open Gate nor a bypass of the object lets the edit
+ * through.
  */
 export function managedFieldHint(
   { metadata: { namespace } }: FluxObject,

@@ -1,5 +1,5 @@
 /**
- * What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md,
+ * What a closed Gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md,
  * W10 to W17).
  */
 import { BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE } from '../../api/annotations.ts';
@@ -19,7 +19,7 @@ interface HeldWrite {
   isSync: boolean;
   /** The garbage collector takes owner references away. */
   bySystemDeleter: boolean;
-  /** Labels by which a closed Gate selects the object; changing them would be a way out. */
+  /** Whether the write changes labels by which a closed Gate selects the object: that would be a way out. */
   leavesSelection: boolean;
 }
 
@@ -33,7 +33,7 @@ type HeldOutcome =
 
 /**
  * A write that would be refused is decided again with its equivalent values in their stored form (storedForm.ts).
- * It is stored so too: behind a closed gate no spec changes and no generation moves.
+ * It is stored so too: behind a closed Gate no spec changes and no generation moves.
  */
 export function decideHeld(write: HeldWrite): HeldOutcome {
   const outcome = decideAsWritten(write);
@@ -68,7 +68,10 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
   return hasHeld ? { is: 'held', object: withStoredContent(object, oldObject) } : { is: 'free', object };
 }
 
-/** What the gate does anyway; our own suspension too, when the webhook is asked a second time. */
+/**
+ * Whether the change sets spec.suspend to true: a closed Gate does that anyway, and if the webhook is called twice, the
+ * first call has done it.
+ */
 function suspends({ path, value }: HeldChange): boolean {
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }
@@ -84,7 +87,7 @@ function withStoredContent(object: FluxObject, { metadata: old, spec }: FluxObje
   return { ...object, metadata: { ...rest, ...Object.fromEntries(kept) }, ...(spec && { spec }) };
 }
 
-// What a write changes of what a closed gate holds.
+// What a write changes of what a closed Gate holds.
 
 export interface HeldChange {
   /** Plain map keys from the object's root. The walk reuses this array: copy it to keep it. */

@@ -45,7 +45,7 @@ export interface RequiredGates {
   selecting: NamespacedName[];
   /** Parts of the annotation that name no Gate: they suspend the object, but its annotation may be corrected. */
   problems: string[];
-  /** Beyond a limit: the object counts as behind a closed gate, even if all Gates are open. */
+  /** Beyond a limit: the object counts as behind a closed Gate, even if all Gates are open. */
   tooMany: boolean;
 }
 

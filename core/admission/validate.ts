@@ -29,8 +29,8 @@ export function verifyWrite(write: FluxWrite): Refusal | undefined {
   const bypassing = bypassingRollouts(oldObject, closings, context);
   const held = verifySuspended(object) ?? verifyHeld(write, closed, bypassing);
   if (held) return held;
-  // Behind a closed gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment
-  // that bypasses the gate.
+  // Behind a closed Gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment
+  // that bypasses the Gate.
   const problems = verifyManagedFields(
     object,
     oldObject,
@@ -92,8 +92,8 @@ function verifyManagedFields(
   now: EpochMs,
 ): string[] {
   const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  // The variables of an atomic update are those of what the
-  // source has, which may be any deployment before, or none yet.
+  // The variables of an atomic update are those of what the source has, which may be any deployment before, or none
+  // yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
   return managedFieldsOf(object).fields.flatMap((field) => {
     const rollout = rollouts.get(field.rollout);
@@ -114,7 +114,10 @@ function verifyManagedFields(
   });
 }
 
-/** The history may have forgotten it: a source may fail to fetch what came after for a long time. */
+/**
+ * Whether this is an earlier deployment of the Rollout.
+ * One that the history no longer has counts too: the source may have failed to fetch the newer ones for a long time.
+ */
 function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undefined): boolean {
   const entry = rollout?.status?.history?.find((each) => each.id === id);
   return rollout?.metadata.uid === uid && (!entry || entry.version?.tag === version);

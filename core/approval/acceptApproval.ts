@@ -1,9 +1,9 @@
 /**
  * What the webhook makes of a write to a Gate or RolloutGate: the approval that it gives or takes back, and the record.
  *
- * The annotations that ask for it are taken off in the same write, so that the next
- * person writes the same one. Whose approval it is comes from admission alone. What
- * a writer says in the record is ignored, and what a Git sync takes off comes back.
+ * The annotations that ask for it are taken off in the same write, so that the next person writes the same one. Whose
+ * approval it is comes from admission alone. What a writer says in the record is ignored, and what a Git sync takes off
+ * comes back.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';

@@ -1,6 +1,6 @@
 /**
- * The approvals given on a Gate or RolloutGate, as the webhook
- * keeps them: the JSON text of an annotation that only it writes.
+ * The approvals given on a Gate or RolloutGate, as the webhook keeps them: the JSON text of an annotation that only it
+ * writes.
  */
 import {
   APPROVALS,

@@ -163,7 +163,7 @@ const ADMINISTRATOR = 'system:admin';
 const MAX_WORDS = 200;
 const MAX_TEXT = 1024;
 
-/** A decision asks of each approval. */
+/** Parsed texts: one decision compares each approval with the same text. */
 const known = new Memo<ReadonlySet<string> | undefined>(128);
 
 /** Why this user's approval never counts; undefined if it may. */

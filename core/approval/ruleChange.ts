@@ -23,8 +23,8 @@ const MAX_FIELDS = 16;
 const MAX_VALUE = 80;
 const MAX_PROGRESS = 160;
 /**
- * A change of the last minute is reported even if `status.approvals`
- * says that it was: any writer of the status can write that.
+ * A change of the last minute is reported even if `status.approvals` says that it was: any writer of the status can
+ * write that.
  */
 const RECENT_MS = 60_000;
 const REQUIRED = 'approvals.required';

@@ -2,8 +2,8 @@
  * The report: the deployments and Gate states that apply to one Flux object.
  * The object's decorator makes it and stores it in the spec of the FluxBinding: that saves a write and two syncs for
  * each deployment (ADR 2).
- * Metacontroller relates to a decorator the objects that the annotations named at its last
- * customize call (docs/facts.md, M6).
+ * Metacontroller relates to a decorator the objects that the annotations named at its last customize call
+ * (docs/facts.md, M6).
  * If one of them is missing, the decorator makes no report, and the FluxBinding's own hook makes it.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';

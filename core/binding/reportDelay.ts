@@ -62,8 +62,8 @@ function changedGates(before: Report, next: Report, { gates }: Inputs, now: Epoc
 }
 
 /**
- * The part of a report whose changes are written at once: the Rollouts, the Gates, and the
- * deployments that bypass them.
+ * The part of a report whose changes are written at once: the Rollouts, the Gates, and the deployments that bypass
+ * them.
  */
 function urgentPart({ rollouts = [], gates = [], passing }: Report) {
   return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gates.map(refKey), passing };

@@ -63,7 +63,7 @@ export interface GateResult {
 
 export interface GateResults {
   open: boolean;
-  /** Every closed gate, not only the first. */
+  /** Every closed Gate, not only the first. */
   closed: GateResult[];
   all: GateResult[];
 }
@@ -168,8 +168,8 @@ export function redactFor(gates: GateResult[], namespace: string, readable: Read
 }
 
 /**
- * The Gates of other namespaces of which `redactFor` may hide
- * something: whether the reader may read them has to be reviewed.
+ * The Gates of other namespaces of which `redactFor` may hide something: whether the reader may read them has to be
+ * reviewed.
  */
 export function hiddenGates(gates: readonly GateResult[], namespace: string): NamespacedName[] {
   return gates.filter((gate) => hasHiddenDetails(gate, namespace)).map(({ ref }) => ref);
@@ -180,8 +180,9 @@ function hasHiddenDetails({ ref, closedBy, lacks }: GateResult, namespace: strin
 }
 
 /**
- * When a Gate opened or closed last, by its own status: `now` if that does not show it yet, 0 if it has no such
- * condition. What is less urgent than suspending and resuming waits a while from then on.
+ * When the Gate opened or closed last, by its own status: `now` if the status doesn't show that yet, 0 without the
+ * condition.
+ * Reports wait a few seconds from this time, so that suspending and resuming come first.
  * @param opened what the Gate is now
  */
 export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {

@@ -47,7 +47,7 @@ export function gatesOf(spec: FluxBindingSpec | undefined): RequiredGate[] {
 /**
  * The Gates named, each once, in their order; a name without a namespace means the object's own.
  * `problems` has a sentence for each part that names no Gate.
- * Such a part must not open anything: callers treat it as a closed gate.
+ * Such a part must not open anything: callers treat it as a closed Gate.
  */
 export function parseGateRefs(
   annotation: string | undefined,

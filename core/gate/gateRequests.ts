@@ -8,8 +8,8 @@
  * Requests are in three places.
  * The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and the users who made them,
  * so it comes first. The status is next: it survives if there is no webhook.
- * The RFC's annotations count alone only when they are newer
- * than both: then they were written while the webhook was down.
+ * The RFC's annotations count alone only when they are newer than both: then they were written while the webhook was
+ * down.
  */
 import {
   ACCEPTED_REQUEST,
@@ -47,8 +47,8 @@ export interface GateRequests {
   /** The timestamp of each action's last request that took effect: what a Git sync puts back is not a new request. */
   handled: RequestTimes;
   /**
-   * What the annotations had at the last write that passed the
-   * webhook; a planned request called off may still be there.
+   * What the annotations had at the last write that passed the webhook; a planned request called off may still be
+   * there.
    */
   seen?: RequestTimes;
   /** The user who wrote the reason in each annotation: it does not count for any other user. */
@@ -321,7 +321,10 @@ function addRequest(requests: GateRequests, request: GateRequest, now: EpochMs):
   return { current: request, handled: { ...handled, [request.action]: request.at }, seen };
 }
 
-/** A version named after the opening narrows it. One that is taken away does not widen it: Flux strips annotations. */
+/**
+ * OPEN_FOR, set after the request to open, limits that opening to its version.
+ * Removing OPEN_FOR doesn't widen the opening again: Flux strips annotations (docs/facts.md, F5).
+ */
 function narrow(requests: GateRequests, gate: Gate, by: string): GateRequests {
   const version = gate.metadata.annotations?.[OPEN_FOR];
   const open = annotated(gate, 'open');

@@ -28,8 +28,8 @@ export function selectingGateRules(namespace: string, label: SelectsLabel): Rela
 }
 
 /**
- * The lists of Gates that may select an object of the namespace,
- * each one more than the limit if there are more: see isTruncated.
+ * The lists of Gates that may select an object of the namespace, each one more than the limit if there are more: see
+ * isTruncated.
  */
 export function selectingGateLists(
   namespace: string,
@@ -60,8 +60,8 @@ export function gateSelects(
 }
 
 /**
- * Only a Gate whose `kinds` lists them selects Rollouts: an older
- * one, written for Flux objects, must not begin to hold deployments.
+ * Only a Gate whose `kinds` lists them selects Rollouts: an older one, written for Flux objects, must not begin to hold
+ * deployments.
  */
 export function gateSelectsRollout(
   gate: Gate,
@@ -83,8 +83,8 @@ function namesRollouts({ spec }: Gate): boolean {
 
 /**
  * Whether the Gate selects by namespace and labels.
- * An absent namespaceSelector means the Gate's own namespace,
- * an empty one all; an absent labelSelector means all objects.
+ * An absent namespaceSelector means the Gate's own namespace, an empty one all; an absent labelSelector means all
+ * objects.
  * A selector that does not compile selects nothing: the Gate itself says so (admission denies it), and one such Gate
  * must not stop the hooks of every Flux object.
  */

@@ -201,8 +201,8 @@ interface Timeline {
 }
 
 /**
- * The planned request, the end of an override, and the calendar's
- * next change after each: no gate has more steps in a row.
+ * The planned request, the end of an override, and the calendar's next change after each: no gate has more steps in a
+ * row.
  */
 const MAX_STEPS = 8;
 

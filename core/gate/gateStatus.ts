@@ -25,8 +25,8 @@ const REACHES_MS = 10_000;
 /** For Gates without `spec.interval`: the count of what requires them is at most this old. */
 const DEFAULT_MS = 60_000;
 /**
- * Objects that a Gate selects report it some seconds after the
- * Gate has changed: until then they are counted more often.
+ * Objects that a Gate selects report it some seconds after the Gate has changed: until then they are counted more
+ * often.
  */
 const SETTLES_MS = 60_000;
 const SETTLING_MS = 5000;

@@ -107,7 +107,10 @@ export function resetStatus(before: HealthStatus | undefined, now: EpochMs): Hea
   return { status: 'Pending', message: RESET, lastChangeTime: changedAfter(before?.lastChangeTime, now, 1000) };
 }
 
-/** Now, or `leastMs` after the change before if that was in this second, or if our clock was seconds ahead then. */
+/**
+ * The time of a change: now, but at least `leastMs` after the previous change, if that was in this second or if another
+ * server's clock was ahead then.
+ */
 function changedAfter(before: string | undefined, now: EpochMs, leastMs: number): string {
   const known = parseTime(before);
   const isNear = known !== undefined && known > now - leastMs - 1000 && known < now + NEAR_MS;

@@ -252,8 +252,9 @@ function notFetched(source: FluxObject, artifact: string | undefined): string | 
 }
 
 /**
- * Why Flux has not attempted the newest artifact. The applied artifact is no evidence: after a rollback it is the
- * source's artifact, while the failure in Ready is still that of the version between.
+ * Why the newest artifact counts as not attempted; undefined if Flux has attempted it.
+ * The applied artifact is no evidence: after a rollback it is the source's artifact again, while the failure in Ready
+ * is still that of the version between the two.
  */
 function notAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
   const { lastAttemptedRevision, lastAppliedRevision: applied } = status ?? {};

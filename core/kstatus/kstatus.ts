@@ -1,7 +1,6 @@
 /**
  * Whether an object has reached what its spec asks for, by the rules and in the words of kstatus
- * (sigs.k8s.io/cli-utils): first what holds for every kind, then the rules of
- * the kind, then its Ready condition.
+ * (sigs.k8s.io/cli-utils): first what holds for every kind, then the rules of the kind, then its Ready condition.
  */
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { groupOf } from '../kube/names.ts';

@@ -66,8 +66,8 @@ export function atomicUpdate(
 const MAX_TAG = 128;
 
 /**
- * The tag, of `<tag>@<digest>`, with which an object may continue that was not read together with its source; empty,
- * which allows no artifact, if nothing is fetched.
+ * The tag of the artifact that the source has stored (`<tag>@<digest>`): the one with which an object may continue that
+ * has had no atomic update yet. Empty if nothing is stored, which allows no artifact.
  */
 export function artifactBefore(source: FluxObject | undefined): string {
   const tag = (source && storedRevision(source))?.split('@', 1)[0] ?? '';

@@ -19,7 +19,7 @@ interface ManagedFields {
   follows?: string;
   /** The problems of the annotations, a sentence each. */
   problems: string[];
-  /** The annotations name more Rollouts or variables than one object may have: it counts as behind a closed gate. */
+  /** The annotations name more Rollouts or variables than one object may have: it counts as behind a closed Gate. */
   tooMany?: true;
 }
 

@@ -11,8 +11,8 @@ import { DAY_MS, parseTime } from '../kube/time.ts';
 import { isByHand } from './deployment/entry.ts';
 
 /**
- * The oldest build whose time counts: an older one, or one after
- * the deployment, is not known, since many builds write 1970.
+ * The oldest build whose time counts: an older one, or one after the deployment, is not known, since many builds write
+ * 1970.
  */
 const OLDEST_BUILD_MS = 365 * DAY_MS;
 

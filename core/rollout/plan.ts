@@ -116,7 +116,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const recovery = findCondition(stored.conditions, BAKE_FAILURE_DISABLED)?.status === 'True';
   const bound = boundTo(rollout, bindings);
   const context = { rollout, times: config, healthChecks: checks, bound, recovery, likeKuberik };
-  // Before a deployment is decided: the status in which a bake ends or starts is not stored yet.
+  // The head's progress comes first, so that the decision sees a bake that ends or starts in this sync.
   const progress = head && advanceHead(head, context, config.problems.length === 0, now);
   const history = progress ? [progress.head, ...stored.history.slice(1)] : [];
   const ready = progress?.ready ? [progress.ready] : [];

@@ -73,7 +73,7 @@ function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readon
   if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {
     return falseCondition(READY, 'BakeTimeFailed', 'The deployment failed and is being retried.');
   }
-  // The only text that is read: the Go controller's dashboard writes it, and no other field shows that.
+  // The only message that decides something: the Go controller's dashboard marks a bake successful by this text alone.
   if (message.startsWith(MARKED_SUCCESSFUL)) return trueCondition(READY, 'DeploymentMarkedSuccessful', message);
   if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return trueCondition(READY, 'BakeTimePassed', message);
   return trueCondition(READY, 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);

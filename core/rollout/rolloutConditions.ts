@@ -288,7 +288,7 @@ function sinceOf(head: HistoryEntry): string {
   return head.lastRetryTimestamp ?? head.timestamp;
 }
 
-/** While a closed gate holds it, the deadline moves on with the clock. */
+/** While a closed Gate holds it, the deadline moves on with the clock. */
 function endOf(head: HistoryEntry, times: BakeTimes): string {
   if (times.deployTimeout === undefined) return '. No spec.deployTimeout is set: nothing else ends this wait';
   if (head.waitingSince !== undefined) return '';

@@ -1,6 +1,6 @@
 /**
- * The status of a Rollout as it is stored: what a decision leads
- * to, bounded, without anything that the CRD would refuse.
+ * The status of a Rollout as it is stored: what a decision leads to, bounded, without anything that the CRD would
+ * refuse.
  */
 import type { Blocker, HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';

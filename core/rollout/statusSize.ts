@@ -117,9 +117,10 @@ const CUTS: readonly Cut[] = [
 ];
 
 /**
- * A history whose newest deployment has no more than its share of the bytes.
- * It is cut while it is the newest: the ones before never change, and of a deployment that is stored only its bake
- * does. `length`: how many the history may have.
+ * The history, with its newest deployment cut to its share of the bytes.
+ * A deployment is cut only while it is the newest, since older entries never change; once it is stored, only the fields
+ * of its bake are cut.
+ * @param length how many deployments the history may have
  */
 export function withBoundedHead(
   history: readonly HistoryEntry[],

@@ -1,5 +1,5 @@
 /**
- * A closed gate suspends its object; `gate.fluxcd.io/suspended` stores the previous `spec.suspend`, and the opening
+ * A closed Gate suspends its object; `gate.fluxcd.io/suspended` stores the previous `spec.suspend`, and the opening
  * restores exactly that (docs/reference/writes.md, W15, W23 and W24).
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
@@ -51,7 +51,7 @@ export function settleSuspension(call: SuspensionWrite): FluxObject {
   if (isAwaiting(write.oldObject) && state?.is !== 'opening' && state?.is !== 'closed') {
     return withRecords(setSuspend(write.object, suspendValue(previous)), undefined, open);
   }
-  // An object that bypasses the gates when they open runs its spec already.
+  // The object was running for a bypassing deployment when its Gates opened: there is nothing to resume.
   if (state?.is === 'passing') return withRecords(write.object, undefined, open);
   const since = state?.is === 'opening' ? state.since : write.now;
   const suspend = resumed(write, previous, since);
@@ -60,8 +60,9 @@ export function settleSuspension(call: SuspensionWrite): FluxObject {
 }
 
 /**
- * The object suspended until the artifact is fetched; then it gets the value of suspend that a user sets meanwhile.
- * After a closed Gate the applier's apply has to come as well.
+ * Suspends the object until its source has fetched the artifact. Afterwards the object gets the value that a user has
+ * set last for spec.suspend.
+ * If a Gate was closed before, the object also waits for its applier's apply.
  */
 function untilFetched(
   write: SuspensionWrite,

@@ -113,8 +113,8 @@ function annotationsFor(
 }
 
 /**
- * A freeze suspends before it reports: each status that is written
- * costs two writes of Metacontroller, which delay the next suspension.
+ * A freeze suspends before it reports: each status that is written costs two writes of Metacontroller, which delay the
+ * next suspension.
  */
 const FREEZE_MS = 5000;
 

@@ -25,8 +25,8 @@ const MAX_GATE_NAMESPACES = 3;
 /** Metacontroller drops a decorator's write that meets a conflict, silently. */
 const RETRY_SECONDS = 2;
 /**
- * How soon a Gate is read again whose events do not come: the rules
- * for them are as old as the object's generation (docs/facts.md, M6).
+ * How soon a Gate that isn't related yet is read again: its events trigger no sync, because the rules are as old as the
+ * object's generation (docs/facts.md, M6).
  */
 const UNRELATED_SECONDS = 2;
 /**

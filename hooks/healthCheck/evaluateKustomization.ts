@@ -188,8 +188,8 @@ interface InventoryReader {
   cluster: ClusterReader;
   access: AccessReviewer;
   /**
-   * Objects that it may not read are not read: any writer of a
-   * status can write an inventory. undefined: it may read all.
+   * Objects that it may not read are not read: any writer of a status can write an inventory. undefined: it may read
+   * all.
    */
   account: UserInfo | undefined;
   /** A label selector that finds most of them. */
@@ -270,7 +270,10 @@ async function readJob(
   });
 }
 
-/** By label first: a namespace may have thousands of which these are ten. Then what has not got the labels. */
+/**
+ * Lists by label first, since a namespace may have thousands of objects of which ten are in the inventory; then reads
+ * those without the labels.
+ */
 async function listObjects(
   cluster: ClusterReader,
   ref: ResourceRef,

@@ -71,7 +71,8 @@ export const healthCheckHook: DecoratorHook = {
       const { attachments, after, requeueAfterMs } = await runJob(healthCheck, template, watching, request, call);
       return { attachments, ...statusWritten(healthCheck, after, secondsOf(requeueAfterMs)) };
     }
-    // The reset is stored before anything is target: health of the same instant could still be the old version's.
+    // The reset is stored before anything is measured or evaluated: a report of the same instant could still be the old
+    // version's.
     if (needsReset(healthCheck, concerned, call.now))
       return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
     const metricCheck = metricCheckOf(healthCheck);

@@ -74,8 +74,8 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
 }
 
 /**
- * How long the objects of a namespace are not listed again: in a burst every Rollout of it asks.
- * What is written on one meanwhile meets the webhook, which holds the object itself.
+ * How long a list of a namespace's objects is reused: in a burst each Rollout of the namespace asks for it.
+ * A write in the meantime is decided by the webhook, from the Gates as they are then.
  */
 const SHARED_MS = 1000;
 
@@ -113,8 +113,8 @@ export async function upstreamOf(
 }
 
 /**
- * Whether what was found may change without a sync: a Namespace
- * that consents, or the other end of a cycle, triggers none.
+ * Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, triggers
+ * none.
  */
 export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
   return problem !== undefined || upstreamRefs(rollout).length > found.length;
@@ -138,8 +138,8 @@ export function withRestingChecks(
     const { uid, namespace, name } = healthCheck.metadata;
     // A HealthCheck of another namespace is evaluated all the time: its hook does not see which Rollouts bake on it.
     if (namespace !== rollout.metadata.namespace || !isAtRest(healthCheck, false)) return healthCheck;
-    // Many Rollouts may watch one HealthCheck: one evaluation serves
-    // all of them, as long as one of a check that isn't at rest.
+    // Many Rollouts may watch one HealthCheck: one evaluation serves all of them, as long as one of a check that isn't
+    // at rest.
     const evaluateNow = () =>
       evaluateKustomization(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
     const verdict = await call.recent.within(

@@ -102,10 +102,12 @@ export function metadataOf(
   return { metadata: found, awaited };
 }
 
-// The inputs of copies to spec.targetRepository: the releases,
-// this Rollout's Jobs, and their Pods' termination messages.
+// The inputs of copies to spec.targetRepository: the releases, this Rollout's Jobs, and their Pods' termination
+// messages.
 
-/** More than a Job starts: a user who may create Pods may label any number of them. */
+/**
+ * The most Pods of a Job that are read. A Job starts fewer, but any user who may create Pods may give others its label.
+ */
 const MAX_PODS = 20;
 
 /** undefined if the Rollout has no spec.targetRepository. */
@@ -236,9 +238,8 @@ function listedNamespaces(
 }
 
 /**
- * The HealthChecks in these namespaces that have the labels.
- * One list for the cluster; if a namespace has so many that it does not end, one for each, so that it takes no other's
- * place. undefined if that would be too many lists.
+ * The HealthChecks in these namespaces that have the labels: from one list for the cluster, or, if that is cut off,
+ * from one list for each namespace, so that none crowds out the others. undefined if those would be too many lists.
  */
 async function listedChecks(
   labelSelector: string,

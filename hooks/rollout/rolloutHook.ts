@@ -110,8 +110,8 @@ async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { clus
 }
 
 /**
- * The only function that may add a head to the history, or start
- * the copy of a release: all possible blockers are read live.
+ * The only function that may add a head to the history, or start the copy of a release: all possible blockers are read
+ * live.
  * The bound objects come last: if something else holds the Rollout, listing them would be wasted in each sync.
  */
 async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
@@ -135,8 +135,8 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
 }
 
 /**
- * The rest of `decideLive`: the Gates of the objects that are
- * bound to the Rollout now, and the Rollout as it is stored.
+ * The rest of `decideLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is
+ * stored.
  */
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
@@ -151,8 +151,8 @@ async function decideBound(observed: Observed, selectors: GateSelectors, call: H
 }
 
 /**
- * A deployment is decided from the Rollout that is stored, or not at all: a pin, a Gate or a
- * withdrawn request that was accepted a moment ago may not have reached Metacontroller's cache.
+ * A deployment is decided from the Rollout that is stored, or not at all: a pin, a Gate or a withdrawn request that was
+ * accepted a moment ago may not have reached Metacontroller's cache.
  * What is accepted after this read meets the ValidatingAdmissionPolicy `rollout-history`.
  */
 async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<void> {

@@ -16,8 +16,8 @@ import { CONFLICT_RETRY_S, type DecoratorHook } from '../hook.ts';
 /**
  * The controller ignores changes of the status, which each release writes several times: while something is asked for,
  * it looks itself.
- * What was just asked for is mostly done at once, and repeating the
- * same request before the annotation is removed changes nothing.
+ * What was just asked for is mostly done at once, and repeating the same request before the annotation is removed
+ * changes nothing.
  */
 const REQUESTED_REQUEUE_S = { first: 0.25, last: 2 };
 

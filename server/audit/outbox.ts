@@ -23,8 +23,8 @@ interface Outbox {
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /**
- * An event that a sink refuses so often would keep all others waiting for ever.
- * A sink that refuses everything is refused soon after.
+ * An event is dropped after this many refusals: it would keep all later events waiting forever.
+ * If the sink refuses every event, all are dropped this way, one after another.
  */
 const REFUSALS = 5;
 

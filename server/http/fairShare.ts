@@ -38,8 +38,8 @@ export function createFairShare(limit: number, perAddress = limit): FairShare {
   }
 
   /**
-   * The oldest part that may be dropped, of the address with most.
-   * That address must have as much as `part` and its address would have.
+   * The oldest part that may be dropped, at the address that uses most; undefined if there is none.
+   * @param most what the address of `part` would use: an address that uses less keeps its parts
    */
   function nextToGo(part: Part, most: number, onlyOwn: boolean): Part | undefined {
     let next: Part | undefined;

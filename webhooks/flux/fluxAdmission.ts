@@ -47,8 +47,8 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const { object, oldObject: stored } = objectsOfWrite(request);
   if (!object || request.subResource) return allowed();
   if (stored && willConflict(object, stored)) return allowed();
-  // A write in an older version may drop fields that neither
-  // object has here: `refuseLoss` compares with what is stored.
+  // A write in an older version may drop fields that neither object has here: `refuseLoss` compares with what is
+  // stored.
   if (stored && isOutOfScope(object, stored) && isCurrentVersion(request)) return allowed();
   const foreign = call.settings.noCrossNamespaceRefs ? refuseForeign(object, stored) : undefined;
   if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
@@ -122,8 +122,8 @@ async function validateDelete(
 }
 
 /**
- * An object that requires no Gate may be written, but not
- * deleted while a Rollout that it follows requires a closed one.
+ * An object that requires no Gate may be written, but not deleted while a Rollout that it follows requires a closed
+ * one.
  */
 async function countsForDeletion(
   oldObject: FluxObject | undefined,
@@ -225,7 +225,8 @@ async function readContext(
   call: WebhookCall,
 ): Promise<WriteContext> {
   const namespace = namespaceOf(request);
-  // A decorator marks an object by what it has been sent: any other write is decided by the Gates as they are now.
+  // Metacontroller's own write names the Gates that it was sent; before any other write the Gates are listed as they
+  // are now.
   const list = !oldObject || request.userInfo.username !== call.settings.metacontrollerUser;
   const readOthers = async () => {
     const [followed, applier] = await Promise.all([
@@ -273,7 +274,8 @@ async function readUnlessHeld(
   const first = oldObject && stateOf(oldObject) === 'closed' ? await readGates() : undefined;
   if (first && isHeld(first)) return { ...first, rollouts: new Map() };
   const reading = readOthers();
-  // All are read at once, and what is not waited for may fail.
+  // All are read at once. If the object turns out to be held, these reads aren't awaited: their failure must not end
+  // the process.
   reading.catch(() => {});
   const gates = first ?? (await readGates());
   if (isHeld(gates)) return { ...gates, rollouts: new Map() };

@@ -45,8 +45,8 @@ export function writeGateApprovals(
 }
 
 /**
- * Why a request to open is refused: with approvals one person's word opens nothing.
- * A ServiceAccount's, perhaps a sync's, is only ignored.
+ * Why a request to open is refused: on a Gate with approvals, no single user can open it.
+ * A ServiceAccount's request is ignored instead, because it may come from a sync.
  */
 export function refuseOpening(
   gate: Gate,
@@ -65,8 +65,8 @@ export function refuseOpening(
 }
 
 /**
- * If a write opens the Gate for a bare tag: of every Rollout that
- * requires it, and a tag of one is another version of the next.
+ * A Warning if this write opens the Gate for a tag without a Rollout: every Rollout that requires the Gate may deploy
+ * that tag, and one tag of two Rollouts is two versions.
  */
 export async function openForWarnings(gate: Gate, old: Gate | undefined, call: WebhookCall): Promise<string[]> {
   const { now, cluster } = call;

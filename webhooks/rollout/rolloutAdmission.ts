@@ -84,7 +84,9 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
 };
 
 /**
- * The API server drops the status of such a write only after this webhook: what the writer sends there decides nothing.
+ * The Rollout with this status instead of its own.
+ * The API server drops the status of a write to spec or metadata only after this webhook: the stored status decides
+ * here, never the one that the writer sends.
  */
 function withStatus(rollout: Rollout, status: Rollout['status']): Rollout {
   const { status: _, ...rest } = rollout;
@@ -113,8 +115,8 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
 }
 
 /**
- * While a force-deploy or a pinned version waits, its deployment
- * is its author's, even if other users request other versions.
+ * Whether this write decides who requested the next deployment.
+ * A force-deploy or pinned version that waits keeps its requester, even if other users request other versions.
  */
 function asksNow(rollout: Rollout, before: Rollout | undefined, hasNewRequest: boolean): boolean {
   const pins = wantedChanged(rollout, before) && rollout.spec?.wantedVersion;
@@ -177,8 +179,8 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   ];
 }
 
-// What a new `spec.after` names, read live: a Rollout after
-// itself is refused, one after what is not there gets a Warning.
+// What a new `spec.after` names, read live: a Rollout after itself is refused, one after what is not there gets a
+// Warning.
 
 interface Order {
   /** Why it is refused. */

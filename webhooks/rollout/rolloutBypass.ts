@@ -1,6 +1,6 @@
 /**
- * A bypass on a Rollout: one deployment bypasses the Gates that
- * are closed now, its own and those of the objects bound to it.
+ * A bypass on a Rollout: one deployment bypasses the Gates that are closed now, its own and those of the objects bound
+ * to it.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_FOR, BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';

@@ -1,6 +1,6 @@
 /**
- * Denies writes of a Rollout that would evade a closed Gate, unless
- * the writer may bypass it. undefined: no closed Gate is evaded.
+ * Denies writes of a Rollout that would evade a closed Gate, unless the writer may bypass it. undefined: no closed Gate
+ * is evaded.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
@@ -28,8 +28,8 @@ export async function denyDroppedGates(
 
 /**
  * With an owner reference to an object that is deleted, or never existed, the garbage collector deletes the Rollout.
- * With spec.writeBack its objects take any version, and another
- * ImagePolicy brings another repository to what Git commits.
+ * With spec.writeBack its objects take any version, and another ImagePolicy brings another repository to what Git
+ * commits.
  */
 export async function denyRelease(
   rollout: Rollout,

@@ -1,7 +1,7 @@
 /**
  * Status writes by people, dashboards and tests.
- * They know nothing of `revision`, and typed clients of the Go controller
- * drop the fields that are ours (docs/reference/writes.md, W42).
+ * They know nothing of `revision`, and typed clients of the Go controller drop the fields that are ours
+ * (docs/reference/writes.md, W42).
  */
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
 import { sameJson } from '../../core/kube/json.ts';

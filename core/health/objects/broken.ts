@@ -35,8 +35,8 @@ export function isBroken(object: AnyObject, { healthyUntil, gracePeriod }: Since
 }
 
 /**
- * Whether the object may be absent without a failure: Kubernetes deletes Jobs
- * that have ended (`ttlSecondsAfterFinished`).
+ * Whether the object may be absent without a failure: Kubernetes deletes Jobs that have ended
+ * (`ttlSecondsAfterFinished`).
  */
 export function mayBeGone({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
   return groupOf(apiVersion) === 'batch' && kind === 'Job';

@@ -34,8 +34,8 @@ const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The health of one kind. `since`: when the deployment that the health is for started, or was
- * applied. undefined: kstatus decides.
+ * The health of one kind. `since`: when the deployment that the health is for started, or was applied. undefined:
+ * kstatus decides.
  */
 type Rule = (object: AnyObject, since: EpochMs | undefined, now: EpochMs) => KStatus | undefined;
 

@@ -50,7 +50,10 @@ interface BakeStep {
 
 interface Progress {
   head: HistoryEntry;
-  /** Whatever is bound has applied the head; if nothing is bound, its bake begins, or it has succeeded without one. */
+  /**
+   * Whether the wait for Flux ends now: every bound object has applied the head; or nothing is bound, and the bake
+   * starts or the deployment succeeds without one.
+   */
   endsApply: boolean;
   ready?: NewCondition;
   events: NewEvent[];
@@ -120,7 +123,7 @@ function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): 
   return errors.length > 0 ? errors : unhealthyChecks(checks);
 }
 
-/** While a closed gate holds the deployment up, the deadline moves on with the clock: only then is `now` needed. */
+/** While a closed Gate holds the deployment up, the deadline moves on with the clock: only then is `now` needed. */
 export function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes, now?: EpochMs): EpochMs | undefined {
   if (deployTimeout === undefined) return undefined;
   const waiting = now === undefined ? 0 : Math.max(0, now - (parseTime(head.waitingSince) ?? now));

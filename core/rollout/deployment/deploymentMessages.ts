@@ -10,7 +10,7 @@ export const APPLIED = 'No bake time configured, deployment completed once every
 /** The text of `spec.initialVersion`. */
 export const RAN_BEFORE = 'Adopted without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
-/** Replaces that message while a closed gate, or the suspension it left behind, holds the rollout. */
+/** Replaces that message while a closed Gate, or the suspension it left behind, holds the rollout. */
 export const HELD_ON_ITS_WAY = 'A closed gate holds the deployment; the bake starts once it is applied and healthy.';
 export const UNWATCHED_HELD = 'A closed gate holds the deployment.';
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';

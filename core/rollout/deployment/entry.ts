@@ -105,7 +105,7 @@ function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, no
   };
 }
 
-/** It matters for the newest deployment alone, and histories are long. */
+/** The entry without its knownHealth, which only the newest deployment needs: histories are long. */
 function withoutKnownHealth({ knownHealth, ...entry }: HistoryEntry): HistoryEntry {
   return entry;
 }

@@ -33,8 +33,9 @@ export function unhealthyMessage(check: HealthCheck): string {
 }
 
 /**
- * A version that Flux cannot build or apply is never applied.
- * Class kustomization reports that, and no older version's failure.
+ * Whether the check evaluates one revision, as class kustomization does.
+ * Such a check reports a version that Flux cannot build or apply, although that version is never applied, and never an
+ * older version's failure.
  */
 export function checksRevision({ spec }: HealthCheck): boolean {
   return spec?.class === KUSTOMIZATION_CLASS;

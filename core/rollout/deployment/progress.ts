@@ -53,7 +53,7 @@ export function targetName({ spec }: FluxBinding): string {
 
 /**
  * The head with what its bound objects prove: `appliedTime` once all of them have it, and, until a bake starts, the
- * time a closed gate, or the suspension it left behind, holds it up in one of them, which deployTimeout does not count.
+ * time a closed Gate, or the suspension it left behind, holds it up in one of them, which deployTimeout does not count.
  */
 export function withProgress(
   head: HistoryEntry,

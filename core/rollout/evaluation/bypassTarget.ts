@@ -63,8 +63,8 @@ function unnamedTarget(
 }
 
 /**
- * The deployment that is requested, or else waits; a history starts
- * with initialVersion, even if another version is requested.
+ * The deployment that is requested, or else waits; a history starts with initialVersion, even if another version is
+ * requested.
  */
 function deploymentThatWaits(rollout: Rollout): Deployment | undefined {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};

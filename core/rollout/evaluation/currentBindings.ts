@@ -40,8 +40,8 @@ export function boundObjects(
 }
 
 /**
- * One binding for each object, with the Gates that the object
- * requires now, those of a binding that vouches for it unchanged.
+ * One binding for each object, with the Gates that the object requires now, those of a binding that vouches for it
+ * unchanged.
  * @param selecting the Gates that may select Flux objects of the namespace; unused if every object is vouched for
  */
 export function currentBindings(

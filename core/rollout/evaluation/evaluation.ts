@@ -71,8 +71,8 @@ export interface Evaluation extends BlockerSources {
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /**
-   * When one of its Gates changes by itself, a release is old enough,
-   * or an upstream Rollout has had a version for long enough.
+   * When one of its Gates changes by itself, a release is old enough, or an upstream Rollout has had a version for long
+   * enough.
    */
   requeueAt: EpochMs[];
 }

@@ -28,7 +28,10 @@ export interface Observed {
   bindings: readonly FluxBinding[];
   /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
   healthChecks: readonly HealthCheck[];
-  /** How many more it matches: a bake that watches fewer checks than one would think must say so. */
+  /**
+   * How many more HealthChecks the selector matches that did not consent: a bake that watches fewer than expected must
+   * say so.
+   */
   healthLeftOut?: number;
   /** Further problems of the spec in this cluster, a sentence each. */
   problems?: readonly string[];
@@ -43,7 +46,7 @@ export interface Observed {
   upstream?: UpstreamRollouts | undefined;
   /** Metadata from the registry, by tag; see metadataWanted. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
-  /** Tags of which it may still say something. */
+  /** Tags whose metadata the registry may still deliver. */
   awaited?: readonly string[];
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
   carried?: readonly CarriedDeployment[];
@@ -51,7 +54,7 @@ export interface Observed {
   configMapProblem?: string | undefined;
   /** The ImagePolicy of spec.writeBack as it is, if this Rollout has made it. */
   derivedPolicy?: ImagePolicy | undefined;
-  /** Why it cannot be written. */
+  /** Why that ImagePolicy cannot be written. */
   writeBackProblem?: string | undefined;
   onFailure: Settings['onFailure'];
   likeKuberik?: boolean | undefined;
@@ -114,8 +117,9 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
 }
 
 /**
- * No upstream Rollout, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment,
- * because it runs already: that can only be set when the Rollout is created. Set later, it would bypass them.
+ * The problem of a write that sets spec.initialVersion after creation, or frees it from RolloutGates.
+ * Nothing holds initialVersion (no upstream Rollout, age, budget or bake, and RolloutGates only with
+ * gateFirstDeployment), because that version runs already: set later, it would bypass them all.
  */
 export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {
   const { initialVersion } = rollout.spec ?? {};

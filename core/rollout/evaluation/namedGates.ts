@@ -38,8 +38,8 @@ export function neverSeen({ status, metadata }: Rollout): ReadonlySet<string> {
 }
 
 /**
- * The closed Gates that keep a Rollout from being left: without the
- * names that never were one, as far as nothing else requires them.
+ * The closed Gates that keep a Rollout from being left: without the names that never were one, as far as nothing else
+ * requires them.
  */
 export function closedToLeave(
   closed: readonly GateResult[],

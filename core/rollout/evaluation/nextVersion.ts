@@ -15,7 +15,7 @@ interface Releases {
   /** Newest first. */
   candidates: VersionInfo[];
   /**
-   * Releases that are no candidates only because they were rolled back or the policy cannot select them.
+   * Releases that would be candidates if they had not been rolled back, or if the policy could select them.
    * The latest first.
    */
   withdrawn: Withdrawal[];

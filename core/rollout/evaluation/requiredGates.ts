@@ -87,8 +87,9 @@ interface RequiredGatesResult {
 }
 
 /**
- * An opening for one version is the Rollout's alone: an object that
- * requires the same Gate sees it closed and could not take it.
+ * Evaluates the Gates that a deployment of the version requires.
+ * An opening for one version counts at Gates that the Rollout itself requires. Such an opening doesn't count at a Gate
+ * that a bound object requires: for the object that Gate is closed, so the object couldn't take the version.
  */
 export function evaluateRequiredGates(
   { rollout, bindings, gateRefs, gates }: Observed,

@@ -29,8 +29,8 @@ export interface RolloutGatesResult {
   /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
   gated: VersionInfo[];
   /**
-   * Candidates that every upstream Rollout allows and that have
-   * their approvals, without regard to other rules of RolloutGates.
+   * Candidates that every upstream Rollout allows and that have their approvals, without regard to other rules of
+   * RolloutGates.
    */
   promoted: VersionInfo[];
   passing: boolean;
@@ -183,7 +183,7 @@ function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approval
 /** How many versions a summary lists: the status has to stay small. */
 const LISTED = LIMITS.listedVersions;
 
-/** A list as it is, or of a long one what could be deployed, newest first, and then the end, which was added last. */
+/** The list as stored. Of a long one: first the candidates on it, newest first, then its latest entries. */
 function shortList(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
   if (allowed.length <= LISTED) return [...allowed];
   const tags = new Set(allowed);

@@ -89,8 +89,9 @@ export function backgroundOf(rollout: Rollout, authors: readonly ReleaseAuthors[
 }
 
 /**
- * The same for the status of a RolloutGate, which tells also of versions that wait no longer: a request ends with its
- * deployment, and what that had counted stays as it was.
+ * The background for the status of a RolloutGate, which also shows versions that no longer wait.
+ * Their requests ended with their deployment, so the requesters come from the history, and the approvals that counted
+ * still count.
  */
 export function backgroundInStatus(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
   const waiting = backgroundOf(rollout, authors, version);

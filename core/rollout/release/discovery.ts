@@ -83,7 +83,10 @@ const UPDATED: NewCondition = {
   message: 'Available releases were updated successfully from ImagePolicy',
 };
 
-/** The release with the time at which it was first seen: now, if it is older than such records. */
+/**
+ * The release with the time at which it was first seen; a release that was stored before this time was recorded gets
+ * `now`.
+ */
 function withFirstSeen(release: VersionInfo, now: EpochMs): VersionInfo {
   return parseTime(release.firstSeen) === undefined ? { ...release, firstSeen: formatTime(now) } : release;
 }

@@ -8,15 +8,15 @@ import { parseTime } from '../../kube/time.ts';
 import { latestOf } from '../../policy/imagePolicy.ts';
 
 /**
- * How long after a look-up without an answer the registry is asked
- * again: of a release just discovered, and of one a little older.
+ * How long after a look-up without an answer the registry is asked again: of a release just discovered, and of one a
+ * little older.
  */
 const FIRST_MS = 5_000;
 const RETRY_MS = 60_000;
 
 /**
- * At most this many entries without metadata are looked up again,
- * the newest first: a hand-seeded list may have thousands.
+ * At most this many entries without metadata are looked up again, the newest first: a hand-seeded list may have
+ * thousands.
  */
 const MAX_RETRIED = 20;
 
@@ -87,8 +87,8 @@ export function withMetadata(entry: VersionInfo, metadata: ReleaseMetadata | und
 }
 
 /**
- * The version without the time at which its release was first
- * seen: that concerns releases, and the history does not keep it.
+ * The version without the time at which its release was first seen: that concerns releases, and the history does not
+ * keep it.
  */
 export function withoutFirstSeen({ firstSeen, ...version }: VersionInfo): VersionInfo {
   return version;

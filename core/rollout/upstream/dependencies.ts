@@ -71,7 +71,7 @@ export function afterProblems(after: NonNullable<Rollout['spec']>['after']): str
 }
 
 // Whether a Rollout comes after itself: each Rollout of a cycle waits for the next one, and none ever gets a version.
-// The doors read the Rollouts; which ones, and what follows from them, is decided here.
+// live/objectReads.ts `readUpstream` reads the Rollouts; which ones, and what follows from them, is decided here.
 
 /** The Rollouts that were read, by `refKey`; undefined for one that does not exist. */
 type ReadRollouts = ReadonlyMap<string, Rollout | undefined>;
