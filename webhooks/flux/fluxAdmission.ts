@@ -315,7 +315,8 @@ async function readFollowed(
 
 /** The Rollouts that the object follows; none if it is deleted. */
 function followedBy(object: FluxObject | undefined, oldObject: FluxObject | undefined): string[] {
-  // What an apply leaves out is held behind a closed gate, and may be what bypasses it: so the Rollouts of both.
+  // An apply may leave out the annotation that names a Rollout. Behind a closed Gate the annotation stays, and that
+  // Rollout may be the one that bypasses the Gate: so the Rollouts of both versions are read.
   return object ? versionsOf(object, oldObject).flatMap(boundRollouts) : [];
 }
 

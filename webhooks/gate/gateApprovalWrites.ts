@@ -77,7 +77,9 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   const requiring = await readAll(gate, version, cluster).catch(() => []);
   if (requiring.length < 2) return [];
   const which = typeof requiring === 'string' ? 'every Rollout' : `each of ${requiring.length} Rollouts`;
-  return [`opens for version ${version.slice(0, MAX_VERSION_CHARACTERS)} of ${which}; for one only: <namespace>/<rollout>:<tag>`];
+  return [
+    `opens for version ${version.slice(0, MAX_VERSION_CHARACTERS)} of ${which}; for one only: <namespace>/<rollout>:<tag>`,
+  ];
 }
 
 /** Characters of a version in a Warning, which may have 120. */
