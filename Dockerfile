@@ -16,7 +16,7 @@ RUN npm install --no-save --ignore-scripts --no-audit --no-fund
 COPY api ./api
 COPY core ./core
 COPY client ./client
-COPY page/assets.ts ./page/
+COPY page ./page
 COPY ui ./ui
 COPY dev/repository.ts ./dev/
 COPY dev/page/buildPage.ts ./dev/page/

@@ -1,4 +1,4 @@
-/** The files of the page. Imports nothing of ours: the image's stage that builds them has no other source. */
+/** The files of the page. Imports nothing of ours: the stage of the image that builds them lacks the rest. */
 import { extname } from 'node:path';
 
 /** By path, such as `/index.html`. */
