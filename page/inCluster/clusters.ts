@@ -1,5 +1,5 @@
 /** The clusters that the page in a cluster shows: its own, and one for each kubeconfig in a mounted folder. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FileLog, watchFiles } from '../../server/fileWatch.ts';
 import { type Selected, selectCluster } from '../../tools/kube/kubeconfig.ts';
@@ -45,6 +45,7 @@ interface Read {
 }
 
 function readClusters(folder: string, own: ShownCluster, before: Read | undefined): Read {
+  if (!existsSync(folder)) throw new Error(`UI_CLUSTERS=${folder} is not there: mount a folder, or unset it`);
   const names = readdirSync(folder)
     // A mounted Secret has its versions there too.
     .filter((name) => !name.startsWith('.'))

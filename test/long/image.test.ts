@@ -196,6 +196,8 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
     const port = await freePort();
     const key = join(dir, 'cookie-key');
     writeFileSync(key, 'a'.repeat(64), { mode: 0o644 });
+    // Its Secret is optional: the kubelet mounts an empty folder without one.
+    const noClusters = mkdtempSync(join(dir, 'clusters-'));
     const account = '/var/run/secrets/kubernetes.io/serviceaccount';
     const page = startContainer(image, {
       command,
@@ -209,7 +211,12 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
         KUBERNETES_SERVICE_HOST: '127.0.0.1',
         KUBERNETES_SERVICE_PORT: '1',
       },
-      mounts: { [settings.UI_COOKIE_KEY_FILE]: key, [`${account}/token`]: key, [`${account}/ca.crt`]: key },
+      mounts: {
+        [settings.UI_CLUSTERS]: noClusters,
+        [settings.UI_COOKIE_KEY_FILE]: key,
+        [`${account}/token`]: key,
+        [`${account}/ca.crt`]: key,
+      },
     });
     try {
       const at = `http://localhost:${port}`;

@@ -115,3 +115,8 @@ it.each([
   writeFileSync(join(folder, name), text);
   await expect(opened({ [name]: join(folder, name) })).rejects.toThrow(problem);
 });
+
+it('keep the page from starting if their folder is missing', async () => {
+  const opening = pageWorld({ UI_OIDC_ISSUER: issuer.url, UI_CLUSTERS: '/missing' });
+  await expect(opening).rejects.toThrow('UI_CLUSTERS=/missing is not there: mount a folder, or unset it');
+});
