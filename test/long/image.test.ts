@@ -198,6 +198,7 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
     writeFileSync(key, 'a'.repeat(64), { mode: 0o644 });
     // Its Secret is optional: the kubelet mounts an empty folder without one.
     const noClusters = mkdtempSync(join(dir, 'clusters-'));
+    chmodSync(noClusters, 0o755);
     const account = '/var/run/secrets/kubernetes.io/serviceaccount';
     const page = startContainer(image, {
       command,
