@@ -17,11 +17,11 @@ export const COUNTERS = {
   },
   rollout_hooks_admission_denials_total: {
     help: 'Writes that the admission webhook has denied, by reason; dry runs count',
-    labels: { reason: ['gate_closed', 'pinned', 'invalid', 'limit', 'not_permitted', 'overwritten'] },
+    labels: { reason: ['gate_closed', 'managed_field', 'invalid', 'limit', 'not_permitted', 'overwritten'] },
   },
   rollout_hooks_admission_holds_total: {
-    help: 'Writes admitted without their changes: applies of what a closed Gate holds (gate_closed), other values of a managed field (pinned). kustomize-controller sends two at each sync',
-    labels: { reason: ['gate_closed', 'pinned'] },
+    help: 'Writes admitted without their changes: applies of what a closed Gate holds (gate_closed), other values of a managed field (managed_field). kustomize-controller sends two at each sync',
+    labels: { reason: ['gate_closed', 'managed_field'] },
   },
   rollout_hooks_gate_bypasses_total: {
     help: 'Writes that bypassed closed Gates',

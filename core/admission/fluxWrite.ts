@@ -208,9 +208,9 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
   if (denials.length > 0) {
     const text = denials.map((each) => each.text).join(' ');
     const commands = denials.flatMap((each) => each.commands ?? []);
-    return { refusal: { reason: 'pinned', text, commands }, warnings };
+    return { refusal: { reason: 'managed_field', text, commands }, warnings };
   }
-  return { object: outcome.object, warnings, holdReason: outcome.isHeld ? 'pinned' : undefined };
+  return { object: outcome.object, warnings, holdReason: outcome.isHeld ? 'managed_field' : undefined };
 }
 
 /**

@@ -145,7 +145,7 @@ export function refuseDeletion(
   if (awaits !== undefined) {
     const fetching = parseDeployments(awaits).map(deploymentText).join(', ');
     return {
-      reason: 'pinned',
+      reason: 'managed_field',
       text:
         `${subject} cannot be deleted yet: it is suspended until its source has fetched ${fetching}, and Flux would ` +
         'not delete what it applied. To delete it now, suspend its source.',

@@ -136,7 +136,7 @@ describe('a hold', () => {
   });
 
   it('of a managed field is logged at level debug: with a literal in Git each sync repeats it', () => {
-    expect(told('mutate/flux', asked(1), { ...HELD, holdReason: 'pinned' })).toEqual([]);
+    expect(told('mutate/flux', asked(1), { ...HELD, holdReason: 'managed_field' })).toEqual([]);
   });
 
   it('is one decision for each generation and closing, whatever syncs repeat it', () => {

@@ -34,7 +34,7 @@ const edited = kustomization({ deployed: 'my-app=1/1.1.0/uid-my-app', substitute
 it.each<[reason: string, asked: Asked]>([
   ['gate_closed', { route: 'mutate/flux', object: changed, oldObject: held }],
   ['limit', { route: 'mutate/flux', object: kustomization({ spec: deep }) }],
-  ['pinned', { route: 'mutate/flux', object: edited, oldObject: managed }],
+  ['managed_field', { route: 'mutate/flux', object: edited, oldObject: managed }],
   ['overwritten', { route: 'validate/flux', object: kustomization({ substitute: { APP: '9.9.9' } }) }],
   ['invalid', { route: 'validate/gate', object: gate({ default: 'closed', window: 'soon' }) }],
   [
@@ -59,7 +59,7 @@ const APPLIED = {
 
 it.each([
   ['gate_closed', { object: applied(changed), oldObject: held }],
-  ['pinned', { object: applied(edited), oldObject: managed }],
+  ['managed_field', { object: applied(edited), oldObject: managed }],
 ])('held: %s', async (reason, asked) => {
   const counts = await counted({ route: 'mutate/flux', ...asked });
   expect(counts).toEqual([{ name: 'rollout_hooks_admission_holds_total', labels: { reason } }]);

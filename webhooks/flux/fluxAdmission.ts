@@ -73,7 +73,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     reasonCounts: bypass === undefined && (await countsForDeletion(oldObject, reason, request, call)),
   });
   if (outcome.refusal) {
-    const isOfManagedField = outcome.refusal.reason === 'pinned';
+    const isOfManagedField = outcome.refusal.reason === 'managed_field';
     const refusal = isOfManagedField ? await withWait(outcome.refusal, object, context, call) : outcome.refusal;
     return deny(refusal, request, call, outcome.warnings);
   }
