@@ -14,10 +14,12 @@ const all = new Set<string>();
 /** A process that was just killed may still write. */
 const removeNow = (path: string) => rmSync(path, { recursive: true, force: true, maxRetries: 5 });
 
+const removeAll = () => all.forEach(removeNow);
+
 /** A new directory, which is gone at the latest when this process ends. `prefix`: what its name begins with. */
 export function temporaryDirectory(prefix: string): TemporaryDirectory {
   // At the first use: what ends the children at that time has registered before.
-  if (all.size === 0) process.once('exit', () => all.forEach(removeNow));
+  if (!process.listeners('exit').includes(removeAll)) process.once('exit', removeAll);
   const path = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
   all.add(path);
   return {

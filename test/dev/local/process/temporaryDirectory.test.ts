@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../../dev/local/process/temporaryDirectory.ts';
 import { REPOSITORY } from '../../../../dev/repository.ts';
 
 const MODULE = join(REPOSITORY, 'dev/local/process/temporaryDirectory.ts');
@@ -30,6 +31,14 @@ describe('a temporary directory', () => {
     const path = pathAfter(end);
     expect(path).toContain('ends-');
     expect(existsSync(path)).toBe(false);
+  });
+
+  it('waits for the end of its process once, however many are made one after the other', () => {
+    const make = () => temporaryDirectory('ends-').remove();
+    make();
+    const listeners = process.listenerCount('exit');
+    for (let i = 0; i < 3; i++) make();
+    expect(process.listenerCount('exit')).toBe(listeners);
   });
 
   it('stays where it is kept', () => {
