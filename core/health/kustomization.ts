@@ -190,7 +190,7 @@ interface Revision {
    */
   failuresCountFrom: EpochMs;
   /** It waits for its source, whose changes trigger no sync. */
-  waitsForSource: boolean;
+  waitsForSource?: boolean;
 }
 
 interface Upstream {
@@ -206,19 +206,18 @@ function revisionOf(kustomization: Kustomization, { source, rollouts }: Upstream
   const ownOld = oldDeployment(kustomization as FluxObject, rollouts);
   const sourceOld = source && oldDeployment(source, rollouts);
   const ofSource = ownOld === undefined ? (sourceOld ?? (source && notFetched(source, artifact))) : undefined;
-  const waitsForSource = ofSource !== undefined;
   const notBegun = ownOld ?? ofSource ?? readyIsOld(kustomization) ?? notAttempted(kustomization, artifact);
   if (notBegun !== undefined) {
     const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
     const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;
-    return { waiting: notBegun, attempted: false, failuresCountFrom, waitsForSource };
+    return { waiting: notBegun, attempted: false, failuresCountFrom, waitsForSource: ofSource !== undefined };
   }
   const waiting =
     artifact !== undefined && applied !== artifact
       ? `revision ${artifact} is being applied, ${applied ?? 'nothing'} was applied before`
       : generationAhead(kustomization, kustomization.status?.observedGeneration);
-  if (waiting === undefined) return { attempted: true, failuresCountFrom: 0, waitsForSource };
-  return { waiting, attempted: true, failuresCountFrom: attemptStart(kustomization), waitsForSource };
+  if (waiting === undefined) return { attempted: true, failuresCountFrom: 0 };
+  return { waiting, attempted: true, failuresCountFrom: attemptStart(kustomization) };
 }
 
 /** Whether no revision ever ran: then the first one fails. */
