@@ -41,6 +41,7 @@ const MAX_MESSAGE = 16_384;
 export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
   const { lastErrorTime, lastChangeTime } = before ?? {};
   if (before?.status === 'Healthy' && verdict.health === 'Pending' && verdict.again) return before;
+  if (before && verdict.waitsForEvent && explainsAt(before, now) !== undefined) return before;
   const status = healthAfter(before?.status, verdict);
   const failed = verdict.health === 'Unhealthy' && !(verdict.absent && neverThere(before));
   const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
@@ -115,6 +116,18 @@ function changedAfter(before: string | undefined, now: EpochMs, leastMs: number)
   const known = parseTime(before);
   const isNear = known !== undefined && known > now - leastMs - 1000 && known < now + NEAR_MS;
   return formatTime(isNear ? Math.max(now, known + leastMs) : now);
+}
+
+const EXPLAINED_AFTER_MS = 120_000;
+
+/**
+ * When a check that was reset explains what it waits for; undefined if it does so now.
+ * Each write of a HealthCheck triggers a sync of the Rollouts that watch it, and Flux applies most deployments sooner.
+ */
+export function explainsAt(before: HealthStatus, now: EpochMs): EpochMs | undefined {
+  if (!isReset(before)) return undefined;
+  const at = (parseTime(before.lastChangeTime) ?? Number.NEGATIVE_INFINITY) + EXPLAINED_AFTER_MS;
+  return at > now && at < now + EXPLAINED_AFTER_MS + NEAR_MS ? at : undefined;
 }
 
 /** Whether nothing was evaluated since the reset. */

@@ -11,7 +11,7 @@ import { conditionsOf } from '../kstatus/fields.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { shortHash } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
-import type { Verdict } from './healthStatus.ts';
+import { explainsAt, type Verdict } from './healthStatus.ts';
 
 export const KUSTOMIZATION_CLASS = 'kustomization';
 
@@ -58,14 +58,16 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 
 // How often a HealthCheck of class kustomization is evaluated. Each evaluation reads its Kustomization, the source and
 // the applied objects from the API server. A check that is Healthy while no Rollout bakes on it is at rest and is
-// seldom evaluated; a Rollout that is about to deploy evaluates it once more (hooks/rollout/rolloutHook.ts). So is a check
-// that waits for an event: with a thousand that Flux has yet to reconcile, polling each would delay exactly that.
+// seldom evaluated. So is a check that waits for an event: with a thousand that Flux has yet to reconcile, polling each
+// would delay exactly that. One that is Healthy before the bake begins is evaluated less and less often, for the same
+// reason. A Rollout evaluates such checks once more before it deploys, begins a bake or ends it
+// (hooks/rollout/rolloutHook.ts).
 
 const REST_MS = 600_000;
 
 /**
  * Whether the check is at rest.
- * @param isWatched a Rollout bakes on it, or may do so without being related
+ * @param isWatched a Rollout bakes on it
  */
 export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boolean): boolean {
   if (isWatched || spec?.class !== KUSTOMIZATION_CLASS) return false;
@@ -82,13 +84,27 @@ export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: 
 }
 
 /**
- * Milliseconds until the next evaluation.
- * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart.
+ * Milliseconds until the next evaluation of a check with this status.
+ * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart. Sooner if
+ * a reset check has yet to say what it waits for, or if a deployment waits for its bake: then the check is evaluated
+ * after as long as it has been Healthy.
+ * @param isAwaited whether a deployment waits for its bake
  */
-export function nextEvaluation(healthCheck: HealthCheck, atRest: boolean): number {
+export function nextEvaluation(healthCheck: HealthCheck, atRest: boolean, isAwaited: boolean, now: EpochMs): number {
   if (!atRest) return requeueInterval(healthCheck);
-  const fraction = Number.parseInt(shortHash(healthCheck.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
-  return REST_MS * (0.8 + 0.4 * fraction);
+  const { metadata, status = {} } = healthCheck;
+  const fraction = Number.parseInt(shortHash(metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
+  const waits = [REST_MS * (0.8 + 0.4 * fraction), (explainsAt(status, now) ?? Number.POSITIVE_INFINITY) - now];
+  if (isAwaited && status.status === 'Healthy') {
+    waits.push(Math.max(now - (parseTime(status.lastChangeTime) ?? now), DEFAULT_INTERVAL_MS));
+  }
+  return Math.min(...waits);
+}
+
+/** Whether the check's health was reported so recently that its hook would not evaluate it yet. */
+export function isJustReported(healthCheck: HealthCheck, now: EpochMs): boolean {
+  const age = now - (parseTime(healthCheck.status?.lastChangeTime) ?? Number.NEGATIVE_INFINITY);
+  return age >= 0 && age < requeueInterval(healthCheck);
 }
 
 /**

@@ -61,6 +61,8 @@ interface Planned {
   waitsForBudget: boolean;
   /** The head counts as applied from now on: the hook makes sure that no bound object was overlooked. */
   endsApply: boolean;
+  /** The bake begins or succeeds, for all checks are Healthy: the hook evaluates those that were not just evaluated. */
+  trustsHealth: boolean;
   resyncAfterSeconds?: number;
   events: NewEvent[];
   /**
@@ -93,7 +95,7 @@ export function isReversible(plan: Plan): plan is ReversiblePlan {
 export function planRollout(observed: Observed, now: EpochMs): Plan {
   const { rollout } = observed;
   if (rollout.metadata.deletionTimestamp) {
-    const nothing = { commits: false, waitsForBudget: false, endsApply: false, startsCopy: false };
+    const nothing = { commits: false, waitsForBudget: false, endsApply: false, trustsHealth: false, startsCopy: false };
     return { status: rollout.status ?? {}, ...nothing, events: [], children: [] };
   }
   const config = readRolloutConfig(rollout, observed);
@@ -157,6 +159,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     startsCopy: Boolean(copy?.isAwaited && copy.begins),
     waitsForBudget: decision.waiting !== undefined,
     endsApply: progress?.endsApply ?? false,
+    trustsHealth: progress?.trustsHealth ?? false,
     ...resyncAfter(requeues, observed, status, now),
     events: status === rollout.status ? [] : dated([...events, ...changes], status),
     children: [configMap, copy?.job, policy].filter((child) => child !== undefined),

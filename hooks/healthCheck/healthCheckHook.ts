@@ -6,9 +6,15 @@ import type { Kustomization } from '../../api/flux.ts';
 import { KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout } from '../../api/types.ts';
+import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { associatedRollouts, association, needsNamespaceLabels, wakingRules } from '../../core/health/association.ts';
-import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/healthStatus.ts';
+import {
+  type HealthStatus,
+  resetStatus,
+  sameStatus,
+  statusAfter,
+  type Verdict,
+} from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
 import {
   fluxIsAtWork,
@@ -22,7 +28,7 @@ import {
 import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
-import { isBaking } from '../../core/rollout/deployment/bake.ts';
+import { hasBakeBegun, isBaking } from '../../core/rollout/deployment/bake.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
@@ -33,6 +39,8 @@ import { measure } from './prometheusClass.ts';
 const NAMESPACE_REQUEUE_MS = 600_000;
 /** They are listed so often, for rules that Metacontroller keeps for twenty minutes. */
 const ROLLOUTS_MS = 60_000;
+/** How long a verdict is reused: a part of the interval, so that each evaluation by the interval is a new one. */
+const OF_INTERVAL = 1 / 3;
 /** A seeded time may lie years ahead. */
 const LONGEST_WAIT_SECONDS = 3600;
 
@@ -84,17 +92,20 @@ export const healthCheckHook: DecoratorHook = {
     if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
       return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_REQUEUE_MS : undefined);
 
-    const isWatched = isBakedOn(healthCheck, own, labels);
+    const heads = bakingHeads(healthCheck, own, labels);
+    const isWatched = heads.length > 0;
     const related = relatedKustomization(healthCheck, request, call);
     if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(related, call.now)) {
       return answer(healthCheck, before, cutoffs, call, requeueInterval(healthCheck));
     }
-    const verdict = await evaluateKustomization(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
+    const evaluate = () => evaluateKustomization(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
+    const verdict = await (related ? recentVerdict(healthCheck, related, cutoffs, call, evaluate) : evaluate());
     const after = statusAfter(before, verdict, call.now);
     const isWoken = related !== undefined || !verdict.waitsForEvent;
-    const rests = isWoken && restsAfter(healthCheck, verdict, isWatched);
+    const rests = isWoken && restsAfter(healthCheck, verdict, heads.some(hasBakeBegun));
     const atRest = rests && !(await isWatchedElsewhere(healthCheck, call));
-    return answer(healthCheck, after, cutoffs, call, nextEvaluation(healthCheck, atRest));
+    const next = nextEvaluation({ ...healthCheck, status: after }, atRest, isWatched, call.now);
+    return answer(healthCheck, after, cutoffs, call, next);
   },
 };
 
@@ -108,10 +119,32 @@ function isSelecting(rollout: Rollout, healthCheck: HealthCheck, labels: Record<
   return !rollout.metadata.deletionTimestamp && association(rollout, healthCheck, labels) === 'watched';
 }
 
-function isBakedOn(healthCheck: HealthCheck, rollouts: readonly Rollout[], labels: Record<string, string> | undefined) {
-  return rollouts.some(
-    (rollout) => isBaking(rollout.status?.history?.[0]) && association(rollout, healthCheck, labels) === 'watched',
-  );
+/** The deployments that wait for their bake on this HealthCheck, or bake on it. */
+function bakingHeads(
+  healthCheck: HealthCheck,
+  rollouts: readonly Rollout[],
+  labels: Record<string, string> | undefined,
+): HistoryEntry[] {
+  return rollouts
+    .filter((rollout) => association(rollout, healthCheck, labels) === 'watched')
+    .flatMap((rollout) => rollout.status?.history?.[0] ?? [])
+    .filter(isBaking);
+}
+
+/**
+ * The verdict, from a moment ago if nothing has changed since: each write of a Rollout or of Flux's progress is a sync,
+ * and in a burst they come one by one, seconds later.
+ */
+function recentVerdict(
+  healthCheck: HealthCheck,
+  { metadata: { resourceVersion } }: Kustomization,
+  { reached }: Cutoffs,
+  { recent }: HookCall,
+  evaluate: () => Promise<Verdict>,
+): Promise<Verdict> {
+  const { uid, generation, annotations } = healthCheck.metadata;
+  const key = JSON.stringify(['verdict', uid, generation, annotations, resourceVersion, reached]);
+  return recent.within(requeueInterval(healthCheck) * OF_INTERVAL, key, evaluate);
 }
 
 /** As Metacontroller has it, if the annotation still names the one that the rule was made for. */

@@ -6,8 +6,8 @@ import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout } from '../../api/types.ts';
 import { isTooMany } from '../../core/gate/gateRefs.ts';
-import { statusAfter } from '../../core/health/healthStatus.ts';
-import { isAtRest, requeueInterval } from '../../core/health/kustomizationCheck.ts';
+import { statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
+import { isAtRest, isJustReported, requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { cutoffsOf } from '../../core/health/reset.ts';
 import { byRefKey, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
@@ -133,21 +133,41 @@ export function withRestingChecks(
   healthChecks: readonly HealthCheck[],
   call: HookCall,
 ): Promise<HealthCheck[]> {
-  const cutoff = cutoffsOf([rollout], call.now).reached;
   return inParallel(healthChecks, AT_ONCE, async (healthCheck) => {
+    if (!mayRest(healthCheck, rollout)) return healthCheck;
     const { uid, namespace, name } = healthCheck.metadata;
-    // A HealthCheck of another namespace is evaluated all the time: its hook does not see which Rollouts bake on it.
-    if (namespace !== rollout.metadata.namespace || !isAtRest(healthCheck, false)) return healthCheck;
     // Many Rollouts may watch one HealthCheck: one evaluation serves all of them, as long as one of a check that isn't
     // at rest.
-    const evaluateNow = () =>
-      evaluateKustomization(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
-    const verdict = await call.recent.within(
-      requeueInterval(healthCheck),
-      `health ${uid} ${namespace}/${name}`,
-      evaluateNow,
+    const verdict = await call.recent.within(requeueInterval(healthCheck), `health ${uid} ${namespace}/${name}`, () =>
+      evaluateNow(healthCheck, rollout, call),
     );
     if (verdict.health !== 'Unhealthy') return healthCheck;
     return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) };
   });
+}
+
+/**
+ * The checks with their present status, for a bake that begins or succeeds: its verdict must not rely on a report that
+ * is older than the interval of a check that isn't at rest.
+ */
+export function withOldReportsChecked(
+  rollout: Rollout,
+  healthChecks: readonly HealthCheck[],
+  call: HookCall,
+): Promise<HealthCheck[]> {
+  return inParallel(healthChecks, AT_ONCE, async (healthCheck) => {
+    if (!mayRest(healthCheck, rollout) || isJustReported(healthCheck, call.now)) return healthCheck;
+    const verdict = await evaluateNow(healthCheck, rollout, call);
+    return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) };
+  });
+}
+
+/** A HealthCheck of another namespace never rests: its hook does not see which Rollouts bake on it. */
+function mayRest(healthCheck: HealthCheck, { metadata }: Rollout): boolean {
+  return healthCheck.metadata.namespace === metadata.namespace && isAtRest(healthCheck, false);
+}
+
+function evaluateNow(healthCheck: HealthCheck, rollout: Rollout, call: HookCall): Promise<Verdict> {
+  const cutoff = cutoffsOf([rollout], call.now).reached;
+  return evaluateKustomization(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
 }

@@ -29,6 +29,7 @@ import {
   mayChangeUnseen,
   upstreamOf,
   withLiveGates,
+  withOldReportsChecked,
   withRestingChecks,
 } from './liveReads.ts';
 import { metadataOf, observe, withAllowedRefs } from './observe.ts';
@@ -90,16 +91,26 @@ export function answer(
   return { status, children, ...resyncAfter(requeues) };
 }
 
-/** The plan. An irreversible plan is made a second time, from live reads. */
+/**
+ * The plan. It is made again from live reads of what it relies on: the bound objects, if the head counts as applied;
+ * health, if the bake begins or succeeds; and everything, if the plan is irreversible.
+ */
 async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
-  const plan = planRollout(observed, call.now);
+  const { rollout, bindings } = observed;
+  const first = planRollout(observed, call.now);
+  let [plan, read] = [first, observed];
+  if (plan.endsApply && isReversible(plan)) {
+    read = { ...read, bindings: await withLiveGates(rollout, await listBindings(rollout, call.cluster), call) };
+    plan = planRollout(read, call.now);
+  }
+  if (plan.trustsHealth) {
+    read = { ...read, healthChecks: await withOldReportsChecked(rollout, read.healthChecks, call) };
+    plan = planRollout(read, call.now);
+  }
   const carried = await carriedBefore(observed, plan, call);
-  if (!isReversible(plan) || carried.length > 0) return decideLive({ ...observed, carried }, related, call);
-  if (!plan.endsApply) return { plan };
-  const bindings = await withLiveGates(observed.rollout, await listBindings(observed.rollout, call.cluster), call);
-  const again = planRollout({ ...observed, bindings }, call.now);
-  if (!isReversible(again)) return decideLive(observed, related, call);
-  return again.endsApply ? { plan: again } : { plan: again, requeueAfterSeconds: LIVE_REQUEUE_S };
+  if (!isReversible(plan) || carried.length > 0) return decideLive({ ...read, bindings, carried }, related, call);
+  const isHeldBack = (first.endsApply && !plan.endsApply) || (first.trustsHealth && !plan.trustsHealth);
+  return isHeldBack ? { plan, requeueAfterSeconds: LIVE_REQUEUE_S } : { plan };
 }
 
 /** A Rollout without a history adopts what its objects carry, before it deploys anything. */

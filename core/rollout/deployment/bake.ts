@@ -55,6 +55,8 @@ interface Progress {
    * starts or the deployment succeeds without one.
    */
   endsApply: boolean;
+  /** Whether the bake begins or succeeds now, for all checks are Healthy. */
+  trustsHealth: boolean;
   ready?: NewCondition;
   events: NewEvent[];
   requeueAt?: EpochMs;
@@ -69,15 +71,22 @@ export function advanceHead(head: HistoryEntry, context: BakeContext, bakes: boo
   const proven = withProgress(head, bound, rollout, healthChecks, now);
   // A bake that waits for health relies on it, and so does a retry of a deployment that has failed meanwhile.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
-  if (!isBaking(proven) || !bakes) return { head: proven, endsApply: isNowApplied, events: [] };
+  if (!isBaking(proven) || !bakes) return { head: proven, endsApply: isNowApplied, trustsHealth: false, events: [] };
   const step = bakeStep(proven, context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
-  const ends = step.head.bakeStatus === 'Succeeded' && hasNoBake(proven, rollout);
-  return { ...step, endsApply: isNowApplied || (proven.appliedTime === undefined && (starts || ends)) };
+  const succeeds = step.head.bakeStatus === 'Succeeded';
+  const ends = succeeds && hasNoBake(proven, rollout);
+  const endsApply = isNowApplied || (proven.appliedTime === undefined && (starts || ends));
+  return { ...step, endsApply, trustsHealth: healthChecks.length > 0 && (starts || succeeds) };
 }
 
 export function isBaking(head: HistoryEntry | undefined): boolean {
   return head?.bakeStatus === 'Deploying' || head?.bakeStatus === 'InProgress';
+}
+
+/** Whether the bake itself has begun: all bound objects are applied, and all checks were Healthy. */
+export function hasBakeBegun(head: HistoryEntry): boolean {
+  return head.bakeStatus === 'InProgress';
 }
 
 export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { resetStatus } from '../../../core/health/healthStatus.ts';
 import { fluxIsAtWork, isAtRest, nextEvaluation } from '../../../core/health/kustomizationCheck.ts';
 import { healthCheck, kustomization } from '../../hooks/healthCheck/fixture.ts';
 
@@ -25,12 +26,22 @@ describe('at rest', () => {
 
 describe('the next look', () => {
   it('is after the interval where it is not at rest', () => {
-    expect(nextEvaluation(healthCheck(healthy), false)).toBe(30_000);
-    expect(nextEvaluation(healthCheck(every('2m')), false)).toBe(120_000);
+    expect(nextEvaluation(healthCheck(healthy), false, false, NOW)).toBe(30_000);
+    expect(nextEvaluation(healthCheck(every('2m')), false, false, NOW)).toBe(120_000);
+  });
+
+  const since = (ms: number, status: object) => ({ ...status, lastChangeTime: new Date(NOW - ms).toISOString() });
+  const reset = resetStatus(undefined, NOW - 45_000);
+  it.each([
+    ['half a minute later, if it has just become Healthy', since(10_000, healthy.status), true, 30_000],
+    ['after as long as it has been Healthy', since(90_000, healthy.status), true, 90_000],
+    ['two minutes after its reset', reset, false, 75_000],
+  ])('is sooner while a deployment waits: %s', (_, status, isAwaited, expected) => {
+    expect(nextEvaluation(healthCheck({ status }), true, isAwaited, NOW)).toBe(expected);
   });
 
   it('is in about ten minutes where it is, at another time for each, and always the same for one', () => {
-    const of = (uid: string) => nextEvaluation(healthCheck({ metadata: { uid } }), true);
+    const of = (uid: string) => nextEvaluation(healthCheck({ metadata: { uid } }), true, false, NOW);
     const looks = Array.from({ length: 100 }, (_, i) => of(`uid-${i}`));
     expect(new Set(looks).size).toBeGreaterThan(90);
     expect(Math.min(...looks)).toBeGreaterThanOrEqual(480_000);
