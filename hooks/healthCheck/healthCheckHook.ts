@@ -24,17 +24,17 @@ import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts'
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
-import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
+import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
 import { runJob } from './jobClass.ts';
 import { measure } from './prometheusClass.ts';
 
 /** A changed label of a Namespace triggers no sync. */
-const NAMESPACE_REQUEUE_MS = 600_000;
-/** They are listed so often, for rules that Metacontroller keeps for twenty minutes. */
-const ROLLOUTS_MS = 60_000;
-/** A seeded time may lie years ahead. */
-const LONGEST_WAIT_SECONDS = 3600;
+const NAMESPACE_REQUEUE_SECONDS = 600;
+/** How old a list of a namespace's Rollouts may be, for rules that Metacontroller keeps for twenty minutes. */
+const ROLLOUTS_MAX_AGE_MS = 60_000;
+/** The longest wait for a deployment's time, which a user's status may set years ahead. */
+const LONGEST_REQUEUE_SECONDS = 3600;
 
 export const healthCheckHook: DecoratorHook = {
   async customize({ parent }, call) {
@@ -64,12 +64,13 @@ export const healthCheckHook: DecoratorHook = {
     const concerned = associatedRollouts(own, healthCheck, labels);
     const cutoffs = cutoffsOf(concerned, call.now);
     const before = healthCheck.status;
+    const watches = (rollout: Rollout) => association(rollout, healthCheck, labels) === 'watched';
 
     const template = jobTemplateOf(healthCheck);
     if (template) {
-      const watching = own.filter((each) => isSelecting(each, healthCheck, labels));
-      const { attachments, after, requeueAfterMs } = await runJob(healthCheck, template, watching, request, call);
-      return { attachments, ...statusWritten(healthCheck, after, secondsOf(requeueAfterMs)) };
+      const watching = own.filter((rollout) => !rollout.metadata.deletionTimestamp && watches(rollout));
+      const { attachments, after, requeueAfterSeconds } = await runJob(healthCheck, template, watching, request, call);
+      return { attachments, ...statusWritten(healthCheck, after, requeueAfterSeconds) };
     }
     // The reset is stored before anything is measured or evaluated: a report of the same instant could still be the old
     // version's.
@@ -77,44 +78,34 @@ export const healthCheckHook: DecoratorHook = {
       return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
     const metricCheck = metricCheckOf(healthCheck);
     if (metricCheck) {
-      const watching = concerned.filter((rollout) => association(rollout, healthCheck, labels) === 'watched');
-      const measured = await measure(healthCheck, metricCheck, { watching, cutoff: cutoffs.reached }, call);
-      return answer(healthCheck, measured.after, cutoffs, call, measured.requeueAfterMs);
+      const deployments = { watching: concerned.filter(watches), cutoff: cutoffs.reached };
+      const { after, requeueAfterSeconds } = await measure(healthCheck, metricCheck, deployments, call);
+      return answer(healthCheck, after, cutoffs, call, requeueAfterSeconds);
     }
     if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
-      return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_REQUEUE_MS : undefined);
+      return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_REQUEUE_SECONDS : undefined);
 
-    const isWatched = isBakedOn(healthCheck, own, labels);
+    const isWatched = own.some((rollout) => isBaking(rollout.status?.history?.[0]) && watches(rollout));
     const related = relatedKustomization(healthCheck, request, call);
     if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(related, call.now)) {
-      return answer(healthCheck, before, cutoffs, call, requeueInterval(healthCheck));
+      return answer(healthCheck, before, cutoffs, call, requeueInterval(healthCheck) / 1000);
     }
     const verdict = await evaluateKustomization(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
     const after = statusAfter(before, verdict, call.now);
     const isWoken = related !== undefined || !verdict.waitsForEvent;
     const rests = isWoken && restsAfter(healthCheck, verdict, isWatched);
     const atRest = rests && !(await isWatchedElsewhere(healthCheck, call));
-    return answer(healthCheck, after, cutoffs, call, nextEvaluation(healthCheck, atRest));
+    return answer(healthCheck, after, cutoffs, call, nextEvaluation(healthCheck, atRest) / 1000);
   },
 };
 
-/** At the start of a server all HealthChecks of a namespace ask. */
+/** The Rollouts of the namespace, listed once for all its HealthChecks. */
 function rolloutsBeside(namespace: string, { cluster, recent }: HookCall) {
   const list = () => cluster.listMetadata({ ...ROLLOUTS, namespace });
-  return recent.within(ROLLOUTS_MS, `rollouts ${namespace}`, list);
+  return recent.within(ROLLOUTS_MAX_AGE_MS, `rollouts ${namespace}`, list);
 }
 
-function isSelecting(rollout: Rollout, healthCheck: HealthCheck, labels: Record<string, string> | undefined): boolean {
-  return !rollout.metadata.deletionTimestamp && association(rollout, healthCheck, labels) === 'watched';
-}
-
-function isBakedOn(healthCheck: HealthCheck, rollouts: readonly Rollout[], labels: Record<string, string> | undefined) {
-  return rollouts.some(
-    (rollout) => isBaking(rollout.status?.history?.[0]) && association(rollout, healthCheck, labels) === 'watched',
-  );
-}
-
-/** As Metacontroller has it, if the annotation still names the one that the rule was made for. */
+/** The Kustomization as Metacontroller has it; undefined if the annotation names another one by now. */
 function relatedKustomization(
   healthCheck: HealthCheck,
   { related }: DecoratorRequest,
@@ -124,27 +115,29 @@ function relatedKustomization(
   return 'problem' in ref ? undefined : objectAt<Kustomization>(related, KINDS.Kustomization, ref.namespace, ref.name);
 }
 
-const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
-
 /** The status if it changes, and when to sync again. */
 function statusWritten(
   { status: before }: HealthCheck,
   after: HealthStatus | undefined,
   ...seconds: (number | undefined)[]
 ): Pick<DecoratorResponse<HealthStatus>, 'status' | 'resyncAfterSeconds'> {
-  const changed = after !== undefined && !sameStatus(before, after);
-  return changed ? { status: after, ...resyncAfter([CONFLICT_RETRY_S, ...seconds]) } : resyncAfter(seconds);
+  const isChanged = after !== undefined && !sameStatus(before, after);
+  return isChanged ? { status: after, ...resyncAfter([CONFLICT_REQUEUE_SECONDS, ...seconds]) } : resyncAfter(seconds);
 }
 
-/** @param requeueAfterMs when to evaluate it again */
+/**
+ * The answer for a HealthCheck without Jobs.
+ * @param requeueAfterSeconds when to evaluate it again
+ */
 function answer(
   healthCheck: HealthCheck,
   after: HealthStatus | undefined,
   cutoffs: Cutoffs,
   { now }: HookCall,
-  requeueAfterMs?: number,
+  requeueAfterSeconds?: number,
 ): DecoratorResponse<HealthStatus> {
   const { ahead } = cutoffs;
-  const cutoffIn = ahead === undefined ? undefined : Math.min(Math.max((ahead - now) / 1000, 1), LONGEST_WAIT_SECONDS);
-  return { attachments: [], ...statusWritten(healthCheck, after, secondsOf(requeueAfterMs), cutoffIn) };
+  const cutoffIn =
+    ahead === undefined ? undefined : Math.min(Math.max((ahead - now) / 1000, 1), LONGEST_REQUEUE_SECONDS);
+  return { attachments: [], ...statusWritten(healthCheck, after, requeueAfterSeconds, cutoffIn) };
 }
