@@ -12,10 +12,12 @@ import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutSta
 import { mutateRolloutGate, validateRolloutGate } from './rolloutGateAdmission.ts';
 import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './smallKinds.ts';
 
+const FAILS_OPEN = 'mutate/flux-fails-open';
+
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
-  // Objects without an annotation of ours: a Gate that selects one holds it in the write that creates or changes it.
-  'mutate/flux-created': mutateFlux,
+  // The same for webhooks with failurePolicy Ignore (manifests/webhooks/README.md).
+  [FAILS_OPEN]: mutateFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
   'mutate/rolloutgate': mutateRolloutGate,
@@ -85,9 +87,9 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: MAX_FLUX_REVIEW_BYTES }),
-    // This webhook fails open: the API server takes an error for permission, so a write whose review was not read is
-    // denied. Its reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
-    ...(name === 'mutate/flux-created' && { apart: true as const, answerUnread: denialOfUnread(call) }),
+    // The API server takes an error of this route for permission, so a write whose review was not read is denied. Its
+    // reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
+    ...(name === FAILS_OPEN && { apart: true as const, answerUnread: denialOfUnread(call) }),
   }));
 }
 
