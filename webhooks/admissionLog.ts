@@ -63,7 +63,7 @@ interface Change {
 function changesOf(route: string, { object, oldObject }: AdmissionRequest, decision: AdmissionDecision): Change[] {
   const stored = oldObject as AnyObject | null | undefined;
   const decided = decision.allowed ? (decision.object as AnyObject | undefined) : undefined;
-  if (route === 'mutate/flux') return decided ? fluxChanges(decided, stored) : [];
+  if (route.startsWith('mutate/flux')) return decided ? fluxChanges(decided, stored) : [];
   if (route === 'validate/rollout' && object) return newRequests(object as Rollout, stored as Rollout | undefined);
   return [];
 }
