@@ -1,4 +1,7 @@
-/** Composition root: environment, clock, sockets and the cluster client enter here, and for the receiver's thread in receiver/main.ts. */
+/**
+ * Composition root: environment, clock, sockets and the cluster client enter here; for the receiver's thread in
+ * receiver/main.ts.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { FLUX_BINDINGS } from './api/kinds.ts';
 import type { ApiCaller } from './api/metrics.ts';
@@ -32,7 +35,7 @@ import { registrySockets } from './server/registry/sockets.ts';
 import { createMetrics } from './server/servedMetrics.ts';
 import { webhookRoutes } from './webhooks/index.ts';
 
-const usage = `Usage: node main.ts
+const USAGE = `Usage: node main.ts
 
 Serves the Metacontroller hooks over HTTP and the admission webhook over HTTPS.
 Everything is set by the environment:
@@ -47,21 +50,21 @@ async function main(): Promise<void> {
   const log = createLeveledLog({ level: logLevel, file: logLevelFile });
   const decisions = createDecisionLog(log, () => performance.now());
   const metrics = createMetrics();
-  const { admission, hooks, health, beside } = connect(metrics);
+  const { admission, hooks, health, background } = connect(metrics);
   const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
-  const events = createEvents({ config, transport: beside, cluster: readerOf(beside), log, decisions, dropped });
+  const events = createEvents({ config, transport: background, cluster: readerOf(background), log, decisions, dropped });
   const metadata = createMetadataCache({
-    cluster: readerOf(beside),
+    cluster: readerOf(background),
     sockets: registrySockets({ allowLocal: config.settings.allowLocalRegistries === true }),
     clock: () => performance.now(),
     log,
     dropped,
   });
   const measurements = createMeasurements({
-    cluster: readerOf(beside),
+    cluster: readerOf(background),
     now: () => Date.now(),
     readingOf,
-    // One more than is taken tells that there are more.
+    // One more than the limit shows that there are more.
     limit: LIMITS.metricSeries + 1,
   });
   const { settings } = config;
@@ -84,7 +87,7 @@ async function main(): Promise<void> {
   const admissionPorts = {
     cluster: readerOf(admission),
     access: createAccessReviewer(admission),
-    events: createConfirmedEvents({ events, cluster: readerOf(beside), wait, dropped }),
+    events: createConfirmedEvents({ events, cluster: readerOf(background), wait, dropped }),
     metrics,
     settings,
   };
@@ -122,7 +125,8 @@ async function main(): Promise<void> {
     listeners.push(webhook);
   }
   if (config.healthPort !== undefined) {
-    // The last: whoever is answered here finds the others. Connections to those cannot make this replica look unready.
+    // Opened last: a client that is answered here finds the other ports open. Connections to those can't make this
+    // replica look unready.
     const health = createApp({ ...shared, routes: [] });
     listeners.push(await listenHttp(health, { host, port: config.healthPort, ...limits }));
   }
@@ -133,7 +137,7 @@ async function main(): Promise<void> {
     stopping = true;
     log.info({ signal }, 'shutting down');
     await shutDown(listeners, config.shutdownDelaySeconds);
-    for (const transport of [admission, hooks, health, beside]) transport.close();
+    for (const transport of [admission, hooks, health, background]) transport.close();
     log.flush();
     process.exit(0);
   };
@@ -141,7 +145,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop);
 }
 
-/** Connections to the API server, separate for each part that reads: none can use up another's. */
+/** Connections to the API server, separate for each part of the server, so that none can use up another's. */
 function connect(metrics: Metrics) {
   const config = loadKubeConfig();
   const connected = (caller: ApiCaller, maxSockets: number) =>
@@ -152,7 +156,7 @@ function connect(metrics: Metrics) {
     admission: connected('admission', 64),
     hooks: connected('hooks', 64),
     health: connected('health', 16),
-    beside: connected('background', 16),
+    background: connected('background', 16),
   };
 }
 
@@ -198,7 +202,7 @@ function createEvents({ config, transport, cluster, log, decisions, dropped }: E
 }
 
 if (process.argv.includes('--help')) {
-  process.stdout.write(usage);
+  process.stdout.write(USAGE);
 } else {
   main().catch((error: Error & { code?: string }) => {
     const hint = error.code === 'EADDRINUSE' ? ': the port is in use, set HOOKS_PORT, WEBHOOK_PORT or HEALTH_PORT' : '';
