@@ -1,4 +1,6 @@
-/** Composition root of the audit command, which sends audit events: command line, clock, files and sockets enter here. */
+/**
+ * Composition root of the audit command, which sends audit events: command line, clock, files and sockets enter here.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createAuditMetrics } from '../server/audit/auditMetrics.ts';

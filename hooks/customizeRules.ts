@@ -38,8 +38,8 @@ export async function homeLabels(
 }
 
 /**
- * The rules for objects with these names, one for each namespace: a rule without a namespace would match in all of them.
- * No rule for no names: it would match everything (fact M11).
+ * The rules for objects with these names, one for each namespace: a rule without a namespace would match in all of
+ * them. No rule for no names: it would match everything (fact M11).
  */
 export function namedRules(
   { apiVersion, resource }: Pick<ResourceRef, 'apiVersion' | 'resource'>,

@@ -1,6 +1,6 @@
 /**
- * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: slots for the Rollouts that they select, in their own
- * status. DecoratorController `rolloutbudget-slots`: the labels by which a grant wakes its Rollout.
+ * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: slots for the Rollouts that they select, in their
+ * own status. DecoratorController `rolloutbudget-slots`: the labels by which a grant wakes its Rollout.
  */
 import { CONTINUE, SLOT_LABEL_SUFFIX } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';

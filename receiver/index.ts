@@ -1,6 +1,6 @@
 /**
- * The receiver's endpoints: `POST /hook/<digest>` (signed) and `POST /hook/<namespace>/<name>` (with an ID token) open or
- * close a Gate; `POST /flagger/confirm` and `/flagger/rollback` answer whether one is open.
+ * The receiver's endpoints: `POST /hook/<digest>` (signed) and `POST /hook/<namespace>/<name>` (with an ID token) open
+ * or close a Gate; `POST /flagger/confirm` and `/flagger/rollback` answer whether one is open.
  * Statuses and empty bodies are those of Flux's notification-controller: 413, 404, 503, 400, in this order, and 429.
  * Only a path that can't belong to a Gate gets its 404 before the body is read.
  */

@@ -1,6 +1,6 @@
 /**
- * The endpoint `GET /inputs/<namespace>/<rollout>`: the deployed version of a Rollout, for a ResourceSetInputProvider of
- * type ExternalService.
+ * The endpoint `GET /inputs/<namespace>/<rollout>`: the deployed version of a Rollout, for a ResourceSetInputProvider
+ * of type ExternalService.
  * No answer has an empty list: Flux Operator keeps its inputs while the answer is an error, but deletes what it applied
  * if the list is empty.
  */

@@ -1,7 +1,7 @@
 /**
  * One line of JSON per message, on standard error, with the keys of Kubernetes' structured logging: `level`, `ts`,
- * `kind`, `namespace`, `name`, `reason`, `msg`. No line has a request body, which may hold values of Git or of a Secret.
- * Long texts are cut, and JSON escapes line breaks.
+ * `kind`, `namespace`, `name`, `reason`, `msg`. No line has a request body, which may hold values of Git or of a
+ * Secret. Long texts are cut, and JSON escapes line breaks.
  */
 import { type Logger, pino } from 'pino';
 import { readIfThere, watchFiles } from './fileWatch.ts';

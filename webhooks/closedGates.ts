@@ -148,8 +148,8 @@ export async function bypassOrDeny(
 }
 
 /**
- * The denial. It reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if there
- * is something to reveal.
+ * The denial. It reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if
+ * there is something to reveal.
  */
 export async function deny(
   refusal: Refusal,

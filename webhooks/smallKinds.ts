@@ -37,7 +37,9 @@ function problemsOf(schedule: NonNullable<AdmissionRequest['object']>): string[]
   return scheduleProblems(schedule as unknown as Schedule).map(problemText);
 }
 
-/** Admission of HealthChecks: denies a Kustomization of another namespace if the installation forbids such references. */
+/**
+ * Admission of HealthChecks: denies a Kustomization of another namespace if the installation forbids such references.
+ */
 export const validateHealthCheck: AdmissionHandler = async (request, { settings }) => {
   const healthCheck = request.object as HealthCheck | null | undefined;
   if (!healthCheck || !settings.noCrossNamespaceRefs || healthCheck.spec?.class !== KUSTOMIZATION_CLASS)

@@ -78,8 +78,8 @@ async function consents(
 }
 
 /**
- * Whether a Rollout of another namespace may bake on the HealthCheck, which its hook wouldn't see; true if the Namespace
- * can't be read.
+ * Whether a Rollout of another namespace may bake on the HealthCheck, which its hook wouldn't see; true if the
+ * Namespace can't be read.
  */
 export async function isWatchedElsewhere(
   healthCheck: HealthCheck,

@@ -177,8 +177,8 @@ interface ConsentMetadata {
 }
 
 /**
- * The HealthChecks that the Rollout watches. Those of other namespaces are read live: without consent they must not make
- * a request of Metacontroller too large.
+ * The HealthChecks that the Rollout watches. Those of other namespaces are read live: without consent they must not
+ * make a request of Metacontroller too large.
  * @param related the HealthChecks that Metacontroller has sent
  */
 async function watchedChecks(

@@ -1,8 +1,8 @@
 /**
  * Requests to the API server, of the server, the command, the page and the development tools.
- * client-node reads kubeconfigs and gets credentials (exec plugins, OIDC, client certificates, proxies). Its own requests
- * are not used: each opens a connection, and the webhook reads in every write of a bound object, where a TLS handshake
- * would cost more than everything else.
+ * client-node reads kubeconfigs and gets credentials (exec plugins, OIDC, client certificates, proxies). Its own
+ * requests are not used: each opens a connection, and the webhook reads in every write of a bound object, where a TLS
+ * handshake would cost more than everything else.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';

@@ -1,4 +1,6 @@
-/** Copies a blob from the source to the target, if the target lacks it: mounted, or streamed with its digest checked. */
+/**
+ * Copies a blob from the source to the target, if the target lacks it: mounted, or streamed with its digest checked.
+ */
 import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { BlobOutcome, Descriptor } from '../../api/registry.ts';

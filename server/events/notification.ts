@@ -16,8 +16,8 @@ const AT_ONCE = 2;
 const TIMEOUT_MS = 3000;
 const MAX_ATTEMPTS = 4;
 /**
- * How old a record may be: news of a Gate that closed long ago is useless, and after five minutes notification-controller
- * no longer detects a repeat.
+ * How old a record may be: news of a Gate that closed long ago is useless, and after five minutes
+ * notification-controller no longer detects a repeat.
  */
 const MAX_AGE_MS = 5 * 60_000;
 
@@ -56,14 +56,14 @@ export function createNotifier(options: NotificationOptions): ClosableSink {
 
 async function notify(record: EventRecord, options: NotificationOptions): Promise<void> {
   if (options.now() - record.at > MAX_AGE_MS) throw new Error('it has waited for too long');
-  for (const object of await objectsToReport(record, options)) {
+  for (const object of await reportingObjectsOf(record, options)) {
     const event = fluxEventOf(record, object, options.instance);
     if (event) await post(event, options);
   }
 }
 
-/** The object itself, and its involved objects. */
-async function objectsToReport(record: EventRecord, options: NotificationOptions): Promise<ObjectName[]> {
+/** The objects that report a record: its own object and its involved objects. */
+async function reportingObjectsOf(record: EventRecord, options: NotificationOptions): Promise<ObjectName[]> {
   const own = ownObject(record);
   const involvedObjects = [...own.filter(isRollout), ...(record.involvedObjects ?? [])];
   const found = await Promise.all(

@@ -18,7 +18,7 @@ const AT_ONCE = 4;
 const MAX_ATTEMPTS = 6;
 /** Names that are tried for one Event, if others are in use. */
 const MAX_NAMES_TRIED = 5;
-const MAX_MESSAGE_BYTES = 1024;
+const MAX_MESSAGE_CHARACTERS = 1024;
 const MAX_NAME_CHARACTERS = 253;
 /** Names of recent Events: a repeated sync costs no request. */
 const MAX_RECENT_NAMES = 2000;
@@ -116,7 +116,9 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
   };
 }
 
-/** `known`: another replica has written the Event, or this one before a restart. `taken`: another Event has its name. */
+/**
+ * `known`: another replica has written the Event, or this one before a restart. `taken`: another Event has its name.
+ */
 type Outcome = 'created' | 'known' | 'taken';
 
 async function createOnce(
@@ -191,7 +193,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
       ...(resourceVersion && { resourceVersion }),
     },
     reason,
-    message: bounded({ text: message, ...(commands && { commands }) }, MAX_MESSAGE_BYTES),
+    message: bounded({ text: message, ...(commands && { commands }) }, MAX_MESSAGE_CHARACTERS),
     type,
     source: { component: EVENT_COMPONENT },
     reportingComponent: EVENT_COMPONENT,

@@ -13,8 +13,8 @@ export interface Part {
 
 export interface FairShare {
   /**
-   * Adds to the part, for which others may be dropped; false if it doesn't fit, and no address that uses as much or more
-   * has a part that may be dropped.
+   * Adds to the part, for which others may be dropped; false if it doesn't fit, and no address that uses as much or
+   * more has a part that may be dropped.
    */
   grow(part: Part, size: number): boolean;
   /** Makes the part the youngest of its address, of which the oldest is dropped first. */

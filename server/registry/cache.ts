@@ -1,7 +1,7 @@
 /**
  * Metadata of releases from their registries, the implementation of the port `ReleaseMetadataCache`. A lookup answers
- * from memory at once. Missing metadata is fetched in the background, so that a dead registry delays no release. After a
- * failure a later lookup fetches again, ever more rarely.
+ * from memory at once. Missing metadata is fetched in the background, so that a dead registry delays no release. After
+ * a failure a later lookup fetches again, ever more rarely.
  */
 import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';

@@ -1,6 +1,6 @@
 /**
- * The address of a release's manifest, with the credentials and certificates to read it: those of its ImageRepository, if
- * this is in the Rollout's namespace or its `accessFrom` grants that namespace.
+ * The address of a release's manifest, with the credentials and certificates to read it: those of its ImageRepository,
+ * if this is in the Rollout's namespace or its `accessFrom` grants that namespace.
  * Without them the request is anonymous.
  */
 import type { ImageRepository } from '../../api/flux.ts';
@@ -49,8 +49,8 @@ export async function manifestTargetOf(
 }
 
 /**
- * Whether `accessFrom` grants these namespaces, as Flux evaluates it: one selector has to match; without any no namespace
- * is granted, and an empty selector matches all.
+ * Whether `accessFrom` grants these namespaces, as Flux evaluates it: one selector has to match; without any no
+ * namespace is granted, and an empty selector matches all.
  */
 async function mayRead(cluster: ClusterReader, spec: ImageRepositorySpec, namespaces: string[]): Promise<boolean> {
   const selectors = spec.accessFrom?.namespaceSelectors ?? [];

@@ -278,8 +278,8 @@ function isHeldByGate({ object, oldObject }: Write, gates: GateContext): boolean
 const stateOf = (object: FluxObject | undefined) => parseState(object?.metadata.annotations?.[GATE_STATE])?.is;
 
 /**
- * The Gates that either version of the object names, itself or in its annotation SELECTED_BY, or that may select it; and
- * the labels of its Namespace if Gates may select by them.
+ * The Gates that either version of the object names, itself or in its annotation SELECTED_BY, or that may select it;
+ * and the labels of its Namespace if Gates may select by them.
  */
 async function readGateContext(
   { object, oldObject, namespace }: Write,

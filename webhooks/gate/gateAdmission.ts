@@ -41,8 +41,8 @@ import { openForWarnings, refuseOpening, writeGateApprovals } from './gateApprov
 const SELECT_NAMESPACES = 'select-namespaces';
 
 /**
- * Writes the labels, and the records of accepted requests, approvals and webhook calls: from the stored records and this
- * request, never from the writer's text.
+ * Writes the labels, and the records of accepted requests, approvals and webhook calls: from the stored records and
+ * this request, never from the writer's text.
  */
 export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { now } = call;

@@ -156,7 +156,8 @@ function candidatesAmong(
 }
 
 /**
- * The one candidate that has the version. Several are a problem: an equal tag of another application is another version.
+ * The one candidate that has the version. Several are a problem: an equal tag of another application is another
+ * version.
  */
 function targetAmong(candidates: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
   if (named !== undefined && !candidates[0]) return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };

@@ -99,7 +99,9 @@ const isNewAnnotation = (rollout: Rollout, before: Rollout | undefined, annotati
 const changesWantedVersion = (rollout: Rollout, before: Rollout | undefined) =>
   rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
 
-/** The Rollout without a waiting force-deploy that this write replaces by a pinned version: the newer request counts. */
+/**
+ * The Rollout without a waiting force-deploy that this write replaces by a pinned version: the newer request counts.
+ */
 function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { rollout: Rollout; cancelled?: string } {
   const waiting = before && requestsOf(before).forceDeploy;
   if (

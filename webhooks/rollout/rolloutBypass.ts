@@ -83,8 +83,9 @@ const NOTHING_WAITS = 'no version waits: for five minutes the reason counts for 
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**
- * The stored grant, for as long as its reason is there, and from the start of its deployment until that is applied: Flux
- * removes kubectl's annotations from a Rollout that comes from Git. A grant that the write brings along doesn't count.
+ * The stored grant, for as long as its reason is there, and from the start of its deployment until that is applied:
+ * Flux removes kubectl's annotations from a Rollout that comes from Git. A grant that the write brings along doesn't
+ * count.
  */
 function keptGrant(rollout: Rollout, before: Rollout | undefined): string | undefined {
   const old = before?.metadata.annotations;

@@ -29,8 +29,8 @@ export async function denyDroppedGates(
 
 /**
  * Denies a write that ends the Rollout's hold on its objects: the garbage collector deletes a Rollout whose owner is
- * gone or never existed; with spec.writeBack the objects take any version that Git commits, and with another ImagePolicy
- * that comes from another repository.
+ * gone or never existed; with spec.writeBack the objects take any version that Git commits, and with another
+ * ImagePolicy that comes from another repository.
  */
 export async function denyRelease(
   rollout: Rollout,

@@ -51,7 +51,9 @@ export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
   return sameJson(status, rollout.status) ? allowed() : { allowed: true, object: { ...rollout, status } };
 };
 
-/** Denies a deployment behind a closed Gate; our own are decided from live Gates already (hooks/rollout/rolloutHook.ts). */
+/**
+ * Denies a deployment behind a closed Gate; our own are decided from live Gates already (hooks/rollout/rolloutHook.ts).
+ */
 export const validateRolloutStatus: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
   const before = request.oldObject as Rollout | null | undefined;
@@ -60,8 +62,8 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
 };
 
 /**
- * The status that others wrote, as it may be stored: with our fields if the writer does not know them, the stored inputs
- * of decisions, and the next revision.
+ * The status that others wrote, as it may be stored: with our fields if the writer does not know them, the stored
+ * inputs of decisions, and the next revision.
  */
 export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
   // A writer that sends a revision has read our fields, and may leave them out on purpose.
@@ -74,8 +76,8 @@ export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | und
 }
 
 /**
- * The fields that decide whether a Gate may be left, whose approval counts, and what is never rolled back: only the hooks
- * set them, and the times at which releases were first seen.
+ * The fields that decide whether a Gate may be left, whose approval counts, and what is never rolled back: only the
+ * hooks set them, and the times at which releases were first seen.
  */
 const DECISION_INPUTS = ['namedGates', 'releaseAuthors', 'rollbackBarriers'] as const satisfies (keyof RolloutStatus)[];
 
