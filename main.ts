@@ -52,7 +52,14 @@ async function main(): Promise<void> {
   const metrics = createMetrics();
   const { admission, hooks, health, background } = connect(metrics);
   const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
-  const events = createEvents({ config, transport: background, cluster: readerOf(background), log, decisions, dropped });
+  const events = createEvents({
+    config,
+    transport: background,
+    cluster: readerOf(background),
+    log,
+    decisions,
+    dropped,
+  });
   const metadata = createMetadataCache({
     cluster: readerOf(background),
     sockets: registrySockets({ allowLocal: config.settings.allowLocalRegistries === true }),

@@ -95,12 +95,7 @@ export async function copyRelease(
 }
 
 /** Whether the target's tag has that digest already. @throws CopyFailure if it has another that must stay */
-async function hasTag(
-  target: TargetRepository,
-  tag: string,
-  digest: string,
-  overwrite: boolean,
-): Promise<boolean> {
+async function hasTag(target: TargetRepository, tag: string, digest: string, overwrite: boolean): Promise<boolean> {
   const there = await target.digestOf(tag);
   if (there === digest) return true;
   if (there === undefined || overwrite) return false;

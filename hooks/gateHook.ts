@@ -35,7 +35,13 @@ export const gateHook: CompositeHook = {
     const unresumed = requiring && unresumedOf(gate, requiring.objects, requiring.namespaces);
     const standing = standingApprovals(gate, call.now);
     const record = requiring ? withoutDeletedRollouts(standing, requiring.rollouts) : standing;
-    const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknownBackground, undefined, call.now);
+    const { status: approvals, until } = approvalsStatus(
+      gate.spec.approvals,
+      record,
+      unknownBackground,
+      undefined,
+      call.now,
+    );
     const status = gateStatus(gate, evaluation, { requirers, unheld, unresumed, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
     const involvedObjects = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
@@ -44,7 +50,11 @@ export const gateHook: CompositeHook = {
     }
     const resync = resyncSeconds(gate, evaluation, call.now, until);
     const isUnready = receiver && 'problem' in receiver;
-    return { status, children: [], resyncAfterSeconds: isUnready ? Math.min(resync, RECEIVER_REQUEUE_SECONDS) : resync };
+    return {
+      status,
+      children: [],
+      resyncAfterSeconds: isUnready ? Math.min(resync, RECEIVER_REQUEUE_SECONDS) : resync,
+    };
   },
 };
 

@@ -62,5 +62,8 @@ export function boundedResync<T extends { resyncAfterSeconds?: number }>(answer:
   const { resyncAfterSeconds: wanted } = answer;
   if (wanted === undefined) return answer;
   const seconds = Number.isNaN(wanted) ? LIMITS.resyncAfterSeconds : wanted;
-  return { ...answer, resyncAfterSeconds: Math.min(Math.max(seconds, SOONEST_REQUEUE_SECONDS), LIMITS.resyncAfterSeconds) };
+  return {
+    ...answer,
+    resyncAfterSeconds: Math.min(Math.max(seconds, SOONEST_REQUEUE_SECONDS), LIMITS.resyncAfterSeconds),
+  };
 }

@@ -22,10 +22,7 @@ export function refRules({ noCrossNamespaceRefs }: Settings): RefRules {
 }
 
 /** The Gates of these names that exist. */
-export async function readGates(
-  refs: readonly NamespacedName[],
-  cluster: Pick<ClusterReader, 'get'>,
-): Promise<Gate[]> {
+export async function readGates(refs: readonly NamespacedName[], cluster: Pick<ClusterReader, 'get'>): Promise<Gate[]> {
   const read = ({ namespace, name }: NamespacedName) => cluster.get<Gate>({ ...GATES, namespace, name });
   const gates = await Promise.all(refs.filter((ref) => !isTooMany(ref)).map(read));
   return gates.filter((gate) => gate !== undefined);

@@ -97,7 +97,8 @@ export function patchOf(before: unknown, after: unknown, path: readonly string[]
   const at = path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   if (after === undefined) return before === undefined ? [] : [{ op: 'remove', path: at }];
   if (before === undefined) return [{ op: 'add', path: at, value: after }];
-  if (path.length === MAX_PATH_LENGTH || !isMap(before) || !isMap(after)) return [{ op: 'replace', path: at, value: after }];
+  if (path.length === MAX_PATH_LENGTH || !isMap(before) || !isMap(after))
+    return [{ op: 'replace', path: at, value: after }];
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].flatMap((key) => patchOf(childOf(before, key), childOf(after, key), [...path, key]));
 }

@@ -308,7 +308,10 @@ function reasonOf(error: unknown): string {
 }
 
 /** The observed resources in the order of the inventory, for messages. */
-function inInventoryOrder(resources: readonly InventoryResource[], observed: readonly ObservedResource[]): ObservedResource[] {
+function inInventoryOrder(
+  resources: readonly InventoryResource[],
+  observed: readonly ObservedResource[],
+): ObservedResource[] {
   const key = (r: InventoryResource) => `${r.apiVersion} ${r.kind} ${r.namespace}/${r.name}`;
   const byKey = new Map(observed.map((o) => [key(o), o]));
   return resources.flatMap((r) => byKey.get(key(r)) ?? []);

@@ -47,6 +47,7 @@ export async function measure(
     query: rendered.query,
     since,
   });
-  if (!measurement) return { after: statusWithoutAnswer(status, check, now), requeueAfterSeconds: UNANSWERED_REQUEUE_SECONDS };
+  if (!measurement)
+    return { after: statusWithoutAnswer(status, check, now), requeueAfterSeconds: UNANSWERED_REQUEUE_SECONDS };
   return { after: statusAfterMeasurement(status, check, measurement, now), requeueAfterSeconds: interval };
 }

@@ -183,7 +183,10 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
     apiVersion: 'v1',
     kind: 'Event',
     // Events of cluster-scoped objects live in `default`.
-    metadata: { name: `${name.slice(0, MAX_NAME_CHARACTERS - 1 - suffix.length)}.${suffix}`, namespace: namespace ?? 'default' },
+    metadata: {
+      name: `${name.slice(0, MAX_NAME_CHARACTERS - 1 - suffix.length)}.${suffix}`,
+      namespace: namespace ?? 'default',
+    },
     involvedObject: {
       apiVersion,
       kind,

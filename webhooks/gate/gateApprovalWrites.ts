@@ -129,7 +129,10 @@ async function readCandidates(gate: Gate, version: string, cluster: ClusterReade
   for await (const page of cluster.pages<Rollout>(ROLLOUTS)) {
     count += page.length;
     if (count > LIMITS.approvalRollouts)
-      return nameRolloutText(`there are more than ${LIMITS.approvalRollouts} Rollouts (limit approvalRollouts)`, version);
+      return nameRolloutText(
+        `there are more than ${LIMITS.approvalRollouts} Rollouts (limit approvalRollouts)`,
+        version,
+      );
     if (late.aborted) return nameRolloutText('the Rollouts are too large to be read in time', version);
     found.push(...candidatesAmong(gate, page, labels, version));
   }
@@ -160,7 +163,8 @@ function candidatesAmong(
  * version.
  */
 function targetAmong(candidates: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
-  if (named !== undefined && !candidates[0]) return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
+  if (named !== undefined && !candidates[0])
+    return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
   const [found, ...others] = candidates.filter(({ hasVersion }) => hasVersion);
   const names = firstFew(candidates.map(({ rollout }) => rollout));
   if (!found) {

@@ -111,7 +111,9 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
     isNewAnnotation(sent, before, FORCE_DEPLOY)
   )
     return { rollout: sent };
-  const theirs = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER].filter((annotation) => !isNewAnnotation(sent, before, annotation));
+  const theirs = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER].filter(
+    (annotation) => !isNewAnnotation(sent, before, annotation),
+  );
   const rollout = theirs.reduce<Rollout>((object, annotation) => annotate(object, annotation, undefined), sent);
   return { rollout, cancelled: waiting };
 }
@@ -169,7 +171,9 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const denial =
     before &&
     ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyRelease(rollout, before, request, call)));
-  return denial ?? allowed([...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, before ?? undefined, call))]);
+  return (
+    denial ?? allowed([...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, before ?? undefined, call))])
+  );
 };
 
 function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {

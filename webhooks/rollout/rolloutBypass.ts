@@ -103,7 +103,9 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
 async function newerSourceWarnings(rollout: Rollout, call: WebhookCall): Promise<string[]> {
   const bindings = await listBindings(rollout, call.cluster);
   const syncs = boundTo(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
-  const texts = await Promise.all(syncs.slice(0, MAX_LISTED).map((binding) => newerSourceWarning(binding, rollout, call)));
+  const texts = await Promise.all(
+    syncs.slice(0, MAX_LISTED).map((binding) => newerSourceWarning(binding, rollout, call)),
+  );
   return texts.filter((text) => text !== undefined);
 }
 

@@ -20,7 +20,11 @@ import { readClosed, readClosedOfAll } from '../closedGates.ts';
 const MAX_GATES_IN_WARNINGS = 3;
 
 /** The Warnings, sentences of at most 120 characters: the API server may cut longer ones. */
-export async function rolloutWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+export async function rolloutWarnings(
+  rollout: Rollout,
+  before: Rollout | undefined,
+  call: WebhookCall,
+): Promise<string[]> {
   const asked = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
   const requested = asked && asked !== rollout.status?.history?.[0]?.version.tag ? asked : undefined;
   const read = await Promise.all([
@@ -129,7 +133,11 @@ async function approvalWarnings(rollout: Rollout, requested: string, call: Webho
 }
 
 /** For a new selector that matches no HealthCheck: its bakes watch nothing. */
-async function healthCheckWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+async function healthCheckWarnings(
+  rollout: Rollout,
+  before: Rollout | undefined,
+  call: WebhookCall,
+): Promise<string[]> {
   const selector = rollout.spec?.healthCheckSelector;
   const labels = healthCheckLabels(selector);
   // HealthChecks of other namespaces also depend on consent: the condition HealthChecksMissing reports them.
