@@ -16,7 +16,7 @@ import { boundObjects, currentBindings } from '../core/rollout/evaluation/curren
 import type { GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
 import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
 
-/** Which references to Gates count in this installation. */
+/** The rule for references to Gates of other namespaces in this installation. */
 export function refRules({ noCrossNamespaceRefs }: Settings): RefRules {
   return { ownNamespaceOnly: noCrossNamespaceRefs };
 }

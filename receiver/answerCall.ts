@@ -10,7 +10,7 @@ import type { CallDecision } from '../core/receiver/acceptCall.ts';
 
 /** Writes that are tried: another replica, or a user, may write the Gate in between. */
 const MAX_ATTEMPTS = 4;
-/** For each path and process: calls that may be valid, each of which costs reads and a write. */
+/** Calls of one path and process that may be valid, each of which costs reads and a write. */
 const MAX_CALLS_PER_MINUTE = 60;
 const MAX_LINES_PER_MINUTE = 10;
 

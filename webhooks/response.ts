@@ -83,7 +83,7 @@ function shorten(warning: string): string {
 
 type Operation = { op: 'add' | 'replace'; path: string; value: unknown } | { op: 'remove'; path: string };
 
-/** As in `/metadata/annotations/<key>` and `/spec/postBuild/substitute`. */
+/** The length of `/metadata/annotations/<key>` and `/spec/postBuild/substitute`. */
 const MAX_PATH_LENGTH = 3;
 
 /**

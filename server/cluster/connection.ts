@@ -49,7 +49,7 @@ export interface ConnectionOptions {
   gzip?: boolean;
 }
 
-/** Where the API server is, and how to sign in. */
+/** The API server's address and credentials. */
 type Credentials = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>;
 
 /** The longest wait for a connection, even if answers may take longer. */

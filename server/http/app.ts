@@ -305,7 +305,7 @@ function firstOf(chunks: readonly Buffer[]): Buffer {
   return Buffer.concat(chunks, Math.min(size, BEGINNING_BYTES));
 }
 
-/** For a sender that leaves while its bytes are discarded. */
+/** The error of a sender that leaves while its bytes are discarded. */
 const ignore = () => {};
 
 /** A JSON object or list; undefined for an empty body. */

@@ -21,7 +21,7 @@ export interface ReceiverOptions {
   inputs?: { port: number; tls: TlsFiles } | undefined;
   oidcIssuers: readonly string[];
   logLevel: LogLevel;
-  /** As in `Config`: the thread follows it by itself. */
+  /** The file with the level of the log, which the thread follows by itself. */
   logLevelFile?: string | undefined;
 }
 

@@ -121,7 +121,7 @@ export function tokenServer(realm: string, registry: { host: string; insecure: b
   return url.hostname === parent || parentOf(url.hostname) === parent ? url : undefined;
 }
 
-/** At least two labels: `com` is no parent. */
+/** The parent domain; undefined for a single label: `com` is no parent. */
 function parentOf(host: string): string | undefined {
   const labels = host.split('.').slice(1);
   return labels.length >= 2 ? labels.join('.') : undefined;

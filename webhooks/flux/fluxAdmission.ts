@@ -244,7 +244,7 @@ function readContextAgain(write: Write, call: WebhookCall): Promise<WriteContext
   return withOthersUnlessHeld(readGateContext(write, false, call), write, readOthers);
 }
 
-/** What a decision depends on beside the Gates. */
+/** The inputs of a decision that are left out if a Gate holds the object. */
 type Others = Pick<WriteContext, 'rollouts' | 'source' | 'applier'>;
 
 /**

@@ -21,7 +21,7 @@ import { listBindings } from '../../live/gateReads.ts';
 import { readClosedOfAll, readClosedThatAreDropped, recordBypass, reviewBypass } from '../closedGates.ts';
 
 interface RolloutBypass {
-  /** For the annotation BYPASSED_GATES; undefined: no bypass is in force. */
+  /** The annotation BYPASSED_GATES; undefined if no bypass is in force. */
   grant?: string | undefined;
   /** Whether the reason in this write bypasses anything. */
   counts: boolean;

@@ -37,7 +37,7 @@ export async function rolloutWarnings(
   return [...versionWarnings(rollout, before), ...automatic, ...read.flat()];
 }
 
-/** For a write that ends a pin: a newer version, which may be the reason for the pin, is deployed at once. */
+/** The Warning for a write that ends a pin: a newer version, which may be the reason for the pin, is deployed at once. */
 function unpinWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
   const pinned = before?.spec?.wantedVersion;
   if (!pinned || rollout.spec?.wantedVersion || changedText(rollout, before, FORCE_DEPLOY)) return [];
@@ -49,7 +49,7 @@ function unpinWarnings(rollout: Rollout, before: Rollout | undefined): string[] 
   ];
 }
 
-/** For a force-deploy of an older version: it is no pin, so the newer version is a candidate again. */
+/** The Warning for a force-deploy of an older version: it is no pin, so the newer version is a candidate again. */
 function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
   const forced = changedText(rollout, before, FORCE_DEPLOY);
   const status = rollout.status ?? before?.status ?? {};
@@ -100,7 +100,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
   return warnings;
 }
 
-/** For new names in spec.gates without a Gate: a typo, or Git creates the Gate later. */
+/** The Warnings for new names in spec.gates without a Gate: a typo, or Git creates the Gate later. */
 async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const closed = await readClosed(without(gateRefsOf(rollout), before ? gateRefsOf(before) : []), call);
   const absent = closed.filter(({ missing }) => missing).slice(0, MAX_GATES_IN_WARNINGS);
@@ -109,7 +109,7 @@ async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined,
   );
 }
 
-/** For a manual deployment that closed Gates hold. */
+/** The Warning for a manual deployment that closed Gates hold. */
 async function closedGateWarnings(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
   const bypassed = bypassedClosings(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedOfAll([rollout], call);
@@ -120,7 +120,7 @@ async function closedGateWarnings(rollout: Rollout, requested: string, call: Web
   return [`version ${requested} waits: Gate ${refKey(first.ref)}${more} closed`];
 }
 
-/** For a manual deployment that lacks approvals of RolloutGates. */
+/** The Warnings for a manual deployment that lacks approvals of RolloutGates. */
 async function approvalWarnings(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
   const { releaseAuthors = [] } = rollout.status ?? {};
   const gates = await listRolloutGates(rollout, call.cluster);
@@ -132,7 +132,7 @@ async function approvalWarnings(rollout: Rollout, requested: string, call: Webho
   });
 }
 
-/** For a new selector that matches no HealthCheck: its bakes watch nothing. */
+/** The Warning for a new selector that matches no HealthCheck: its bakes watch nothing. */
 async function healthCheckWarnings(
   rollout: Rollout,
   before: Rollout | undefined,
