@@ -32,7 +32,7 @@ import { createMeasurements } from './server/prometheus/measurements.ts';
 import { createRecent } from './server/recent.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
 import { registrySockets } from './server/registry/sockets.ts';
-import { createMetrics } from './server/servedMetrics.ts';
+import { createMetrics, type ServedMetrics } from './server/servedMetrics.ts';
 import { webhookRoutes } from './webhooks/index.ts';
 
 const USAGE = `Usage: node main.ts
@@ -46,11 +46,45 @@ ${Object.entries(ENVIRONMENT)
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const { logLevel, logLevelFile } = config;
-  const log = createLeveledLog({ level: logLevel, file: logLevelFile });
+  const log = createLeveledLog({ level: config.logLevel, file: config.logLevelFile });
   const decisions = createDecisionLog(log, () => performance.now());
   const metrics = createMetrics();
-  const { admission, hooks, health, background } = connect(metrics);
+  const transports = connect(metrics);
+  const parts = { config, log, decisions, metrics, transports };
+  const calls = createCalls(parts);
+
+  let isStopping = false;
+  const listeners = await listenAll(parts, calls, () => (isStopping ? 'shutting down' : undefined));
+  const stop = async (signal: string) => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info({ signal }, 'shutting down');
+    await shutDown(listeners, config.shutdownDelaySeconds);
+    for (const transport of Object.values(transports)) transport.close();
+    log.flush();
+    process.exit(0);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+interface Parts {
+  config: Config;
+  log: Logger;
+  decisions: DecisionLog;
+  metrics: ServedMetrics;
+  transports: ReturnType<typeof connect>;
+}
+
+interface Calls {
+  hookCall(hook: string): HookCall;
+  webhookCall(): WebhookCall;
+}
+
+/** The ports of one hook call, and of one admission request, at the present time. */
+function createCalls({ config, log, decisions, metrics, transports }: Parts): Calls {
+  const { settings } = config;
+  const { admission, hooks, health, background } = transports;
   const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
   const events = createEvents({
     config,
@@ -62,7 +96,7 @@ async function main(): Promise<void> {
   });
   const metadata = createMetadataCache({
     cluster: readerOf(background),
-    sockets: registrySockets({ allowLocal: config.settings.allowLocalRegistries === true }),
+    sockets: registrySockets({ allowLocal: settings.allowLocalRegistries === true }),
     clock: () => performance.now(),
     log,
     dropped,
@@ -74,23 +108,10 @@ async function main(): Promise<void> {
     // One more than the limit shows that there are more.
     limit: LIMITS.metricSeries + 1,
   });
-  const { settings } = config;
-
   const readers = { hooks: readerOf(hooks), health: readerOf(health) };
   const recent = createRecent(() => performance.now());
   const access = withRememberedAnswers(createAccessReviewer(health), recent);
-  const hookCall = (hook: string): HookCall => ({
-    now: Date.now(),
-    cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
-    healthCluster: readers.health,
-    access,
-    events,
-    metadata,
-    measurements,
-    recent,
-    metrics,
-    settings,
-  });
+  const hookPorts = { healthCluster: readers.health, access, events, metadata, measurements, recent, metrics, settings };
   const admissionPorts = {
     cluster: readerOf(admission),
     access: createAccessReviewer(admission),
@@ -98,37 +119,49 @@ async function main(): Promise<void> {
     metrics,
     settings,
   };
-  const webhookCall = (): WebhookCall => ({ now: Date.now(), ...admissionPorts });
+  return {
+    hookCall: (hook) => ({
+      now: Date.now(),
+      cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
+      ...hookPorts,
+    }),
+    webhookCall: () => ({ now: Date.now(), ...admissionPorts }),
+  };
+}
 
-  let stopping = false;
-  const shared = { log, metrics, notReady: () => (stopping ? 'shutting down' : undefined) };
-  const { host } = config;
+/** Opens the ports of receiver, hooks, admission webhook and probes. */
+async function listenAll(
+  { config, log, decisions, metrics }: Parts,
+  { hookCall, webhookCall }: Calls,
+  notReady: () => string | undefined,
+): Promise<Listener[]> {
+  const { host, tls } = config;
+  const shared = { log, metrics, notReady };
   const limits = { maxConnections: SERVER_LIMITS.connections, maxPerAddress: SERVER_LIMITS.connectionsPerAddress };
   const listeners: Listener[] = [];
   if (config.receiverPort !== undefined) {
     const program = new URL('./receiver/main.ts', import.meta.url);
-    const { receiverPort: port, inputsPort, tls } = config;
-    const { oidcIssuers = [] } = settings;
+    const { receiverPort: port, inputsPort, logLevel, logLevelFile } = config;
+    const { oidcIssuers = [] } = config.settings;
     const inputs =
       inputsPort !== undefined && tls ? { port: inputsPort, tls: { cert: tls.cert, key: tls.key } } : undefined;
     const options = { host, port, inputs, oidcIssuers, logLevel, logLevelFile };
     listeners.push(await startReceiver(program, options, log, metrics));
   }
-  const refuseCaller = config.hooksToken && requireToken(config.hooksToken, log);
   const hooksApp = createApp({
     ...shared,
     routes: hookRoutes(hookCall, decisions),
-    refuseCaller,
+    refuseCaller: config.hooksToken && requireToken(config.hooksToken, log),
     showsMetrics: true,
     asksAgain: true,
   });
-  const hooksListener = await listenHttp(hooksApp, { host, port: config.hooksPort, ...limits });
-  listeners.push(hooksListener);
+  const hooks = await listenHttp(hooksApp, { host, port: config.hooksPort, ...limits });
+  listeners.push(hooks);
   let webhook: Listener | undefined;
-  if (config.tls) {
-    const refuseOthers = config.tls.clientCa ? requireClientCertificate(config.webhookClients) : undefined;
-    const app = createApp({ ...shared, routes: webhookRoutes(webhookCall, decisions), refuseCaller: refuseOthers });
-    webhook = await listenHttps(app, config.tls, { host, port: config.webhookPort, ...limits, log });
+  if (tls) {
+    const refuseCaller = tls.clientCa ? requireClientCertificate(config.webhookClients) : undefined;
+    const app = createApp({ ...shared, routes: webhookRoutes(webhookCall, decisions), refuseCaller });
+    webhook = await listenHttps(app, tls, { host, port: config.webhookPort, ...limits, log });
     listeners.push(webhook);
   }
   if (config.healthPort !== undefined) {
@@ -137,19 +170,8 @@ async function main(): Promise<void> {
     const health = createApp({ ...shared, routes: [] });
     listeners.push(await listenHttp(health, { host, port: config.healthPort, ...limits }));
   }
-  log.info({ hooks: hooksListener.port, webhook: webhook?.port ?? 'off: WEBHOOK_TLS_CERT is not set' }, 'serving');
-
-  const stop = async (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal }, 'shutting down');
-    await shutDown(listeners, config.shutdownDelaySeconds);
-    for (const transport of [admission, hooks, health, background]) transport.close();
-    log.flush();
-    process.exit(0);
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  log.info({ hooks: hooks.port, webhook: webhook?.port ?? 'off: WEBHOOK_TLS_CERT is not set' }, 'serving');
+  return listeners;
 }
 
 /** Connections to the API server, separate for each part of the server, so that none can use up another's. */

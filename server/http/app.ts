@@ -62,66 +62,83 @@ export function createApp({
   }
 
   const common = createLane();
-  for (const { path, answer, answerUnread, maxBytes = SERVER_LIMITS.bodyBytes, apart } of routes) {
-    const lane = apart ? createLane() : common;
-    const isBusy = () => lane.inFlight >= SERVER_LIMITS.requestsAtOnce;
-    app.post(path, async (request: Request, response: Response) => {
-      const end = metrics.request(path);
-      const refusal = refuseCaller?.(request);
-      if (refusal) {
-        end('unauthenticated');
-        response.status(refusal.status).json({ error: refusal.error });
-        return;
-      }
-      // A route that answers unread bodies is read all the same: its answer repeats the body's beginning.
-      if (isBusy() && !answerUnread) return answerBusy(response, end);
-      let held: Body | undefined;
-      let body: unknown;
-      try {
-        held = await readBody(request, { maxBytes, share: lane.share, completeMs });
-        const { bytes } = held;
-        // Counted only now, so that slow senders do not use up the limit.
-        if (isBusy()) {
-          if (!answerUnread) return answerBusy(response, end);
-          const beginning = Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8'));
-          throw new BodyError(429, 'too many requests at once', { why: 'busy', beginning });
-        }
-        lane.inFlight++;
-        try {
-          response.json(
-            await lane.turn(bytes.length, async () => {
-              body = parseBody(bytes);
-              return answer(body);
-            }),
-          );
-          end('answered');
-        } finally {
-          lane.inFlight--;
-        }
-      } catch (error) {
-        const unread = error instanceof BodyError ? error.unread : undefined;
-        const instead = unread && (await answerUnread?.(unread));
-        // A slow sender would continue.
-        if (unread?.why === 'slow') response.set('Connection', 'close');
-        if (instead) response.json(instead);
-        else refuse(error, response, asksAgain);
-        end(unread?.why === 'tooLarge' ? 'too_large' : 'refused');
-        void logRefusal(error, body, path, log);
-      } finally {
-        held?.release();
-      }
-    });
-    app.all(path, (_request, response) => {
+  for (const route of routes) {
+    const lane = route.apart ? createLane() : common;
+    app.post(route.path, createHandler(route, lane, { log, metrics, refuseCaller, asksAgain, completeMs }));
+    app.all(route.path, (_request, response) => {
       response
         .status(405)
         .set('Allow', 'POST')
-        .json({ error: `${path} takes POST only` });
+        .json({ error: `${route.path} takes POST only` });
     });
   }
   app.use((request, response) => void response.status(404).json({ error: `no such endpoint: ${request.path}` }));
   app.use(handleExpressError(log));
   return app;
 }
+
+/** The handler of a route: reads the body within the limits of the lane, and answers. */
+function createHandler(
+  { path, answer, answerUnread, maxBytes = SERVER_LIMITS.bodyBytes }: Route,
+  lane: Lane,
+  {
+    log,
+    metrics,
+    refuseCaller,
+    asksAgain,
+    completeMs,
+  }: Pick<AppOptions, 'log' | 'metrics' | 'refuseCaller'> & Required<Pick<AppOptions, 'asksAgain' | 'completeMs'>>,
+) {
+  const isBusy = () => lane.inFlight >= SERVER_LIMITS.requestsAtOnce;
+  return async (request: Request, response: Response): Promise<void> => {
+    const end = metrics.request(path);
+    const refusal = refuseCaller?.(request);
+    if (refusal) {
+      end('unauthenticated');
+      response.status(refusal.status).json({ error: refusal.error });
+      return;
+    }
+    // A route that answers unread bodies is read all the same: its answer repeats the body's beginning.
+    if (isBusy() && !answerUnread) return answerBusy(response, end);
+    let held: Body | undefined;
+    let body: unknown;
+    try {
+      held = await readBody(request, { maxBytes, share: lane.share, completeMs });
+      const { bytes } = held;
+      // Counted only now, so that slow senders do not use up the limit.
+      if (isBusy()) {
+        if (!answerUnread) return answerBusy(response, end);
+        const beginning = Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8'));
+        throw new BodyError(429, 'too many requests at once', { why: 'busy', beginning });
+      }
+      lane.inFlight++;
+      try {
+        response.json(
+          await lane.turn(bytes.length, async () => {
+            body = parseBody(bytes);
+            return answer(body);
+          }),
+        );
+        end('answered');
+      } finally {
+        lane.inFlight--;
+      }
+    } catch (error) {
+      const unread = error instanceof BodyError ? error.unread : undefined;
+      const instead = unread && (await answerUnread?.(unread));
+      // A slow sender would continue.
+      if (unread?.why === 'slow') response.set('Connection', 'close');
+      if (instead) response.json(instead);
+      else refuse(error, response, asksAgain);
+      end(unread?.why === 'tooLarge' ? 'too_large' : 'refused');
+      void logRefusal(error, body, path, log);
+    } finally {
+      held?.release();
+    }
+  };
+}
+
+type Lane = ReturnType<typeof createLane>;
 
 /** The limits that the requests of some routes share. */
 function createLane() {
