@@ -66,7 +66,7 @@ export function listBindable(namespace: string, cluster: ClusterReader): Promise
  * @param bindings the stored bindings of each Rollout
  * @param objects the namespace's objects, from `listBindable`
  */
-export async function withCurrentGates(
+export async function readCurrentBindings(
   rollouts: readonly Rollout[],
   bindings: readonly (readonly FluxBinding[])[],
   objects: readonly FluxObject[],

@@ -22,7 +22,7 @@ import {
   mayDropGates,
   rolloutRequiredGates,
 } from '../core/rollout/evaluation/requiredGates.ts';
-import { listBindable, listBindings, readGates, readSelectors, withCurrentGates } from '../live/gateReads.ts';
+import { listBindable, listBindings, readCurrentBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
 /**
@@ -82,7 +82,7 @@ async function readClosedRequired(
     readSelectors(namespace, SELECTS_ROLLOUTS_LABEL, call.cluster),
     ...rollouts.map((rollout) => listBindings(rollout, call.cluster)),
   ]);
-  const bindings = await withCurrentGates(rollouts, stored, objects, call);
+  const bindings = await readCurrentBindings(rollouts, stored, objects, call);
   const required = rollouts.flatMap((rollout, index) => rolloutRequiredGates(rollout, bindings[index]!, selectors));
   return { closed: await readClosed(uniqueRefs(required), call), bindings: bindings.flat() };
 }

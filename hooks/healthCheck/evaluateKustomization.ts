@@ -23,7 +23,7 @@ import { inParallel } from '../inParallel.ts';
 /** How old the annotations of a Namespace may be: a change of them triggers no sync. */
 const NAMESPACE_MAX_AGE_MS = 60_000;
 
-interface KnownDeployments {
+export interface KnownDeployments {
   /** The Rollouts that needn't be read; others that may have deployed into the Kustomization or its source are read. */
   rollouts: readonly Rollout[];
   /** When the deployment began that the health is for; undefined without one. */

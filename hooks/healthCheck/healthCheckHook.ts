@@ -25,7 +25,7 @@ import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
-import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
+import { evaluateKustomization, isWatchedElsewhere, type KnownDeployments } from './evaluateKustomization.ts';
 import { runJob } from './jobClass.ts';
 import { measure } from './prometheusClass.ts';
 
@@ -87,17 +87,34 @@ export const healthCheckHook: DecoratorHook = {
 
     const isWatched = own.some((rollout) => isBaking(rollout.status?.history?.[0]) && watches(rollout));
     const related = relatedKustomization(healthCheck, request, call);
-    if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(related, call.now)) {
-      return answer(healthCheck, before, cutoffs, call, requeueInterval(healthCheck) / 1000);
-    }
-    const verdict = await evaluateKustomization(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
-    const after = statusAfter(before, verdict, call.now);
-    const isWoken = related !== undefined || !verdict.waitsForEvent;
-    const rests = isWoken && restsAfter(healthCheck, verdict, isWatched);
-    const atRest = rests && !(await isWatchedElsewhere(healthCheck, call));
-    return answer(healthCheck, after, cutoffs, call, nextEvaluation(healthCheck, atRest) / 1000);
+    const deployments = { rollouts, cutoff: cutoffs.reached };
+    const { after, requeueAfterSeconds } = await evaluate(healthCheck, related, deployments, isWatched, call);
+    return answer(healthCheck, after, cutoffs, call, requeueAfterSeconds);
   },
 };
+
+/**
+ * The status of a HealthCheck of class kustomization, and when to evaluate it again.
+ * A HealthCheck at rest is not evaluated while Flux reconciles its Kustomization.
+ */
+async function evaluate(
+  healthCheck: HealthCheck,
+  related: Kustomization | undefined,
+  deployments: KnownDeployments,
+  isWatched: boolean,
+  call: HookCall,
+): Promise<{ after: HealthStatus | undefined; requeueAfterSeconds: number }> {
+  const { status: before } = healthCheck;
+  if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(related, call.now)) {
+    return { after: before, requeueAfterSeconds: requeueInterval(healthCheck) / 1000 };
+  }
+  const verdict = await evaluateKustomization(healthCheck, deployments, call);
+  const isTriggered = related !== undefined || !verdict.waitsForEvent;
+  const mayRest = isTriggered && restsAfter(healthCheck, verdict, isWatched);
+  const rests = mayRest && !(await isWatchedElsewhere(healthCheck, call));
+  const requeueAfterSeconds = nextEvaluation(healthCheck, rests) / 1000;
+  return { after: statusAfter(before, verdict, call.now), requeueAfterSeconds };
+}
 
 /** The Rollouts of the namespace, listed once for all its HealthChecks. */
 function rolloutsBeside(namespace: string, { cluster, recent }: HookCall) {

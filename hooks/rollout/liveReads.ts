@@ -13,7 +13,7 @@ import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../.
 import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adoptDeployment.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
-import { listBindable, withCurrentGates } from '../../live/gateReads.ts';
+import { listBindable, readCurrentBindings } from '../../live/gateReads.ts';
 import { objectsOfKinds, type Reads, readUpstream } from '../../live/objectReads.ts';
 import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
 import { inParallel } from '../inParallel.ts';
@@ -70,7 +70,7 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
 const LIST_MAX_AGE_MS = 1000;
 
 /** The bindings of the objects bound to the Rollout, with the Gates that these require now. */
-export async function withLiveGates(
+export async function liveBindings(
   rollout: Rollout,
   bindings: readonly FluxBinding[],
   call: HookCall,
@@ -78,7 +78,7 @@ export async function withLiveGates(
   const { namespace = '' } = rollout.metadata;
   const list = () => listBindable(namespace, call.cluster);
   const objects = await call.recent.within(LIST_MAX_AGE_MS, `bound in ${namespace}`, list);
-  const [current = []] = await withCurrentGates([rollout], [bindings], objects, call);
+  const [current = []] = await readCurrentBindings([rollout], [bindings], objects, call);
   return current;
 }
 

@@ -24,10 +24,10 @@ import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { liveBudgets, wakesOnGrant } from './liveBudgets.ts';
 import {
   carriedDeployments,
+  liveBindings,
   liveRollout,
   mayChangeUnseen,
   upstreamOf,
-  withLiveGates,
   withRestingChecks,
 } from './liveReads.ts';
 import { metadataOf, observe, withAllowedRefs } from './observe.ts';
@@ -95,7 +95,7 @@ async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall
   const carried = await deploymentsToAdopt(observed, plan, call);
   if (!isReversible(plan) || carried.length > 0) return decideLive({ ...observed, carried }, related, call);
   if (!plan.endsApply) return { plan };
-  const bindings = await withLiveGates(observed.rollout, await listBindings(observed.rollout, call.cluster), call);
+  const bindings = await liveBindings(observed.rollout, await listBindings(observed.rollout, call.cluster), call);
   const again = planRollout({ ...observed, bindings }, call.now);
   if (!isReversible(again)) return decideLive(observed, related, call);
   return again.endsApply ? { plan: again } : { plan: again, requeueAfterSeconds: LIVE_REQUEUE_SECONDS };
@@ -142,7 +142,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
  */
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
-  const bindings = await withLiveGates(rollout, observed.bindings, call);
+  const bindings = await liveBindings(rollout, observed.bindings, call);
   const gateRefs = rolloutRequiredGates(rollout, bindings, selectors);
   const others = without(gateRefs, observed.gateRefs);
   const gates = [...observed.gates, ...(await readGates(others, call.cluster))];
