@@ -21,8 +21,8 @@ import type { CompositeHook } from './hook.ts';
 const RECEIVER_REQUEUE_SECONDS = 10;
 
 /** How old the list of requiring objects may be, for any Gate and for one that has just changed. */
-const LIST_MAX_AGE_MS = 30_000;
-const CHANGED_GATE_LIST_MAX_AGE_MS = 3000;
+const REQUIRING_MAX_AGE_MS = 30_000;
+const CHANGED_GATE_REQUIRING_MAX_AGE_MS = 3000;
 
 export const gateHook: CompositeHook = {
   async sync({ parent }, call) {
@@ -66,7 +66,7 @@ const unknownBackground = () => undefined;
  * Gate at every change of any binding. undefined if the cluster does not answer: the Gate is evaluated anyway.
  */
 function readRequiring(gate: Gate, { cluster, recent, now }: HookCall): Promise<RequiringObjects | undefined> {
-  const maxAgeMs = isSettling(gate, now) ? CHANGED_GATE_LIST_MAX_AGE_MS : LIST_MAX_AGE_MS;
+  const maxAgeMs = isSettling(gate, now) ? CHANGED_GATE_REQUIRING_MAX_AGE_MS : REQUIRING_MAX_AGE_MS;
   return recent.within(maxAgeMs, 'requiring objects', () => listRequiring(cluster)).catch(() => undefined);
 }
 

@@ -12,9 +12,9 @@ import { listAtMost } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 
 /** Nothing triggers a sync when a Rollout is created, or when labels of one or of a Namespace change. */
-const UNSEEN_REQUEUE_SECONDS = 10;
+const NEW_ROLLOUT_REQUEUE_SECONDS = 10;
 /** How old a list of Rollouts may be: each RolloutGate that is written triggers a sync of its schedule. */
-const LIST_MAX_AGE_MS = 2000;
+const ROLLOUTS_MAX_AGE_MS = 2000;
 /** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
 const LONGEST_REQUEUE_SECONDS = 3600;
 
@@ -30,7 +30,7 @@ export const scheduleHook: CompositeHook = {
     const matching = isValid ? await matchingRollouts(schedule, call) : { listed: [], isTruncated: false };
     const observed = objectsOf<RolloutGate>(children, KINDS.RolloutGate);
     const { gates, status, until } = planSchedule(schedule, matching, observed, call.now);
-    const longest = isValid ? UNSEEN_REQUEUE_SECONDS : LONGEST_REQUEUE_SECONDS;
+    const longest = isValid ? NEW_ROLLOUT_REQUEUE_SECONDS : LONGEST_REQUEUE_SECONDS;
     return {
       status,
       children: gates as unknown as KubeObject[],
@@ -49,7 +49,7 @@ async function matchingRollouts(schedule: Schedule, { cluster, recent }: HookCal
   const ref = { ...ROLLOUTS, labelSelector, ...(namespace && { namespace }) };
   const key = `rollouts ${namespace ?? ''} ${labelSelector}`;
   const [rollouts, namespaces] = await Promise.all([
-    recent.within(LIST_MAX_AGE_MS, key, () => listAtMost(ref, LIMITS.listedRollouts, listedRollout, cluster)),
+    recent.within(ROLLOUTS_MAX_AGE_MS, key, () => listAtMost(ref, LIMITS.listedRollouts, listedRollout, cluster)),
     namespacesOf(schedule, cluster),
   ]);
   if (!namespaces) return rollouts;

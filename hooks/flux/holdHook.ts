@@ -92,7 +92,7 @@ export const holdHook: DecoratorHook = {
 /** Gates that are read one by one. For objects that name more, all are listed. */
 const MAX_GATE_READS = 3;
 /** How old a list of all Gates may be, whatever age is requested: a tenant can name many Gates on many objects. */
-const LIST_MAX_AGE_MS = 1000;
+const GATE_LIST_MAX_AGE_MS = 1000;
 
 /** The Gates of these names that exist, at most `maxAgeMs` old; 0: as they are now. A list may be a second old. */
 export async function recentGates(
@@ -102,7 +102,7 @@ export async function recentGates(
 ): Promise<Gate[]> {
   if (refs.length > MAX_GATE_READS) {
     const wanted = new Set(refs.map(refKey));
-    const all = await recent.within(LIST_MAX_AGE_MS, 'gates', () => cluster.list<Gate>(GATES));
+    const all = await recent.within(GATE_LIST_MAX_AGE_MS, 'gates', () => cluster.list<Gate>(GATES));
     return all.filter((gate) => wanted.has(refKey(identityOf(gate))));
   }
   const read = (ref: NamespacedName) => () => readGates([ref], cluster);

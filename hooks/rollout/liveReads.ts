@@ -67,7 +67,7 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
  * How old a list of a namespace's objects may be: in a burst each Rollout of the namespace needs it.
  * A write in the meantime is decided by the webhook, from the Gates as they are then.
  */
-const LIST_MAX_AGE_MS = 1000;
+const BINDABLE_MAX_AGE_MS = 1000;
 
 /** The bindings of the objects bound to the Rollout, with the Gates that these require now. */
 export async function liveBindings(
@@ -77,7 +77,7 @@ export async function liveBindings(
 ): Promise<FluxBinding[]> {
   const { namespace = '' } = rollout.metadata;
   const list = () => listBindable(namespace, call.cluster);
-  const objects = await call.recent.within(LIST_MAX_AGE_MS, `bound in ${namespace}`, list);
+  const objects = await call.recent.within(BINDABLE_MAX_AGE_MS, `bound in ${namespace}`, list);
   const [current = []] = await readCurrentBindings([rollout], [bindings], objects, call);
   return current;
 }
