@@ -19,7 +19,7 @@ const USAGE = `Usage: node audit/main.ts --sink DIR [options]
 
 Sends deployments, approvals, bypasses, freezes, requests and changes of rules as CloudEvents 1.0 to an HTTP sink.
 
-  --sink DIR          a mounted Secret: url, and if the sink requires them token (a bearer token), ca.crt, tls.crt and tls.key
+  --sink DIR          a mounted Secret: url, and if the sink requires them, token (bearer), ca.crt, tls.crt and tls.key
   --source URI        the source of the events, which names the cluster (/rollout-hooks)
   --port NUMBER       for /metrics, /healthz and /readyz (8080)
   --log-level LEVEL   ${LOG_LEVELS.join(', ')} (info)

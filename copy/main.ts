@@ -17,20 +17,20 @@ import { type Copied, copyRelease } from './copyRelease.ts';
 
 const USAGE = `Usage: node copy/main.ts --source oci://HOST/PATH --target oci://HOST/PATH --tag TAG [options]
 
-Copies one release: the manifest or index under TAG with all that it refers to, and the signatures, attestations and SBOMs that
-refer to it. What the target has is left; TAG appears there last, after everything was seen there.
+Copies one release: the manifest or index under TAG with all that it refers to, and the signatures, attestations and
+SBOMs that refer to it. Skips what the target has. The target gets TAG last, after everything else is there.
 
-  --digest DIGEST             which manifest TAG is, whatever the source has under TAG now
+  --digest DIGEST             the manifest to copy as TAG, even if the source's TAG has another one now
   --overwrite                 move tags that the target has with another digest; without it, that is a conflict
-  --source-secret DIR         a mounted Secret of type kubernetes.io/dockerconfigjson to log in with; also --target-secret
+  --source-secret DIR         a mounted Secret of type kubernetes.io/dockerconfigjson; also --target-secret
   --source-certificates DIR   a mounted Secret with ca.crt, or tls.crt and tls.key; also --target-certificates
   --source-insecure           plain HTTP; also --target-insecure
   --timeout SECONDS           for the whole copy (3600)
-  --attempts NUMBER           of a request that may succeed the next time: 408, 429, 5xx, timeouts, broken connections, wrong bytes (6)
-  --idle-timeout SECONDS      for which a registry may send and take nothing (60)
-  --termination-log FILE      gets the result too, if it is there (/dev/termination-log)
+  --attempts NUMBER           of each request after 408, 429, 5xx, a timeout, a broken connection or wrong bytes (6)
+  --idle-timeout SECONDS      for which a registry may neither send nor take anything (60)
+  --termination-log FILE      gets the result too, if the file exists (/dev/termination-log)
 
-With ALLOW_LOCAL_REGISTRIES=true in the environment registries may have loopback and link-local addresses.
+With ALLOW_LOCAL_REGISTRIES=true in the environment, registries may have loopback and link-local addresses.
 
 Progress goes to standard error, the result to standard output as one line of JSON. Exit codes:
 ${Object.entries(COPY_OUTCOMES)

@@ -96,7 +96,7 @@ function createAnswerer(
       const { code, reason } = error as { code?: number; reason?: string };
       // Without the error's text, which may have the token.
       if (isLogged('')) ports.log.error({ code, reason }, 'inputs: the API server failed');
-      return refusal(503, 'the API server could not be asked: try again', 5);
+      return refusal(503, 'the API server did not answer: try again', 5);
     }
   };
 }
