@@ -14,7 +14,7 @@ import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './sm
 
 const FAILS_OPEN = 'mutate/flux-fails-open';
 
-export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
+const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
   // The same for webhooks with failurePolicy Ignore (manifests/webhooks/README.md).
   [FAILS_OPEN]: mutateFlux,

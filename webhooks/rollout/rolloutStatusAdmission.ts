@@ -65,7 +65,7 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
  * The status that others wrote, as it may be stored: with our fields if the writer does not know them, the stored
  * inputs of decisions, and the next revision.
  */
-export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
+function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
   // A writer that sends a revision has read our fields, and may leave them out on purpose.
   const knowsOurFields = written.revision !== undefined || stored?.revision === undefined;
   const { revision: _, ...rest } = knowsOurFields ? written : withOurFields(written, stored);
