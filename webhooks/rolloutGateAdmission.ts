@@ -22,8 +22,8 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   const sent = request.object as RolloutGate | null | undefined;
   if (!sent || request.subResource) return allowed();
   const old = (request.oldObject ?? undefined) as RolloutGate | undefined;
-  // What was approved for one Rollout says nothing of another.
-  const isOther = sent.spec?.rolloutRef?.name !== old?.spec?.rolloutRef?.name;
+  // An approval for one Rollout doesn't count for another.
+  const isOtherRollout = sent.spec?.rolloutRef?.name !== old?.spec?.rolloutRef?.name;
   const written = await writeApprovals(
     sent,
     old,
@@ -31,7 +31,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
     request,
     call,
     (version) => targetOf(sent, version, namespaceOf(request), call),
-    (record) => (isOther ? { ...record, given: [] } : record),
+    (record) => (isOtherRollout ? { ...record, given: [] } : record),
   );
   if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
   const rollout = sent.spec?.rolloutRef?.name;
@@ -40,7 +40,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
 };
 
-/** The record of who changed the lists; a schedule's own writes have no user. */
+/** The annotations that record who changed the lists; a schedule's own writes have no user. */
 function listAnnotations(
   { metadata, spec }: RolloutGate,
   old: RolloutGate | undefined,
@@ -56,8 +56,8 @@ function listAnnotations(
 }
 
 /**
- * A RolloutGate holds nothing: a user who may delete it may do so.
- * If it required approvals, its Rollout reports the user.
+ * Allows each write: a RolloutGate holds nothing, so a user who may delete it may do so.
+ * If it required approvals, its Rollout reports the user who deleted it.
  */
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const gate = request.oldObject as RolloutGate | null | undefined;
@@ -76,7 +76,7 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
   return allowed();
 };
 
-/** The version, if the Rollout, read live, has discovered it. */
+/** The version that an approval is for, if the Rollout has discovered it. */
 async function targetOf(
   { spec }: RolloutGate,
   version: string,

@@ -64,7 +64,7 @@ describe('controllers', () => {
 /** Where a bypass, or the deletion of what asks for approvals, is recorded as an Event. */
 const RECORDS_EVENTS = [
   '/admission/mutate/flux',
-  '/admission/mutate/flux-created',
+  '/admission/mutate/flux-fails-open',
   '/admission/mutate/rollout',
   '/admission/validate/flux',
   '/admission/validate/rollout',

@@ -1,4 +1,7 @@
-/** Which updates of Flux objects the validating webhook is spared: none that it would refuse because another webhook changed them. */
+/**
+ * Which updates of Flux objects the validating webhook is spared: none that it would refuse because another webhook
+ * changed them.
+ */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
