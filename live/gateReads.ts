@@ -47,7 +47,7 @@ export function listBindable(namespace: string, cluster: ClusterReader): Promise
 
 /**
  * For each Rollout of one namespace a binding for each object bound to it, also if it has none or an old one, with the
- * Gates that the object requires now. Gates are listed only if a binding does not vouch for its object's.
+ * Gates that the object requires now. Gates are listed only if a binding is not current.
  * @param bindings those of each Rollout, as stored
  * @param objects as `listBindable` has them
  */
@@ -60,7 +60,7 @@ export async function withCurrentGates(
   const namespace = rollouts[0]?.metadata.namespace ?? '';
   const rules = { ownNamespaceOnly: settings.noCrossNamespaceRefs };
   const bound = rollouts.map((rollout, index) => boundObjects(rollout, objects, bindings[index]!, rules));
-  const selecting = bound.flat().every(({ isVouched }) => isVouched)
+  const selecting = bound.flat().every(({ isCurrent }) => isCurrent)
     ? { gates: [], namespaceLabels: {} }
     : await readSelectors(namespace, SELECTS_LABEL, cluster);
   return rollouts.map((rollout, index) => currentBindings(rollout, bindings[index]!, bound[index]!, selecting, rules));

@@ -30,7 +30,7 @@ const PAUSE_MS = 30_000;
 const REQUEUE_MS = 60_000;
 
 /** The wait for budgets that keeps a Rollout from starting. */
-export interface Waiting {
+export interface SlotWait {
   /** The request to store; absent if no slot is requested. */
   request?: SlotRequest;
   condition: NewCondition;
@@ -52,13 +52,13 @@ export function isGranted(release: VersionInfo, { version, digest }: Slot): bool
  * The wait of a Rollout for slots. `offered`: the versions that it could deploy now, newest first. `next`: the one
  * that would be next.
  */
-export function waitForSlots(
+export function slotWaitOf(
   rollout: Rollout,
   { selecting, problem }: Budgets,
   offered: readonly VersionInfo[],
   next: string,
   now: EpochMs,
-): Waiting | undefined {
+): SlotWait | undefined {
   if (problem !== undefined) {
     const condition = trueCondition(
       WAITING_FOR_BUDGET,

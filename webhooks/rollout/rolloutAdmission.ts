@@ -25,7 +25,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { notedPin } from '../../core/record/pinRecord.ts';
-import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/inputs.ts';
+import { foreignRefProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/inputs.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,
@@ -35,7 +35,7 @@ import {
   requestKey,
   requestsOf,
 } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import { untrustedMatches, upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { untrustedMatchProblems, upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { readUpstream } from '../../live/objectReads.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
@@ -174,8 +174,8 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   return [
     ...specProblems(rollout.spec ?? {}),
     ...named,
-    ...(settings.noCrossNamespaceRefs ? foreignRefs(rollout) : []),
-    ...(settings.trustPublishers ? [] : untrustedMatches(rollout)),
+    ...(settings.noCrossNamespaceRefs ? foreignRefProblems(rollout) : []),
+    ...(settings.trustPublishers ? [] : untrustedMatchProblems(rollout)),
   ];
 }
 
