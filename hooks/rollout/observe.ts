@@ -16,7 +16,12 @@ import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
 import { configMapChild, policyChild } from '../../core/rollout/child.ts';
-import { foreignRefProblems, type Observed, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/inputs.ts';
+import {
+  foreignRefProblems,
+  type Observed,
+  specProblems,
+  withoutForeignRefs,
+} from '../../core/rollout/evaluation/inputs.ts';
 import { rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';

@@ -24,12 +24,12 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { notedPin } from '../../core/record/pinRecord.ts';
+import { nextPinRecord } from '../../core/record/pinRecord.ts';
 import { foreignRefProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/inputs.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,
-  notedRequesters,
+  nextRequesters,
   parseRequestIds,
   type RequestIds,
   requestKey,
@@ -60,8 +60,8 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const isNewest = asksNow(rollout, before, hasNewRequest);
   const requested = annotateAll(rollout, {
     [REQUEST]: formatRequestIds(ids) || undefined,
-    [REQUESTERS]: notedRequesters(rollout, before, user),
-    [PIN_RECORD]: notedPin(rollout, before, user, call.now),
+    [REQUESTERS]: nextRequesters(rollout, before, user),
+    [PIN_RECORD]: nextPinRecord(rollout, before, user, call.now),
     [REASON]: undefined,
     [REQUESTED_BY]: isNewest ? user : old?.[REQUESTED_BY],
     [REQUESTED_AT]: isNewest ? formatTime(call.now) : old?.[REQUESTED_AT],

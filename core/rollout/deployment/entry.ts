@@ -113,7 +113,7 @@ export function triggeredBy(manual: boolean, user: string | undefined): NonNulla
 }
 
 /** Whether a user requested this deployment. */
-export function isByHand({ requestedBy, triggeredBy }: HistoryEntry): boolean {
+export function isManual({ requestedBy, triggeredBy }: HistoryEntry): boolean {
   return requestedBy !== undefined || triggeredBy?.kind === 'User';
 }
 

@@ -8,7 +8,12 @@ import { checkKey, goneChecks, knownHealth } from '../../health/known.ts';
 import { objectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { bypassesGates } from '../../suspension/bypassGrant.ts';
-import { HELD_BY_GATE, HELD_BY_GATE_WITHOUT_BAKE, WAITING_FOR_HEALTH, WAITING_TO_BE_APPLIED } from './deploymentMessages.ts';
+import {
+  HELD_BY_GATE,
+  HELD_BY_GATE_WITHOUT_BAKE,
+  WAITING_FOR_HEALTH,
+  WAITING_TO_BE_APPLIED,
+} from './deploymentMessages.ts';
 import { checksRevision } from './healthChecks.ts';
 import { hasNoBake } from './withoutBake.ts';
 

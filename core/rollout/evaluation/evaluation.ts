@@ -5,7 +5,7 @@
 import { LISTED } from '../../../api/annotations.ts';
 import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
-import { grantedSlot, isGranted, OFFERED } from '../../budget/turn.ts';
+import { grantedSlot, isGranted, MAX_OFFERED_VERSIONS } from '../../budget/turn.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/known.ts';
 import { parseTime } from '../../kube/time.ts';
@@ -199,7 +199,10 @@ export function offeredVersions(
   now: EpochMs,
 ): VersionInfo[] {
   const isGranted = grantFilter(observed);
-  const all = automaticVersions({ head, gateFirstDeployment, rolloutGatesResult, isGranted }).slice(0, OFFERED);
+  const all = automaticVersions({ head, gateFirstDeployment, rolloutGatesResult, isGranted }).slice(
+    0,
+    MAX_OFFERED_VERSIONS,
+  );
   // Only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
   return all.filter(({ tag }) => evaluateRequiredGates(observed, tag, head, authors, now).closed.length === 0);

@@ -145,7 +145,7 @@ const PARTS = ['wantedVersion', 'force-deploy', 'bypass-gates'] as const;
 type Part = (typeof PARTS)[number];
 
 /** The text of the annotation REQUESTERS after a write by `user`; undefined if nothing requests a version. */
-export function notedRequesters(rollout: Rollout, before: Rollout | undefined, user: string): string | undefined {
+export function nextRequesters(rollout: Rollout, before: Rollout | undefined, user: string): string | undefined {
   const [now, old] = [requestedVersions(rollout), before && requestedVersions(before)];
   const users = PARTS.flatMap((part) => {
     if (now[part] === undefined) return [];

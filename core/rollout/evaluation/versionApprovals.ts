@@ -15,7 +15,7 @@ import {
 } from '../../approval/approvalVerdict.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
-import { once } from '../../memo.ts';
+import { memoize } from '../../memo.ts';
 import { type CommandLine, withCommands } from '../../text/commands.ts';
 import { shell } from '../../text/shell.ts';
 import { deployedFor, requestersOf } from './rolloutRequests.ts';
@@ -52,14 +52,14 @@ export function rolloutGateApprovals(
   authors: readonly ReleaseAuthors[],
   now: EpochMs,
 ): RolloutGateApprovals[] {
-  const background = once((version: string) => backgroundOf(rollout, authors, version));
+  const background = memoize((version: string) => backgroundOf(rollout, authors, version));
   return gates.flatMap((gate) => {
     const rule = gate.spec?.approvals;
     if (!rule) return [];
     const { given } = recordedOn(gate, APPROVAL_KEYS.RolloutGate);
     const byVersion = Map.groupBy(given, ({ version }) => version);
     const none = evaluateApprovals(rule, [], undefined, now);
-    const evaluated = once((version: string) =>
+    const evaluated = memoize((version: string) =>
       evaluateApprovals(rule, byVersion.get(version)!, background(version), now),
     );
     const verdictOn = (version: string) => (byVersion.has(version) ? evaluated(version) : none);

@@ -1,12 +1,12 @@
 /** Who put what onto a list of a RolloutGate: what a record keeps, and when an entry ends. */
 import { describe, expect, it } from 'vitest';
-import { formatListed, type Listed, listedOn, notedLists, parseListed } from '../../../core/record/listRecord.ts';
+import { formatListed, type Listed, listedOn, nextListEntries, parseListed } from '../../../core/record/listRecord.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.900Z');
 const spec = (more: object = {}) => ({ rolloutRef: { name: 'app' }, passing: true, ...more });
 const bob = { by: 'bob', reason: 'QA-88', now: NOW };
 const noted = (now: object, old: object | undefined, before: Listed[] = [], write: typeof bob | null = bob) =>
-  notedLists(spec(now), old && spec(old), before, write ?? undefined);
+  nextListEntries(spec(now), old && spec(old), before, write ?? undefined);
 const BOB = { by: 'bob', at: Date.parse('2026-03-01T12:00:00Z'), reason: 'QA-88' };
 
 describe('a write', () => {

@@ -44,7 +44,11 @@ describe('adopted', () => {
 
   it('takes the newest of deployments that disagree, with what is known of the release', () => {
     const known = [{ tag: '1.1.0', revision: 'abc' }];
-    const entry = adoptedEntry([carried(6, '1.0.0', 'a'), carried(7, '1.1.0', 'b'), carried(5, '1.2.0', 'c')], known, NOW);
+    const entry = adoptedEntry(
+      [carried(6, '1.0.0', 'a'), carried(7, '1.1.0', 'b'), carried(5, '1.2.0', 'c')],
+      known,
+      NOW,
+    );
     expect(entry).toMatchObject({
       id: 7,
       version: known[0],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutGate } from '../../../../api/types.ts';
 import {
-  evaluateRolloutGates,
   blockingNames,
+  evaluateRolloutGates,
   rolloutGatesOf,
   shownBypass,
 } from '../../../../core/rollout/evaluation/rolloutGates.ts';
