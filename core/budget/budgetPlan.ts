@@ -30,7 +30,7 @@ import {
 } from './slots.ts';
 import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './waves.ts';
 
-interface Seen {
+interface ObservedRollouts {
   /** The Rollouts that the budget selects, as its hook was sent them. */
   rollouts: readonly Rollout[];
   /** Rollouts that have slots and are not selected any more, by uid. */
@@ -43,11 +43,11 @@ interface BudgetPlan {
   requeueAt: EpochMs[];
 }
 
-export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan {
-  const config = readBudget(budget, seen.rollouts.length);
+export function planBudget(budget: Budget, observed: ObservedRollouts, now: EpochMs): BudgetPlan {
+  const config = readBudget(budget, observed.rollouts.length);
   const before = budget.status ?? {};
-  const fleet = fleetOf(seen.rollouts.slice(0, LIMITS.rolloutsOfBudget), config);
-  const results = evaluateSlots(before.slots ?? [], fleet, seen, config.slotTimeout, now);
+  const fleet = fleetOf(observed.rollouts.slice(0, LIMITS.rolloutsOfBudget), config);
+  const results = evaluateSlots(before.slots ?? [], fleet, observed, config.slotTimeout, now);
   const taken = withUngranted(results, fleet, now);
   const cooling = coolingNow(before.cooling, results, config.cooldown, now);
 
@@ -59,7 +59,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const recalled = recall(taken, firstChoices(queue));
   const kept = taken.map((slot) => (recalled.isHeld(versionOf(slot)) ? revokeGrant(slot, now) : slot));
 
-  const tooMany = seen.rollouts.length > LIMITS.rolloutsOfBudget;
+  const tooMany = observed.rollouts.length > LIMITS.rolloutsOfBudget;
   const counted = kept.filter(countsAgainstLimit).length + cooling.length;
   const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - counted);
   const granted = grantSlots(queue, room, openWaves(fleet, kept, recalled.excused), recalled.isHeld, now);
@@ -72,7 +72,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const versions = versionsWithWaves(list, before.versions, [...requested, ...slots.map(versionOf)], waves);
   const outcome = {
     config,
-    selected: seen.rollouts.length,
+    selected: observed.rollouts.length,
     problem: recalled.problem,
     slots,
     taken: counted + granted.length,
@@ -120,7 +120,7 @@ interface EvaluatedSlot {
 function evaluateSlots(
   slots: readonly Slot[],
   fleet: readonly Member[],
-  { others }: Seen,
+  { others }: ObservedRollouts,
   slotTimeout: number | undefined,
   now: EpochMs,
 ): EvaluatedSlot[] {

@@ -26,7 +26,7 @@ export type VersionOutcome = 'done' | 'failed' | 'underWay' | 'other';
 
 export function fleetOf(
   rollouts: readonly Rollout[],
-  { order, countsManual }: Pick<BudgetConfig, 'order' | 'countsByHand'>,
+  { order, countsManual }: Pick<BudgetConfig, 'order' | 'countsManual'>,
 ): Member[] {
   const waves = new Map(order?.values.map((value, index) => [value, index]));
   return rollouts.map((rollout) => {

@@ -10,7 +10,7 @@ import { type ChangedBy, changedByOf, type Entry, newChange, parseRecord, stored
 const LISTS = ['allowedVersions', 'rejectedVersions'] as const;
 type ListedField = (typeof LISTS)[number] | 'passing';
 
-export interface Listed extends ChangedBy {
+export interface ListEntry extends ChangedBy {
   field: ListedField;
   /** The listed version; absent for `passing`. */
   version?: string;
@@ -32,10 +32,10 @@ const MAX_VERSION = 128;
 export function nextListEntries(
   spec: Spec,
   old: Spec,
-  before: readonly Listed[],
+  before: readonly ListEntry[],
   write: { by: string; reason: string | undefined; now: EpochMs } | undefined,
-): Listed[] {
-  const newEntries = (field: ListedField, version?: string): Listed[] =>
+): ListEntry[] {
+  const newEntries = (field: ListedField, version?: string): ListEntry[] =>
     write
       ? [{ field, ...(version !== undefined && { version }), ...newChange(write.by, write.reason, write.now) }]
       : [];
@@ -53,7 +53,7 @@ export function nextListEntries(
 }
 
 /** The change that put a version onto a list, or last opened or closed the RolloutGate, if it is recorded. */
-export function listedOn(record: readonly Listed[], field: ListedField, version?: string): ChangedBy | undefined {
+export function listedOn(record: readonly ListEntry[], field: ListedField, version?: string): ChangedBy | undefined {
   return record.findLast((each) => each.field === field && each.version === version);
 }
 
@@ -61,17 +61,17 @@ function isPassing(spec: Spec | undefined): boolean {
   return spec?.passing ?? true;
 }
 
-export function formatListed(record: readonly Listed[]): string | undefined {
+export function formatListed(record: readonly ListEntry[]): string | undefined {
   return record.length > 0 ? JSON.stringify(record.map(storedEntry)) : undefined;
 }
 
 /** The entries of a record; an entry that the webhook didn't write counts as none. */
-export function parseListed(text: string | undefined): Listed[] {
+export function parseListed(text: string | undefined): ListEntry[] {
   const entries = parseRecord(text, MAX_LENGTH);
   return Array.isArray(entries) ? entries.slice(-MAX_ENTRIES).flatMap(entryOf) : [];
 }
 
-function entryOf(entry: Entry): Listed[] {
+function entryOf(entry: Entry): ListEntry[] {
   const changed = changedByOf(entry);
   const field = [...LISTS, 'passing' as const].find((each) => each === entry?.field);
   return changed && field ? [{ field, ...textsOf(entry, 'version'), ...changed }] : [];

@@ -55,7 +55,7 @@ export interface Decision {
   requeueAt: EpochMs[];
 }
 
-type Deployed = Pick<Decision, 'state' | 'used' | 'events'>;
+type DeploymentResult = Pick<Decision, 'state' | 'used' | 'events'>;
 
 /** @param usedBefore requests that earlier steps of the plan have used up */
 export function decideDeployment(
@@ -67,7 +67,7 @@ export function decideDeployment(
 ): Decision {
   const requestsAfter = (used: readonly RequestKey[]) =>
     requestsOf(observed.rollout, new Set([...usedBefore, ...used]));
-  const commit = (deployed: Deployed): Decision => ({
+  const commit = (deployed: DeploymentResult): Decision => ({
     ...deployed,
     evaluation: evaluate(observed, deployed.state, config, requestsAfter(deployed.used), now),
     commits: true,
@@ -92,7 +92,7 @@ export function decideDeployment(
   return commit(deployNext(observed, config, state, evaluation, requests, now));
 }
 
-function adopt({ carried = [] }: Observed, state: RolloutState, now: EpochMs): Deployed {
+function adopt({ carried = [] }: Observed, state: RolloutState, now: EpochMs): DeploymentResult {
   const head = adoptedEntry(carried, state.available, now)!;
   const message = `${head.message}: version ${head.version.tag}`;
   const conditions = [BAKE_FAILURE_ENABLED, trueCondition(READY, 'RolloutSucceeded', message)];
@@ -125,7 +125,7 @@ function deployNext(
   evaluation: Evaluation,
   requests: Requests,
   now: EpochMs,
-): Deployed {
+): DeploymentResult {
   const { rollout } = observed;
   const [previous] = state.history;
   const deployment = nextDeployment(observed, config, state, evaluation, requests);

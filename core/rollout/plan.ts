@@ -25,7 +25,7 @@ import { changeEvents, withOrder } from './rolloutEvents.ts';
 import { nextStatus } from './rolloutStatus.ts';
 import { withBoundedHead } from './statusSize.ts';
 
-interface Planned {
+interface PlanBase {
   /** The status to store, `revision` included. */
   status: RolloutStatus;
   /** The plan would deploy, but no budget has granted a slot. */
@@ -42,13 +42,13 @@ interface Planned {
 }
 
 /** A plan that is safe to apply from cached data: the next sync corrects it. */
-export interface ReversiblePlan extends Planned {
+export interface ReversiblePlan extends PlanBase {
   commits: false;
   startsCopy: false;
 }
 
 /** A plan that cannot be undone. It is carried out only if it was made from live reads. */
-export interface IrreversiblePlan extends Planned {
+export interface IrreversiblePlan extends PlanBase {
   /** A new history head. */
   commits: boolean;
   /** The copy of a release begins for which its deployment waits. */
@@ -76,16 +76,12 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const releases = discoverReleases({ ...observed, ...wantedMetadata(observed, config, head) }, now);
   // The head's progress comes first, so that the decision sees a bake that ends or starts in this sync.
   const progress = head && headProgress(head, observed, config, stored.conditions, now);
+  const history = progress ? [progress.head, ...stored.history.slice(1)] : [];
   const ready = progress?.ready ? [progress.ready] : [];
-  const before: RolloutState = {
-    history: progress ? [progress.head, ...stored.history.slice(1)] : [],
-    available: releases.available,
-    rolledBack: stored.rolledBack,
-    barriers: releases.barriers,
-    authors: releases.authors,
-    conditions: setConditions(stored.conditions, [...releases.conditions, ...ready], now),
-  };
-  const idle: RequestKey[] = [...(retry ? (['retry'] as const) : []), ...idleRequests(requests, before.history[0])];
+  const conditions = setConditions(stored.conditions, [...releases.conditions, ...ready], now);
+  const { available, barriers, authors } = releases;
+  const before: RolloutState = { ...stored, history, available, barriers, authors, conditions };
+  const idle: RequestKey[] = [...(retry ? (['retry'] as const) : []), ...idleRequests(requests, history[0])];
   const decision = decideDeployment(observed, config, before, idle, now);
 
   const used = new Set([...idle, ...decision.used]);

@@ -63,7 +63,7 @@ export function planSchedule(
   return { gates, status, ...(until !== undefined && { until }) };
 }
 
-/** The plan of an invalid schedule: everything stays as it is. */
+/** The plan of an invalid schedule, which changes no RolloutGate. */
 function unchangedPlan(schedule: Schedule, observed: RolloutGate[], message: string, now: EpochMs): SchedulePlan {
   const { nextTransition: _, conditions, ...last } = schedule.status ?? {};
   const reason = 'InvalidSchedule';

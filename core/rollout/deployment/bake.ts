@@ -1,4 +1,4 @@
-/** The bake of the newest deployment: when it starts, what fails it, when it has succeeded, and how it is retried. */
+/** The bake of the newest deployment: its start, its success or failure, and its retry. */
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';

@@ -49,7 +49,7 @@ export interface BlockerSources {
   closed: GateResult[];
   /**
    * The RolloutGates whose approvals `pending` needs.
-   * A rollback needs none, nor does what ran before without gateFirstDeployment.
+   * A rollback needs none, nor does initialVersion without gateFirstDeployment.
    */
   requiredApprovals: readonly RequiredApprovals[];
   /** Releases that are not old enough to be deployed yet. */

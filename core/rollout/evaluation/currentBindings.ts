@@ -1,7 +1,7 @@
 /**
  * The FluxBindings of the objects bound to a Rollout, with the Gates that these objects require now.
  * The decorator that writes a FluxBinding may lag or fail indefinitely, so the FluxBinding's list of Gates counts only
- * while it has the Gates of the object as it is now.
+ * while it has exactly the present Gates of the object.
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';

@@ -97,30 +97,65 @@ export function evaluate(
   requests: Requests,
   now: EpochMs,
 ): Evaluation {
+  const [head] = state.history;
+  const { choice, ownRolloutGates, approvals, rejected, withdrawn } = chooseNext(
+    observed,
+    state,
+    config,
+    requests,
+    now,
+  );
+  const { selection, pending } = choice;
+  const required = evaluateRequiredGates(observed, pending, head, state.authors, now);
+  const needsNoApprovals = selection.rollback || (selection.initial && !config.gateFirstDeployment);
+  const requiredApprovals = pending === undefined || needsNoApprovals ? [] : verdictsOn(approvals, pending);
+  const sources: BlockerSources = {
+    ...choice,
+    unhealthy: checksForNext(observed, head, config).filter(isUnhealthy),
+    closed: required.closed,
+    requiredApprovals,
+  };
+  const blockers = findBlockers({ ...sources, observed, config, requests, head, ownRolloutGates });
+  const copy = copyState(observed, state, selection, mayDeploy({ selection, blockers }));
+  const listings = pending === undefined ? [] : ownRolloutGates.flatMap((gate) => listingOf(gate, pending));
+  const storedApprovals = [...required.approvals, ...requiredApprovals.flatMap(countedApprovals), ...listings];
+  return {
+    ...sources,
+    rejected,
+    withdrawn,
+    ...(copy && { copy }),
+    blockers: [...blockers, ...copyBlockers(copy)],
+    bypassed: required.bypassed,
+    approvals: storedApprovals.slice(0, MAX_APPROVALS_IN_HISTORY),
+    requeueAt: [...required.requeueAt, ...requeueTimes(sources, approvals, now)],
+  };
+}
+
+/** The next version, with the candidates, RolloutGates and upstream Rollouts from which it follows. */
+function chooseNext(
+  observed: Observed,
+  { history, available, rolledBack, barriers, authors, conditions }: RolloutState,
+  config: RolloutConfig,
+  requests: Requests,
+  now: EpochMs,
+) {
   const { rollout, imagePolicy } = observed;
-  const { history, available } = state;
   const [head] = history;
   const ownRolloutGates = rolloutGatesOf(rollout, observed.rolloutGates);
   const rejected = rejections(available, ownRolloutGates, rollout.status?.rejectedReleases, now);
   const { candidates, withdrawn, young } = releasesAfter(available, head?.version.tag, imagePolicy, {
     rejected: new Set(rejected.map(({ tag }) => tag)),
-    rolledBack: new Set(state.rolledBack),
+    rolledBack: new Set(rolledBack),
     youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
   });
   const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
-  const approvals = rolloutGateApprovals(rollout, ownRolloutGates, state.authors, now);
+  const approvals = rolloutGateApprovals(rollout, ownRolloutGates, authors, now);
   const requestedBypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
-  const bypass = requestedBypass ?? shownBypass(head, candidates, state.conditions);
+  const bypass = requestedBypass ?? shownBypass(head, candidates, conditions);
   const rolloutGatesResult = evaluateRolloutGates(ownRolloutGates, candidates, bypass, upstream, approvals);
   const rejectingGate = (tag: string) => rejectedBy(ownRolloutGates, tag);
-  const rollback = rollbackOf({
-    history,
-    config,
-    barriers: state.barriers,
-    awaited: observed.awaited ?? [],
-    rejectedBy: rejectingGate,
-    now,
-  });
+  const awaited = observed.awaited ?? [];
+  const rollback = rollbackOf({ history, config, barriers, awaited, rejectedBy: rejectingGate, now });
   const selection = select({
     initialVersion: rollout.spec?.initialVersion,
     wantedVersion: rollout.spec?.wantedVersion,
@@ -134,37 +169,16 @@ export function evaluate(
     rejectedBy: rejectingGate,
   });
   const pending = pendingVersion(selection, candidates, rollout, requests);
-  const required = evaluateRequiredGates(observed, pending, head, state.authors, now);
-  const needsNoApprovals = selection.rollback || (selection.initial && !config.gateFirstDeployment);
-  const requiredApprovals = pending === undefined || needsNoApprovals ? [] : verdictsOn(approvals, pending);
-  const sources: BlockerSources = {
+  const choice = {
     candidates,
-    rolloutGatesResult,
-    upstream,
-    selection,
-    ...(pending !== undefined && { pending }),
-    ...(rollback && { rollback }),
-    unhealthy: checksForNext(observed, head, config).filter(isUnhealthy),
-    closed: required.closed,
-    requiredApprovals,
     young,
+    upstream,
+    rolloutGatesResult,
+    selection,
+    ...(rollback && { rollback }),
+    ...(pending !== undefined && { pending }),
   };
-  const blockers = findBlockers({ ...sources, observed, config, requests, head, ownRolloutGates });
-  const copy = copyState(observed, state, selection, mayDeploy({ selection, blockers }));
-  const listings = pending === undefined ? [] : ownRolloutGates.flatMap((gate) => listingOf(gate, pending));
-  return {
-    ...sources,
-    rejected,
-    withdrawn,
-    ...(copy && { copy }),
-    blockers: [...blockers, ...copyBlockers(copy)],
-    bypassed: required.bypassed,
-    approvals: [...required.approvals, ...requiredApprovals.flatMap(countedApprovals), ...listings].slice(
-      0,
-      MAX_APPROVALS_IN_HISTORY,
-    ),
-    requeueAt: [...required.requeueAt, ...requeueTimes(sources, approvals, now)],
-  };
+  return { choice, ownRolloutGates, approvals, rejected, withdrawn };
 }
 
 /** Whether `selection.next` may be deployed now: nothing blocks it. */

@@ -36,7 +36,7 @@ export interface Observed {
   budgets?: Budgets;
   /** The Gates that every deployment requires. */
   gateRefs: readonly NamespacedName[];
-  /** Those of `gateRefs` that exist. */
+  /** The Gates of `gateRefs` that exist. */
   gates: readonly Gate[];
   /** The inputs of the copy to spec.targetRepository; absent if that is not set. */
   copying?: Copying | undefined;

@@ -142,7 +142,7 @@ interface SelectionInputs {
 
 export interface Selection {
   manual: boolean;
-  /** `next` is what ran before there was a Rollout. */
+  /** Whether `next` ran before the Rollout existed. */
   initial?: true;
   /** `next` is a rollback. */
   rollback?: RollbackTarget;

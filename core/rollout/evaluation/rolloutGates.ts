@@ -253,9 +253,7 @@ const NONE_ALLOWED = falseCondition(
   'No release candidates are allowed by all gates',
 );
 
-/**
- * The condition Ready: for kstatus, a RolloutGate that is not passing is not ready. It doesn't say which versions pass.
- */
+/** The condition Ready. For kstatus, a RolloutGate that is not passing is not ready; its list doesn't matter. */
 export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {
   const isPassing = spec?.passing !== false;
   const { generation } = metadata;

@@ -30,9 +30,8 @@ interface DiscoveryInputs {
   hasMinimumAge: boolean;
 }
 
-/** The releases, and what their metadata has reported. */
 interface Releases {
-  /** In the order of discovery. */
+  /** The releases in the order of discovery. */
   available: VersionInfo[];
   /** Tags of the releases that must not be rolled back. */
   barriers: string[];
