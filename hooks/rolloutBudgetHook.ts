@@ -9,7 +9,7 @@ import type { ClusterReader } from '../api/ports.ts';
 import type { Budget, Rollout, Slot } from '../api/types.ts';
 import { planBudget } from '../core/budget/budgetPlan.ts';
 import { isUsed } from '../core/budget/continueRequest.ts';
-import { namespacesOf, slotLabels } from '../core/budget/selectingBudgets.ts';
+import { namespaceSelectorOf, slotLabels } from '../core/budget/selectingBudgets.ts';
 import type { Holder } from '../core/budget/slots.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
@@ -38,7 +38,7 @@ export const budgetHook: CompositeHook = {
       events.record({ ...eventRecord(event, budget, now, `revision-${plan.status.revision ?? 0}`), involvedObjects });
     }
     const requeues = plan.requeueAt.map((at) => (at - now) / 1000);
-    if (others.size > 0 || namespacesOf(budget)) requeues.push(UNSEEN_REQUEUE_SECONDS);
+    if (others.size > 0 || namespaceSelectorOf(budget)) requeues.push(UNSEEN_REQUEUE_SECONDS);
     return { status: plan.status, children: [], ...resyncAfter(requeues) };
   },
 };
@@ -68,7 +68,7 @@ export const budgetSlotsHook: DecoratorHook = {
 function rolloutRule(budget: Budget): RelatedResourceRule {
   const rule = { ...ROLLOUTS, labelSelector: budget.spec.selector };
   if (budget.metadata.namespace) return { ...rule, namespace: budget.metadata.namespace };
-  const namespaceSelector = namespacesOf(budget);
+  const namespaceSelector = namespaceSelectorOf(budget);
   return namespaceSelector ? { ...rule, namespaceSelector } : rule;
 }
 

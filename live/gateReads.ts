@@ -62,7 +62,7 @@ export function listBindable(namespace: string, cluster: ClusterReader): Promise
 
 /**
  * For each Rollout of one namespace the bindings of its objects, with the Gates that these require now: an object whose
- * stored binding is missing or old has one too. Gates are listed only if a binding does not vouch for its object's.
+ * stored binding is missing or old has one too. Gates are listed only if a binding is not current.
  * @param bindings the stored bindings of each Rollout
  * @param objects the namespace's objects, from `listBindable`
  */
@@ -75,7 +75,7 @@ export async function readCurrentBindings(
   const namespace = rollouts[0]?.metadata.namespace ?? '';
   const rules = refRules(settings);
   const bound = rollouts.map((rollout, index) => boundObjects(rollout, objects, bindings[index]!, rules));
-  const selecting = bound.flat().every(({ isVouched }) => isVouched)
+  const selecting = bound.flat().every(({ isCurrent }) => isCurrent)
     ? { gates: [], namespaceLabels: {} }
     : await readSelectors(namespace, SELECTS_LABEL, cluster);
   return rollouts.map((rollout, index) => currentBindings(rollout, bindings[index]!, bound[index]!, selecting, rules));

@@ -6,7 +6,7 @@ import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { refKey } from '../core/kube/names.ts';
 import {
-  consenting,
+  consentingRollouts,
   namespacesToAsk,
   orderProblem,
   unreadUpstream,
@@ -81,5 +81,5 @@ export async function readUpstream(
   if (settings.watchWithoutConsent) return { found, ...(problem && { problem }) };
   const names = namespacesToAsk(rollout, found);
   const namespaces = await Promise.all(names.map((name) => cluster.get({ ...NAMESPACES, name })));
-  return { found: consenting(rollout, found, namespaces), ...(problem && { problem }) };
+  return { found: consentingRollouts(rollout, found, namespaces), ...(problem && { problem }) };
 }

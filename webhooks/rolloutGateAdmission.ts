@@ -12,7 +12,7 @@ import { APPROVAL_KEYS } from '../core/approval/approvalRecord.ts';
 import { annotateAll, label } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
-import { formatListed, notedLists, parseListed } from '../core/record/listRecord.ts';
+import { formatListed, nextListEntries, parseListed } from '../core/record/listRecord.ts';
 import { requestersOf } from '../core/rollout/evaluation/rolloutRequests.ts';
 import { knowsVersion } from '../core/rollout/evaluation/versionApprovals.ts';
 import { recordDeletion, writeApprovals } from './approvalWrites.ts';
@@ -52,7 +52,7 @@ function listAnnotations(
   // An unchanged reason belongs to an earlier write, made while the webhook was down.
   const reason = given === old?.metadata.annotations?.[REASON] ? undefined : given;
   const write = by === settings.metacontrollerUser ? undefined : { by, reason, now };
-  return { [REASON]: undefined, [LISTED]: formatListed(notedLists(spec, old?.spec, before, write)) };
+  return { [REASON]: undefined, [LISTED]: formatListed(nextListEntries(spec, old?.spec, before, write)) };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import { MAX_REQUEST_BYTES } from '../../api/metacontroller.ts';
 import type { Budget, ClusterRolloutBudget, Rollout } from '../../api/types.ts';
 import { budgetKind } from '../../client/actions/writes/budgetWrites.ts';
-import { namespacesOf, selects } from '../../core/budget/selectingBudgets.ts';
+import { namespaceSelectorOf, selects } from '../../core/budget/selectingBudgets.ts';
 import { goJsonBytes } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { type Check, type Finding, problem, reader } from './finding.ts';
@@ -69,7 +69,7 @@ export function sharingFindings(budgets: readonly Budget[]): Finding[] {
     return [
       // A CRD from before the field was required lets such a budget in.
       ...(namespaceSelector ? [] : [found('has no spec.namespaceSelector: it grants no slot', SELECT)]),
-      ...(namespaceSelector && !namespacesOf(budget) ? [found(`selects every namespace: ${who}`, SELECT)] : []),
+      ...(namespaceSelector && !namespaceSelectorOf(budget) ? [found(`selects every namespace: ${who}`, SELECT)] : []),
       ...(slotTimeout ? [] : [found(`has no spec.slotTimeout: ${what}`, 'set spec.slotTimeout, such as 24h')]),
     ];
   });

@@ -15,7 +15,7 @@ import {
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { type ChangedBy, changedByOf, type Entry, parseRecord, stored, textsOf } from '../record/record.ts';
+import { type ChangedBy, changedByOf, type Entry, parseRecord, storedEntry, textsOf } from '../record/record.ts';
 
 /** The annotations of approvals, by the kind that requires them. */
 export const APPROVAL_KEYS = {
@@ -75,7 +75,7 @@ export function formatApprovals({ given, changes }: ApprovalRecord): string | un
       at: formatTime(at),
       reason,
     })),
-    ...(changes.length > 0 && { changes: changes.map(stored) }),
+    ...(changes.length > 0 && { changes: changes.map(storedEntry) }),
   });
 }
 

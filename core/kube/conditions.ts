@@ -40,6 +40,15 @@ export function setCondition<C extends Condition>(
   return list;
 }
 
+/** A new list with these conditions in it, set in turn. */
+export function setConditions<C extends Condition>(
+  conditions: readonly C[] | undefined,
+  added: readonly NewCondition[],
+  now: EpochMs,
+): C[] {
+  return added.reduce((list, each) => setCondition(list, each, now), [...(conditions ?? [])]);
+}
+
 export function findCondition<C extends Condition>(conditions: readonly C[] | undefined, type: string): C | undefined {
   return conditions?.find((c) => c.type === type);
 }

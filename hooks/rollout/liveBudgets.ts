@@ -4,7 +4,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import type { Budget, Rollout } from '../../api/types.ts';
-import { type Budgets, budgetsOf, namespacesOf, slotRules } from '../../core/budget/selectingBudgets.ts';
+import { type Budgets, budgetsOf, namespaceSelectorOf, slotRules } from '../../core/budget/selectingBudgets.ts';
 import { sendsKind } from '../../core/kube/objectMap.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
@@ -36,7 +36,7 @@ export async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Pro
     listBudgets({ ...ROLLOUT_BUDGETS, namespace }, cluster),
   ]);
   const budgets = lists.flat();
-  const isNeeded = budgets.some((budget) => namespacesOf(budget) !== undefined);
+  const isNeeded = budgets.some((budget) => namespaceSelectorOf(budget) !== undefined);
   const labels = isNeeded ? await namespaceLabels(namespace, cluster) : {};
   const isTruncated = lists.some(({ length }) => length > LIMITS.listedBudgets);
   return budgetsOf(rollout, budgets, labels, isTruncated);

@@ -16,11 +16,16 @@ import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
 import { configMapChild, policyChild } from '../../core/rollout/child.ts';
-import { foreignRefs, type Observed, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/inputs.ts';
+import {
+  foreignRefProblems,
+  type Observed,
+  specProblems,
+  withoutForeignRefs,
+} from '../../core/rollout/evaluation/inputs.ts';
 import { rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
-import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
+import { untrustedMatchProblems } from '../../core/rollout/upstream/dependencies.ts';
 import { listAtMost } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
@@ -43,8 +48,8 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     ? (objectAt<ImagePolicy>(related, KINDS.ImagePolicy, ref.namespace, ref.name) ??
       (await liveImagePolicy(reached, call.cluster)))
     : undefined;
-  const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
-  const untrusted = call.settings.trustPublishers ? [] : untrustedMatches(rollout);
+  const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefProblems(rollout) : [];
+  const untrusted = call.settings.trustPublishers ? [] : untrustedMatchProblems(rollout);
   const gates = objectsOf<Gate>(related, KINDS.Gate);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
   const namespaceLabels = await homeLabels(namespace, related, gates, call.cluster);

@@ -31,7 +31,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
-import { notedSchedule } from '../../core/record/pinRecord.ts';
+import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
 import { recordDeletion } from '../approvalWrites.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
@@ -65,7 +65,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const stored = annotateAll(recordReason(gate, old, username, now, isGranted), {
     ...written.annotations,
     [ACCEPTED_REQUEST]: acceptance.record,
-    [SCHEDULED_BY]: notedSchedule(gate, old, username, now),
+    [SCHEDULED_BY]: nextScheduleRecord(gate, old, username, now),
     [REASON]: undefined,
     [USED_CALLS]: keptCalls(isRequest ? mine![USED_CALLS] : undefined, before![USED_CALLS], now),
     // The record of a RolloutGate, which means nothing on a Gate.

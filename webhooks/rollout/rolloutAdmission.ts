@@ -24,18 +24,18 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { notedPin } from '../../core/record/pinRecord.ts';
-import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/inputs.ts';
+import { nextPinRecord } from '../../core/record/pinRecord.ts';
+import { foreignRefProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/inputs.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,
-  notedRequesters,
+  nextRequesters,
   parseRequestIds,
   type RequestIds,
   requestKey,
   requestsOf,
 } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import { untrustedMatches, upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { untrustedMatchProblems, upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { readUpstream } from '../../live/objectReads.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
@@ -60,8 +60,8 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const isRequester = decidesRequester(rollout, before, hasNewRequest);
   const requested = annotateAll(rollout, {
     [REQUEST]: formatRequestIds(ids) || undefined,
-    [REQUESTERS]: notedRequesters(rollout, before, user),
-    [PIN_RECORD]: notedPin(rollout, before, user, call.now),
+    [REQUESTERS]: nextRequesters(rollout, before, user),
+    [PIN_RECORD]: nextPinRecord(rollout, before, user, call.now),
     [REASON]: undefined,
     [REQUESTED_BY]: isRequester ? user : old?.[REQUESTED_BY],
     [REQUESTED_AT]: isRequester ? formatTime(call.now) : old?.[REQUESTED_AT],
@@ -181,8 +181,8 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   return [
     ...specProblems(rollout.spec ?? {}),
     ...named,
-    ...(settings.noCrossNamespaceRefs ? foreignRefs(rollout) : []),
-    ...(settings.trustPublishers ? [] : untrustedMatches(rollout)),
+    ...(settings.noCrossNamespaceRefs ? foreignRefProblems(rollout) : []),
+    ...(settings.trustPublishers ? [] : untrustedMatchProblems(rollout)),
   ];
 }
 

@@ -75,7 +75,8 @@ export async function bypassOf(
   if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
   const grant = formatBypassGrant({ ...deployment, closings: closed.map(closingKey) });
   // For a version that the write requests, webhooks/rollout/rolloutWarnings.ts warns.
-  const bypasses = target.is === 'deployment' && !target.asks ? [bypassWarning(deployment.version, closed)] : [];
+  const bypasses =
+    target.is === 'deployment' && !target.requestsVersion ? [bypassWarning(deployment.version, closed)] : [];
   return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSourceWarnings(rollout, call))] };
 }
 
