@@ -12,7 +12,7 @@ import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../cor
 import { evaluateGates, type GateResult, hiddenGates } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
-import { refKey, uniqueRefs } from '../core/kube/names.ts';
+import { byRefKey, refKey, uniqueRefs } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { closedToLeave } from '../core/rollout/evaluation/namedGates.ts';
@@ -33,11 +33,10 @@ export async function readClosed(
   refs: readonly NamespacedName[],
   { cluster, now }: WebhookCall,
 ): Promise<GateResult[]> {
-  if (refs.length > LIMITS.requiredGates) return evaluateGates([TOO_MANY], () => undefined, now).closed;
+  if (refs.length > LIMITS.requiredGates) return evaluateGates([TOO_MANY], new Map(), now).closed;
   const read = async (ref: NamespacedName) => (isTooMany(ref) ? undefined : cluster.get<Gate>({ ...GATES, ...ref }));
   const gates = await Promise.all(refs.map(read));
-  const found = new Map(refs.map((ref, i) => [refKey(ref), gates[i]]));
-  return evaluateGates(refs, (ref) => found.get(refKey(ref)), now).closed;
+  return evaluateGates(refs, byRefKey(gates.filter((gate) => gate !== undefined)), now).closed;
 }
 
 /**

@@ -253,7 +253,7 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: 
 function suspendedWarning(object: FluxObject, { oldObject, bypass }: FluxWrite, closed: string[]): string[] {
   if (closed.length === 0 || object.metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (!oldObject)
-    return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: gate ${closed.join(', ')} is closed`];
+    return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: Gate ${closed.join(', ')} is closed`];
   return bypass?.granted ? ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'] : [];
 }
 

@@ -124,7 +124,7 @@ export function recordedGates(
 function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
   const { named, selecting, problems, tooMany } = required;
   const refs = tooMany ? [TOO_MANY] : uniqueRefs([...named, ...selecting]);
-  const results = evaluateGates(refs, (ref) => gates.get(refKey(ref)), now);
+  const results = evaluateGates(refs, gates, now);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
   const names = [...results.closed.map(({ ref }) => refKey(ref)), ...invalid];
   return { ...required, ...results, names, closings: [...results.closed.map(closingKey), ...invalid] };
@@ -136,7 +136,7 @@ export function leavesSelection(object: FluxObject, oldObject: FluxObject, conte
   if (context.truncated) return true;
   const candidates = candidatesOf([oldObject], context);
   const left = without(selectingGates(oldObject, candidates, context), selectingGates(object, candidates, context));
-  return !evaluateGates(left, (ref) => context.gates.get(refKey(ref)), context.now).open;
+  return !evaluateGates(left, context.gates, context.now).open;
 }
 
 /**
@@ -159,7 +159,7 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
  */
 function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
   const left = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);
-  return !evaluateGates(left, (ref) => gates.get(refKey(ref)), now).open;
+  return !evaluateGates(left, gates, now).open;
 }
 
 function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject {

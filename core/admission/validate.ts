@@ -156,7 +156,7 @@ export function refuseDeletion(
   return {
     reason: 'gate_closed',
     text:
-      `${subject} cannot be deleted yet: its gates are open, but it is still suspended, and Flux would ` +
+      `${subject} cannot be deleted yet: its Gates are open, but it is still suspended, and Flux would ` +
       `not delete what it applied. It is resumed${end}; to resume it now, set spec.suspend to false.`,
   };
 }

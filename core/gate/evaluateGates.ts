@@ -69,16 +69,17 @@ export interface GateResults {
 }
 
 /**
- * All must be open; an object that requires no gate is free. A missing gate counts as closed.
- * `next` is what a Rollout is about to deploy: an opening for that version alone, and its approvals, let it through.
+ * Evaluates Gates. All must be open; a missing Gate counts as closed, and without any Gate the result is open.
+ * @param gates the Gates that exist, by `refKey`
+ * @param next the next deployment of a Rollout: openings for its version alone count, and so do its approvals
  */
 export function evaluateGates(
   refs: readonly NamespacedName[],
-  find: (ref: NamespacedName) => Gate | undefined,
+  gates: ReadonlyMap<string, Gate>,
   now: EpochMs,
   next?: NextDeployment,
 ): GateResults {
-  const all = refs.map((ref) => evaluate(ref, find(ref), now, next));
+  const all = refs.map((ref) => evaluate(ref, gates.get(refKey(ref)), now, next));
   const closed = all.filter(({ open }) => !open);
   return { open: closed.length === 0, closed, all };
 }
@@ -92,7 +93,7 @@ function evaluate(
   if (isTooMany(ref)) return { ref, open: false, message: TOO_MANY_TEXT, isLimit: true };
   if (!gate) {
     const message =
-      `Gate '${ref.namespace}/${ref.name}' does not exist, and a missing gate counts as closed ` +
+      `Gate '${refKey(ref)}' does not exist, and a missing Gate counts as closed ` +
       '(a Kustomization must not require a Gate that it delivers itself)';
     return { ref, open: false, message, missing: true };
   }
@@ -126,17 +127,21 @@ function withApprovals(result: GateResult, gate: Gate, next: NextDeployment, now
 }
 
 /** `closed by alice: INC-42`. */
-export function requestText({ action, by = 'somebody', reason }: GateRequest): string {
+export function requestText({ action, by = 'an unknown user', reason }: GateRequest): string {
   const who = `${action === 'open' ? 'opened' : 'closed'} by ${by.slice(0, MAX_BY)}`;
   return reason ? `${who}: ${reason.slice(0, MAX_BY)}` : who;
 }
 
-/** Each closed Gate in a few words, for a condition that all users of the namespace can read. */
+/** The closed Gates, each with its cause: `Gate 'shop/freeze' is closed (Gate close requested, closed by alice)`. */
 export function closedText(closed: readonly GateResult[]): string {
-  const texts = closed.map((gate) =>
-    gate.missing || gate.isLimit ? gate.message : `gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)})`,
-  );
-  return texts.join(', ');
+  return closed.map(closedGateText).join('; ');
+}
+
+function closedGateText(gate: GateResult): string {
+  if (gate.missing || gate.isLimit) return gate.message;
+  const needsVersion = gate.takesApprovals && !gate.lacks;
+  const how = needsVersion ? '; it opens by approvals only, and for one version of a Rollout' : '';
+  return `Gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)}${how})`;
 }
 
 /** The commands that approve the version at the closed Gates with approvals. */
@@ -144,7 +149,7 @@ export function approvalCommands(closed: readonly GateResult[]): CommandLine[] {
   return closed.flatMap(({ lacks }) => (lacks ? [lacks.how] : []));
 }
 
-/** The gate's message, the user who closed it and why, and which approvals the version lacks. */
+/** The Gate's message, the user who closed it and why, and which approvals the version lacks. */
 export function fullMessage({ message, closedBy, lacks }: GateResult): string {
   const text = closedBy ? `${message}, ${requestText(closedBy)}` : message;
   return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;

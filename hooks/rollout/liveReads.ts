@@ -37,13 +37,16 @@ export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Prom
   return cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
 }
 
-/** The Gates that exist. */
-export async function liveGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Gate[]> {
+/** The Gates that exist, by `refKey`. */
+export async function liveGates(
+  refs: readonly NamespacedName[],
+  cluster: ClusterReader,
+): Promise<Map<string, Gate>> {
   const requested = refs.filter((ref) => !isTooMany(ref));
   const found = await Promise.all(
     requested.map(({ namespace, name }) => cluster.get<Gate>({ ...GATES, namespace, name })),
   );
-  return found.filter((gate) => gate !== undefined);
+  return byRefKey(found.filter((gate) => gate !== undefined));
 }
 
 /**

@@ -143,7 +143,7 @@ async function decideBound(observed: Observed, selectors: GateSelectors, call: H
   const bindings = await withLiveGates(rollout, observed.bindings, call);
   const gateRefs = rolloutRequiredGates(rollout, bindings, selectors);
   const others = without(gateRefs, observed.gateRefs);
-  const gates = [...observed.gates, ...(await liveGates(others, call.cluster))];
+  const gates = new Map([...observed.gates, ...(await liveGates(others, call.cluster))]);
   const plan = planRollout({ ...observed, bindings, gateRefs, gates }, call.now);
   if (isReversible(plan)) return { plan, requeueAfterSeconds: LIVE_REQUEUE_S };
   await requireFresh(rollout, call);

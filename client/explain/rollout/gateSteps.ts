@@ -9,7 +9,7 @@ import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types
 import { evaluateGates, type GateResult, type NextDeployment } from '../../../core/gate/evaluateGates.ts';
 import { gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
 import { defined } from '../../../core/kube/json.ts';
-import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosings } from '../../../core/suspension/bypassGrant.ts';
 import { closingKey } from '../../../core/suspension/stateAnnotation.ts';
@@ -72,11 +72,11 @@ function gateStep(
     const detail = reported ? reportedText : `the Gate itself could not be read: ${why}`;
     return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };
   }
-  const [evaluated] = evaluateGates([ref], () => gate, now, wanted).all;
-  if (!evaluated || !gate) {
+  if (!gate) {
     const state = bypassed.has(refKey(ref)) ? 'passed' : 'blocks';
-    return { ...step, state, detail: 'does not exist, and a missing gate counts as closed', missing: true };
+    return { ...step, state, detail: 'does not exist, and a missing Gate counts as closed', missing: true };
   }
+  const evaluated = evaluateGates([ref], byRefKey([gate]), now, wanted).all[0]!;
   const facts = {
     ...gateFacts(gate, now),
     detail: detailOf(gateText(gate, now), evaluated),

@@ -37,9 +37,10 @@ export interface Observed {
   problems?: readonly string[];
   /** The RolloutBudgets that select it, as read live before a deployment; absent if they were not read. */
   budgets?: Budgets;
-  /** The Gates that must be open for any deployment, and the objects that were found for them. */
+  /** The Gates that must be open for any deployment. */
   gateRefs: readonly NamespacedName[];
-  gates: readonly Gate[];
+  /** The Gates that exist, by `refKey`. */
+  gates: ReadonlyMap<string, Gate>;
   /** Only if spec.targetRepository is set. */
   copying?: Copying | undefined;
   /** The upstream Rollouts of spec.after; absent if there are none. */

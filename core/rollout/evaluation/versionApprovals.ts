@@ -120,14 +120,14 @@ export function approvalCommand({ metadata }: RolloutGate, version: string): Com
 /** The versions whose authors have to be known: those with an approval that must not be theirs. */
 export function authorsWanted(
   rolloutGates: readonly RolloutGate[],
-  gates: readonly Gate[],
+  gates: ReadonlyMap<string, Gate>,
   rollout: Rollout,
 ): string[] {
   const own = rolloutGates.filter(({ spec }) => spec?.rolloutRef?.name === rollout.metadata.name);
   const asks = ({ spec }: RolloutGate | Gate) => spec?.approvals?.notBy?.includes('author');
   const key = refKey(identityOf(rollout));
   const onOwn = own.filter(asks).flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.RolloutGate).given);
-  const onGates = gates.filter(asks).flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.Gate).given);
+  const onGates = [...gates.values()].filter(asks).flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.Gate).given);
   const meant = [...onOwn, ...onGates.filter((each) => each.rollout === key)];
   return [...new Set(meant.map(({ version }) => version))];
 }

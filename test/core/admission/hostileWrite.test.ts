@@ -85,7 +85,7 @@ it.each(writes)('%s: refused at little cost', (_, object, oldObject) => {
   const cost = costInReadings([object, oldObject], () => {
     denial = written(object, oldObject).denial;
   });
-  expect(denial).toContain("gate 'shop/missing' is closed");
+  expect(denial).toContain("Gate 'shop/missing' does not exist");
   expect(denial!.length).toBeLessThan(20_000);
   expect(cost).toBeLessThan(CHEAP);
 });

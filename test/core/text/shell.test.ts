@@ -16,6 +16,7 @@ import { explainRollout } from '../../../client/explain/rollout/explainRollout.t
 import { closedGatesText, managedFieldHint } from '../../../core/admission/gateTexts.ts';
 import { readyOf } from '../../../core/budget/budgetReport.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
+import { byRefKey, identityOf } from '../../../core/kube/names.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
 import { approvalsText } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { nameWord, quoted, shell, WHY } from '../../../core/text/shell.ts';
@@ -99,7 +100,7 @@ describe('a command in', () => {
     const gate = objectOf('Gate', 'ops/two', { spec: { default: 'closed', approvals: { required: 1 } } });
     each((version) => {
       const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
-      const [judged] = evaluateGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
+      const [judged] = evaluateGates([identityOf(gate)], byRefKey([gate]), 0, next).all;
       const line = judged?.lacks?.how[1] ?? '';
       expect(words(line)).toEqual(
         argv('kubectl -n ops annotate gate/two', `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`),
