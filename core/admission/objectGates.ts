@@ -22,7 +22,7 @@ import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { closingKey, INVALID_REFERENCE, MAX_LIST } from '../suspension/stateAnnotation.ts';
+import { closingKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from '../suspension/stateAnnotation.ts';
 
 /** The Gates there are, as read for one object. */
 interface KnownGates extends RefRules {
@@ -251,7 +251,7 @@ export function selectedByText(
 ): string | undefined {
   if (truncated || isTooManyGates(named, selecting)) return TOO_MANY.name;
   const text = selecting.map(refKey).sort().join(',');
-  return text.length > MAX_LIST ? TOO_MANY.name : text || undefined;
+  return text.length > MAX_GATE_LIST_CHARACTERS ? TOO_MANY.name : text || undefined;
 }
 
 export function isTooManyGates(...lists: NamespacedName[][]): boolean {

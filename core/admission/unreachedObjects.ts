@@ -3,7 +3,7 @@
  * it is open. The object's own annotations show it: the webhook alone writes them, in the write that suspends.
  * Any other report on the object may be late, or may have failed for the same reason.
  */
-import { GATE_STATE, REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
+import { REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -11,7 +11,7 @@ import { parseGateRefs } from '../gate/gateRefs.ts';
 import { gateSelects } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { applierOf } from '../suspension/applier.ts';
-import { parseState } from '../suspension/stateAnnotation.ts';
+import { stateOf } from '../suspension/stateAnnotation.ts';
 
 interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';
@@ -40,7 +40,7 @@ export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces:
   return reported(objects, (object) => {
     const { annotations = {}, deletionTimestamp } = object.metadata;
     if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
-    const state = parseState(annotations[GATE_STATE])?.is;
+    const state = stateOf(object)?.is;
     // A user with the right lets it run.
     if (state === 'bypassed' || state === 'passing' || !requires(object, gate, namespaces)) return undefined;
     const size = new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
@@ -65,8 +65,7 @@ const NOT_SUSPENDED = {
 export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unresumed[] {
   const key = refKey(identityOf(gate));
   return reported(objects, (object) => {
-    const { annotations = {} } = object.metadata;
-    const state = annotations[SUSPENDED] === undefined ? undefined : parseState(annotations[GATE_STATE]);
+    const state = object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : stateOf(object);
     const isStillClosed = state?.is === 'closed' && state.gates.every((each) => each === key);
     if (!(isStillClosed || state?.is === 'opening') || !requires(object, gate, namespaces)) return undefined;
     const applier = applierOf(object as FluxObject);

@@ -2,7 +2,7 @@
  * The validating half of the rules in fluxWrite.ts: nothing has changed what our mutating webhook had settled.
  * Also decides whether an object may be deleted.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
@@ -16,7 +16,7 @@ import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../m
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
-import { parseState } from '../suspension/stateAnnotation.ts';
+import { stateOf } from '../suspension/stateAnnotation.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 import { bypassText, type Refusal, subjectOf } from './gateTexts.ts';
 import { FewPaths, governedChanges } from './heldWrite.ts';
@@ -41,8 +41,8 @@ export function verifyWrite(write: FluxWrite): Refusal | undefined {
 }
 
 function verifySuspended(object: FluxObject): Refusal | undefined {
-  const { [GATE_STATE]: state, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
-  const mustBeSuspended = parseState(state)?.is === 'closed' || awaits !== undefined;
+  const mustBeSuspended =
+    stateOf(object)?.is === 'closed' || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
   return { reason: 'overwritten', text: changedAfterwards(object, 'spec.suspend') };
 }
@@ -52,7 +52,7 @@ function verifyHeld(
   closed: readonly GateResult[],
   bypassing: ReadonlyMap<string, Rollout>,
 ): Refusal | undefined {
-  const state = parseState(object.metadata.annotations?.[GATE_STATE])?.is;
+  const state = stateOf(object)?.is;
   // A gate that closed between the two calls of one request: the write came before it.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'passing') return undefined;
   if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;

@@ -8,7 +8,6 @@
  * reports the applier's progress.
  */
 import {
-  GATE_STATE,
   KUSTOMIZATION_NAME_LABEL,
   KUSTOMIZATION_NAMESPACE_LABEL,
   RECONCILE_REQUESTED_AT,
@@ -22,7 +21,7 @@ import { findCondition } from '../kube/conditions.ts';
 import { groupOf, labelValue } from '../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { parseState } from './stateAnnotation.ts';
+import { stateOf } from './stateAnnotation.ts';
 
 export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
 type ApplierState = Pick<Awaits, 'state' | 'reason'>;
@@ -81,16 +80,15 @@ export function applierState(
 ): ApplierState {
   if (!applier) return { state: 'Missing' };
   if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
-  const found = stateOf(applier, since, now);
+  const found = progressOf(applier, since, now);
   // It will not apply an object outside its inventory. A requested apply that is done shows this at once.
   const isComing = found.state === 'Done' || applies(applier, applied) !== false;
   return isComing ? found : { state: 'Missing', reason: NOT_LISTED };
 }
 
-function stateOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
+function progressOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
   if (applier.spec?.suspend === true) {
-    const state = parseState(applier.metadata.annotations?.[GATE_STATE]);
-    return { state: state?.is === 'opening' ? 'Asked' : 'Suspended' };
+    return { state: stateOf(applier)?.is === 'opening' ? 'Asked' : 'Suspended' };
   }
   const ready = findCondition(applier.status?.conditions, READY);
   const reason = ready?.reason ?? '';
@@ -162,7 +160,7 @@ export function mayRequestApply(applier: FluxObject | undefined, applied: Object
 
 /** The applier that the object waits for, and since when; undefined if it waits for none. */
 export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
-  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const state = stateOf(object);
   const applier = applierOf(object);
   return state?.is === 'opening' && applier ? { ...applier, since: formatInstant(state.since) } : undefined;
 }

@@ -9,7 +9,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall, Settings } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { holdMarks, UNSEEN } from '../../core/admission/gateMarks.ts';
+import { holdMarks, TOO_MANY_MARKS } from '../../core/admission/gateMarks.ts';
 import { type GateContext, gatesInAnnotation, type RefRules } from '../../core/admission/objectGates.ts';
 import { TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
@@ -83,7 +83,7 @@ export const holdHook: DecoratorHook = {
 
   /** The answer to a request too large to be read: the webhook lists the Gates itself. */
   unseen(): DecoratorResponse {
-    return { attachments: [], annotations: UNSEEN, resyncAfterSeconds: LONGEST_SECONDS };
+    return { attachments: [], annotations: TOO_MANY_MARKS, resyncAfterSeconds: LONGEST_SECONDS };
   },
 };
 

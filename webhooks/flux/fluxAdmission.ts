@@ -3,7 +3,7 @@
  * The rules are in core/admission/fluxWrite.ts; here is what they need.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { GATE_STATE, SELECTS_LABEL, SUSPENDED } from '../../api/annotations.ts';
+import { SELECTS_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GATES, GOVERNED_KINDS, governedKindOf, KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -36,7 +36,7 @@ import {
 import { isSettled } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
-import { parseState } from '../../core/suspension/stateAnnotation.ts';
+import { stateOf } from '../../core/suspension/stateAnnotation.ts';
 import { asksToResume } from '../../core/suspension/suspension.ts';
 import { listSelecting } from '../../live/gateReads.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
@@ -271,7 +271,7 @@ async function readUnlessHeld(
 ): Promise<WriteContext> {
   const isHeld = (gates: GateContext) => object && oldObject && staysHeld(object, oldObject, gates);
   // A tenant chooses how many Rollouts an object follows: they are not read before the Gates are known.
-  const first = oldObject && stateOf(oldObject) === 'closed' ? await readGates() : undefined;
+  const first = stateOf(oldObject)?.is === 'closed' ? await readGates() : undefined;
   if (first && isHeld(first)) return { ...first, rollouts: new Map() };
   const reading = readOthers();
   // All are read at once. If the object turns out to be held, these reads aren't awaited: their failure must not end
@@ -286,14 +286,12 @@ function versionsOf(...versions: (FluxObject | undefined)[]): FluxObject[] {
   return versions.filter((each) => each !== undefined);
 }
 
-const stateOf = ({ metadata }: FluxObject) => parseState(metadata.annotations?.[GATE_STATE])?.is;
-
 /**
  * Whether a closed Gate holds the object in this write, whatever its Rollouts deploy.
  * They are not waited for then: how many they are and how large is up to the tenant whom the Gate holds.
  */
 function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateContext): boolean {
-  const isBypassing = stateOf(object) === 'passing' || stateOf(oldObject) === 'passing';
+  const isBypassing = stateOf(object)?.is === 'passing' || stateOf(oldObject)?.is === 'passing';
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
   return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }

@@ -1,5 +1,5 @@
 /** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a user. */
-import { DEPLOYED, GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
+import { DEPLOYED, SUSPENDED } from '../../../api/annotations.ts';
 import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
@@ -12,7 +12,7 @@ import { byRefKey, groupOf, identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { awaitsText } from '../../../core/suspension/applier.ts';
-import { parseState } from '../../../core/suspension/stateAnnotation.ts';
+import { stateOf } from '../../../core/suspension/stateAnnotation.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
@@ -39,7 +39,7 @@ export function explainFluxObject(
   const gatesByKey = byRefKey(gates);
   const required = recordedGates(object, gatesByKey, {}, now);
   const closed = required.closed.filter(({ ref }) => !hidden.has(ref.namespace));
-  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const state = stateOf(object);
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isSuspended = object.spec?.suspend === true;
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
