@@ -11,7 +11,7 @@ import {
   type ApprovalTarget,
   acceptApproval,
   approvalRequestOf,
-  droppedText,
+  droppedTextWarnings,
 } from '../core/approval/acceptApproval.ts';
 import {
   type ApprovalKeys,
@@ -64,7 +64,7 @@ export async function writeApprovals(
     [keys.reason]: undefined,
     [keys.record]: formatApprovals(accepted.record),
   };
-  const dropped = droppedText(object.metadata.annotations, old?.metadata.annotations, keys);
+  const dropped = droppedTextWarnings(object.metadata.annotations, old?.metadata.annotations, keys);
   const verb = request.approve === undefined ? 'withdrawn' : 'approved';
   const answered = answer(accepted, verb, rule, before, username);
   return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };

@@ -70,7 +70,7 @@ const MOST_BANDS = 120;
 
 export function gateView(gate: Gate, now: EpochMs): GateView {
   const { namespace, name } = identityOf(gate);
-  const { opened, openFor, message, cause, until, stalled } = evaluateAfresh(gate, now).value;
+  const { opened, openFor, message, cause, until, stalled } = evaluateAfresh(gate, now);
   const { spec, status } = gate;
   const { rules = [], action, timezone } = spec.schedule ?? {};
   return {
@@ -107,7 +107,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
 }
 
 export function bandsOf(gate: Gate, from: EpochMs, to: EpochMs): Band[] {
-  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at).value, MOST_BANDS);
+  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at), MOST_BANDS);
   return evaluated.map(({ at, value: { opened, openFor, message, cause, until } }) => ({
     from: formatTime(at),
     opened,

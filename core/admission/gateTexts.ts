@@ -30,21 +30,18 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
   return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
 
-/**
- * The condition's text about a closed Gate; `limit` is the sentence if it is not a Gate, but the limit on how many are
- * evaluated.
- */
+/** The RFC's sentence about a closed Gate; `limit` is the sentence in place of Gates that are too many. */
 export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
   if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
 }
 
-/** The condition's text about a closed Gate that was bypassed. */
+/** The condition's sentence about a closed Gate that is bypassed. */
 export function bypassedText(gate: NamespacedName): string {
   return `Reconciliation continues although gate '${refKey(gate)}' is closed: it was bypassed.`;
 }
 
-/** One line, the most important words first: the API server truncates at 120 characters. */
+/** The Warning for the writer of a held write, the most important words first: Warnings are cut at 120 characters. */
 export function heldWarning(closed: readonly GateResult[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
@@ -64,28 +61,28 @@ export function bypassWarning(version: string, closed: readonly GateResult[]): s
   return `version ${version} bypasses ${gates}, once`;
 }
 
-/** When a reason counts: a DELETE and a write of the status cannot carry one. */
-const BYPASS_HOW = {
+/** When a new reason counts: a DELETE and a write of the status cannot carry one. */
+const BYPASS_WHEN = {
   write: ' in the same write',
   delete: ', then delete within five minutes',
   status: ', then write the status within five minutes',
 };
 
-/** How to bypass a closed Gate, or why the bypass was refused. */
-export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): TextWithCommands {
+/** The sentence that says how to bypass a closed Gate, or why the bypass was refused. */
+export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_WHEN): TextWithCommands {
   if (bypass && !bypass.granted) return { text: ` Bypass refused: ${bypass.refused}.` };
-  const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
+  const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[operation]}`;
   return { text: ` To bypass the Gate, which takes the verb bypass on it, ${how}.` };
 }
 
-/** How a version bypasses the closed Gates of an application. */
+/** The sentence that says how one version bypasses the closed Gates of an application. */
 export const HOTFIX_HINT: TextWithCommands = {
   text: ` With the verb bypass on each of them, you can bypass them for this version only, with a reason in ${BYPASS_REASON} in the same write.`,
 };
 
 /**
- * How to change a managed field behind a closed Gate: neither an open Gate nor a bypass of the object lets the edit
- * through.
+ * The sentence and the commands for an edit of a managed field behind a closed Gate. Neither an open Gate nor a bypass
+ * of the object would allow that edit: only its Rollout sets the field.
  */
 export function managedFieldHint(
   { metadata: { namespace } }: FluxObject,
@@ -105,7 +102,7 @@ export function managedFieldHint(
   };
 }
 
-/** Why a write is refused: `text`, the gates as far as the reader may see them, `hint`. */
+/** Why a write is refused. The message is `text`, the closed Gates as far as the reader may see them, and `hint`. */
 export interface Refusal {
   /** For the metric. */
   reason: DenialReason;

@@ -1,7 +1,7 @@
 /**
- * The objects that a Gate has not reached: those that run although it is closed, and those that are suspended although
- * it is open. The object's own annotations show it: the webhook alone writes them, in the write that suspends.
- * Any other report on the object may be late, or may have failed for the same reason.
+ * The objects that a Gate has not reached: they run although it is closed, or are suspended although it is open.
+ * This is decided from the object's own annotations, which the webhook writes in the write that suspends. Any other
+ * report on the object may be late, or may have failed for the same reason.
  */
 import { REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -18,10 +18,10 @@ interface Unheld extends ObjectName {
   message: string;
 }
 
-/** Kubernetes: total of keys and values of all annotations, in bytes. */
-const MAX_ANNOTATIONS = 256 * 1024;
-/** Bytes that marking an object with its Gates may take. */
-const ROOM = 64 * 1024;
+/** Kubernetes' limit for the keys and values of all annotations together. */
+const MAX_ANNOTATIONS_BYTES = 256 * 1024;
+/** The most that our annotations on an object take. */
+const OUR_ANNOTATIONS_BYTES = 64 * 1024;
 
 /** An object that an open Gate has not released yet. */
 interface Unresumed extends ObjectName {
@@ -37,14 +37,14 @@ type Namespaces = ReadonlyMap<string, Readonly<Record<string, string>>>;
  * @param objects metadata of the governed Flux objects, with their kinds
  */
 export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unheld[] {
-  return reported(objects, (object) => {
+  return withReasons(objects, (object) => {
     const { annotations = {}, deletionTimestamp } = object.metadata;
     if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
     const state = stateOf(object)?.is;
-    // A user with the right lets it run.
+    // A user with the verb bypass has let it run.
     if (state === 'bypassed' || state === 'passing' || !requires(object, gate, namespaces)) return undefined;
     const size = new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
-    if (size > MAX_ANNOTATIONS - ROOM) {
+    if (size > MAX_ANNOTATIONS_BYTES - OUR_ANNOTATIONS_BYTES) {
       const message = `its annotations have ${size} bytes and may leave no room for those of rollout-hooks: remove some`;
       return { reason: 'NotMarked' as const, message };
     }
@@ -64,7 +64,7 @@ const NOT_SUSPENDED = {
 /** The objects that an open Gate has not released, and that no other Gate holds. */
 export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unresumed[] {
   const key = refKey(identityOf(gate));
-  return reported(objects, (object) => {
+  return withReasons(objects, (object) => {
     const state = object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : stateOf(object);
     const isStillClosed = state?.is === 'closed' && state.gates.every((each) => each === key);
     if (!(isStillClosed || state?.is === 'opening') || !requires(object, gate, namespaces)) return undefined;
@@ -76,13 +76,13 @@ export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespac
   });
 }
 
-function reported<Why extends object>(objects: readonly KubeObject[], why: (object: KubeObject) => Why | undefined) {
-  const found = objects.flatMap((object) => {
+function withReasons<Why extends object>(objects: readonly KubeObject[], why: (object: KubeObject) => Why | undefined) {
+  const unreached = objects.flatMap((object) => {
     const reason = why(object);
     return reason ? [{ kind: object.kind, ...identityOf(object), ...reason }] : [];
   });
   const key = (each: ObjectName) => `${each.kind} ${each.namespace}/${each.name}`;
-  return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  return unreached.sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
 function requires(object: KubeObject, gate: Gate, namespaces: Namespaces): boolean {

@@ -1,7 +1,7 @@
 /**
- * Whether all the Gates that an object requires let it through, and the approvals on a Gate with `spec.approvals`: they
- * let one version of one Rollout through while the Gate is closed.
- * A request to close revokes the approvals that were given before it; one to open only ends a closing.
+ * Whether all the Gates that an object requires are open, and the approvals on a Gate with `spec.approvals`, which open
+ * it for one version of one Rollout.
+ * A request to close revokes the approvals that were given before it; a request to open only ends a closing.
  */
 import { APPROVE_FOR } from '../../api/annotations.ts';
 import { OPENED } from '../../api/conditions.ts';
@@ -26,8 +26,8 @@ import { isTooMany } from './gateRefs.ts';
 import { closeRequestOf, type GateRequest, opensFor } from './gateRequests.ts';
 import { closingOf, evaluateGate } from './gateState.ts';
 
-/** Any user can write a reason, and one message may name many gates. */
-const MAX_BY = 120;
+/** The length of a user's name and of a reason in a message: any user can write a reason. */
+const MAX_QUOTED_CHARACTERS = 120;
 
 /** The sentence for the Gates beyond the limit, which are not evaluated. */
 export const TOO_MANY_TEXT =
@@ -38,24 +38,24 @@ export interface GateResult {
   ref: NamespacedName;
   open: boolean;
   message: string;
-  /** When the gate changes next by itself. */
+  /** When the Gate changes next by itself. */
   until?: EpochMs | undefined;
   missing?: boolean | undefined;
-  /** Not a Gate, but the limit on how many are evaluated; the message is the sentence. */
+  /** Whether this is no Gate, but the limit on how many are evaluated; the message is TOO_MANY_TEXT. */
   isLimit?: boolean | undefined;
   /** Identifies the closing: see closingOf. */
   closing?: string | undefined;
   /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;
-  /** When it opens by itself: not if only an opening for another version ends. */
+  /** When the Gate opens by itself; undefined if only an opening for one version ends. */
   opensAt?: EpochMs | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
-  /** With `spec.approvals`: no request opens it. */
+  /** Whether it has `spec.approvals`: no request opens it. */
   takesApprovals?: boolean | undefined;
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[] | undefined;
-  /** If the version lacks approvals: `1 of 2 approvals`, and the same with their users. */
+  /** If the version lacks approvals: how many it has, `1.2.0 has 1 of 2 approvals`, and the same with their users. */
   lacks?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
   /** When an approval expires. */
   approvalsUntil?: EpochMs | undefined;
@@ -63,7 +63,6 @@ export interface GateResult {
 
 export interface GateResults {
   open: boolean;
-  /** Every closed Gate, not only the first. */
   closed: GateResult[];
   all: GateResult[];
 }
@@ -128,8 +127,8 @@ function withApprovals(result: GateResult, gate: Gate, next: NextDeployment, now
 
 /** `closed by alice: INC-42`. */
 export function requestText({ action, by = 'an unknown user', reason }: GateRequest): string {
-  const who = `${action === 'open' ? 'opened' : 'closed'} by ${by.slice(0, MAX_BY)}`;
-  return reason ? `${who}: ${reason.slice(0, MAX_BY)}` : who;
+  const who = `${action === 'open' ? 'opened' : 'closed'} by ${by.slice(0, MAX_QUOTED_CHARACTERS)}`;
+  return reason ? `${who}: ${reason.slice(0, MAX_QUOTED_CHARACTERS)}` : who;
 }
 
 /** The closed Gates, each with its cause: `Gate 'shop/freeze' is closed (Gate close requested, closed by alice)`. */
@@ -159,8 +158,8 @@ export function fullMessage({ message, closedBy, lacks }: GateResult): string {
 export type ReadableGates = ReadonlySet<string>;
 
 /**
- * The gates as a reader in `namespace` may see them: the users who closed a Gate of another namespace, or approved on
- * it, and why, only if the reader may read it.
+ * The Gates as a reader in `namespace` may see them: if the reader may not read a Gate of another namespace, without the
+ * users who closed it or approved on it, and their reasons.
  */
 export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
   return gates.map((gate) => {
@@ -172,10 +171,7 @@ export function redactFor(gates: GateResult[], namespace: string, readable: Read
   });
 }
 
-/**
- * The Gates of other namespaces of which `redactFor` may hide something: whether the reader may read them has to be
- * reviewed.
- */
+/** The Gates of which `redactFor` would hide something, unless a review shows that the reader may read them. */
 export function hiddenGates(gates: readonly GateResult[], namespace: string): NamespacedName[] {
   return gates.filter((gate) => hasHiddenDetails(gate, namespace)).map(({ ref }) => ref);
 }
@@ -198,7 +194,7 @@ export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs)
 
 // Approvals on a Gate.
 
-/** The next deployment of a Rollout, which Gates are evaluated for. */
+/** The next deployment of a Rollout, for which Gates are evaluated. */
 export interface NextDeployment {
   version: string;
   /** `namespace/name`. */
@@ -213,10 +209,10 @@ export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): App
   const rule = gate.spec.approvals;
   if (!rule) return undefined;
   const { given } = standingApprovals(gate, now);
-  const meant = given.filter(
+  const ofVersion = given.filter(
     ({ version, rollout, uid }) => version === next.version && rollout === next.rollout && uid === next.uid,
   );
-  return evaluateApprovals(rule, meant, next.background, now);
+  return evaluateApprovals(rule, ofVersion, next.background, now);
 }
 
 /** The record of approvals, without those that a closing has revoked. */
@@ -226,7 +222,7 @@ export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
   return closing ? { ...record, given: record.given.filter(({ at }) => at > closing.at) } : record;
 }
 
-/** The record, without approvals for a Rollout that was deleted, or deleted and created again. */
+/** The record without approvals for Rollouts that were deleted since, or deleted and created again. */
 export function withoutDeletedRollouts(record: ApprovalRecord, rollouts: readonly Rollout[]): ApprovalRecord {
   const uids = new Map(rollouts.map((rollout) => [refKey(identityOf(rollout)), rollout.metadata.uid]));
   return {
@@ -235,10 +231,7 @@ export function withoutDeletedRollouts(record: ApprovalRecord, rollouts: readonl
   };
 }
 
-/**
- * The command in a refusal or condition that approves a version.
- * Without `rollout`, for whichever Rollout has the version.
- */
+/** The command that approves the version, of that Rollout, or else of any Rollout. */
 export function approveForCommand(
   { metadata }: Pick<Gate, 'metadata'>,
   version?: string,

@@ -3,7 +3,7 @@ import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import {
-  annotated,
+  annotatedRequest,
   CLOCK_TOLERANCE_MS,
   type GateAction,
   isOpenFor,
@@ -66,7 +66,7 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
 
 /** Now, or a second after the stored annotation: an unchanged annotation requests nothing. */
 function requestTime(gate: Gate, action: 'open' | 'close', now: EpochMs): EpochMs {
-  const last = annotated(gate, action)?.at;
+  const last = annotatedRequest(gate, action)?.at;
   const second = Math.floor(now / 1000) * 1000;
   return last !== undefined && last >= second && last < second + CLOCK_TOLERANCE_MS ? last + 1000 : second;
 }
