@@ -138,7 +138,9 @@ function gatesOfResult(content: FluxObject, { object, oldObject, context }: Flux
   return objectGates(content, context, oldObject ? [object, oldObject] : [object]);
 }
 
-/** Holds, refuses or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment. */
+/**
+ * Holds, refuses or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
+ */
 function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
   const { object, oldObject, context, bypass } = write;
   const outcome = decideHeld({

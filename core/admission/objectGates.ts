@@ -105,8 +105,8 @@ export function objectGates(object: FluxObject, context: GateContext, versions?:
 }
 
 /**
- * The Gates that an object requires according to its own annotations, evaluated. The webhook writes SELECTED_BY in every
- * write, so a Gate in it that exists selects the object.
+ * The Gates that an object requires according to its own annotations, evaluated. The webhook writes SELECTED_BY in
+ * every write, so a Gate in it that exists selects the object.
  * @param gates by `refKey`: the Gates of `recordedRefs` that exist
  */
 export function recordedGates(

@@ -1,6 +1,6 @@
 /**
- * The fields that a round trip through Flux's Go types writes in another form: a client that reads a Kustomization, adds
- * an annotation and sends it back writes `10m0s` for `10m`, and leaves out empty fields with `omitempty`.
+ * The fields that a round trip through Flux's Go types writes in another form: a client that reads a Kustomization,
+ * adds an annotation and sends it back writes `10m0s` for `10m`, and leaves out empty fields with `omitempty`.
  *
  * The lists come from the types: only a field that is not a pointer means the same to Flux whether it is empty or
  * absent. `maxHistory` is a pointer, so that `maxHistory: 0` differs from no maxHistory.

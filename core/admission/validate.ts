@@ -125,7 +125,8 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
 // Deletion (docs/reference/writes.md, W19 to W22 and W30).
 
 /**
- * The refusal of a deletion; undefined if the object may be deleted. The caller allows writers who may bypass the Gates.
+ * The refusal of a deletion; undefined if the object may be deleted. The caller allows writers who may bypass the
+ * Gates.
  * @param closed with the closed Gates of its Rollouts: deleted and created again, the object would have left these
  */
 export function refuseDeletion(

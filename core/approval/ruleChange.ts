@@ -1,6 +1,6 @@
 /**
- * Changes of the rule that says who has to approve: of a field of `spec.approvals`, or of the Rollout that a RolloutGate
- * is for. The webhook records each change, and an Event reports it once.
+ * Changes of the rule that says who has to approve: of a field of `spec.approvals`, or of the Rollout that a
+ * RolloutGate is for. The webhook records each change, and an Event reports it once.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';

@@ -1,4 +1,4 @@
-/** Records from objects of the cluster: histories, and the webhook's records of authenticated users. */
+/** Audit records from objects: from histories, and from the webhook's records of authenticated users. */
 import { ACCEPTED_REQUEST, LISTED } from '../../api/annotations.ts';
 import { GOVERNED_KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -14,7 +14,7 @@ import type { AuditObject, AuditRecord, DeploymentChange } from './auditRecord.t
 
 export type AuditedObject = KubeObject<any, any>;
 
-/** Kinds whose objects hold records. */
+/** The kinds whose objects hold records. */
 export const AUDITED_KINDS: readonly KindName[] = [
   'Rollout',
   'RolloutGate',
@@ -60,7 +60,10 @@ function recordsOfRollout(rollout: Rollout): AuditRecord[] {
   return [...deployments, ...pinned, ...bypassOf(rollout)];
 }
 
-/** Deployments that the history has dropped are unknown: a version that came back after that counts as an upgrade. */
+/**
+ * How the deployment relates to those before it. A version that the history has dropped counts as an upgrade if it
+ * comes back.
+ */
 function changeOf(history: readonly HistoryEntry[], index: number): DeploymentChange {
   const entry = history[index]!;
   const before = history[index + 1];
@@ -94,7 +97,7 @@ function recordsOfDeployment(entry: HistoryEntry, change: DeploymentChange, obje
       action: isVote ? 'Approved' : 'Opened',
       object: { kind: kind ?? 'Gate', namespace, name },
       sources: ['History'],
-      // A Gate opens for all that it holds: fifty Rollouts may list one opening.
+      // A Gate opens for every Rollout: fifty histories may list one opening, so none has its version.
       ...defined({ user: by, reason: why, version: isVote ? version.tag : undefined }),
     };
   });
@@ -138,7 +141,7 @@ const LIST_ACTIONS: Record<string, 'Allowed' | 'Rejected'> = {
 function recordsOfGate(gate: Gate): AuditRecord[] {
   const object = refOf(gate);
   const requests = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]);
-  const asked = ({ action, at, by, reason, for: version }: GateRequest, isPlanned: boolean): AuditRecord => ({
+  const requested = ({ action, at, by, reason, for: version }: GateRequest, isPlanned: boolean): AuditRecord => ({
     time: formatTime(at),
     action: action === 'open' ? 'Opened' : 'Closed',
     object,
@@ -147,8 +150,8 @@ function recordsOfGate(gate: Gate): AuditRecord[] {
   });
   const calendar = scheduledBy(gate);
   return [
-    ...(requests?.current ? [asked(requests.current, false)] : []),
-    ...(requests?.planned ? [asked(requests.planned, true)] : []),
+    ...(requests?.current ? [requested(requests.current, false)] : []),
+    ...(requests?.planned ? [requested(requests.planned, true)] : []),
     ...recordsOfApprovals(gate, APPROVAL_KEYS.Gate),
     ...(calendar
       ? [
@@ -215,7 +218,7 @@ function recordsOfBudget(budget: Budget): AuditRecord[] {
   );
 }
 
-/** The newest bypass of an object that Gates hold. */
+/** The record of the newest bypass of the object; empty without one. */
 function bypassOf(object: AuditedObject): AuditRecord[] {
   const given = givenReason(object);
   if (!given) return [];

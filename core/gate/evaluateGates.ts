@@ -158,8 +158,8 @@ export function fullMessage({ message, closedBy, lacks }: GateResult): string {
 export type ReadableGates = ReadonlySet<string>;
 
 /**
- * The Gates as a reader in `namespace` may see them: if the reader may not read a Gate of another namespace, without the
- * users who closed it or approved on it, and their reasons.
+ * The Gates as a reader in `namespace` may see them: if the reader may not read a Gate of another namespace, without
+ * the users who closed it or approved on it, and their reasons.
  */
 export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
   return gates.map((gate) => {

@@ -1,6 +1,6 @@
 /**
- * References to Gates: in `spec.gates` of a Rollout and of a FluxBinding, and in the annotation `gate.fluxcd.io/gates` of
- * a Flux object (`a,ns/b`).
+ * References to Gates: in `spec.gates` of a Rollout and of a FluxBinding, and in the annotation `gate.fluxcd.io/gates`
+ * of a Flux object (`a,ns/b`).
  */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, Rollout } from '../../api/types.ts';

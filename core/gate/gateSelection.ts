@@ -25,7 +25,9 @@ export function selectingGateRules(namespace: string, label: SelectsLabel): Rela
   ];
 }
 
-/** The lists of Gates that may select an object of the namespace, each with one more than the limit: see isTruncated. */
+/**
+ * The lists of Gates that may select an object of the namespace, each with one more than the limit: see isTruncated.
+ */
 export function selectingGateLists(
   namespace: string,
   label: SelectsLabel,

@@ -86,7 +86,9 @@ export interface GateEvaluation {
   planned?: GateRequest | undefined;
   /** The problems of fields and requests that are ignored because they do not parse. */
   stalled?: string | undefined;
-  /** The one version that the Gate is open for, see `opensFor`; for everything else it is closed (`opened` is false). */
+  /**
+   * The one version that the Gate is open for, see `opensFor`; for everything else it is closed (`opened` is false).
+   */
   openFor?: string | undefined;
 }
 

@@ -58,8 +58,8 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 
 // How often a HealthCheck of class kustomization is evaluated. Each evaluation reads its Kustomization, the source and
 // the applied objects from the API server. A check that is Healthy while no Rollout bakes on it is at rest and is
-// seldom evaluated; a Rollout that is about to deploy evaluates it once more (hooks/rollout/rolloutHook.ts). So is a check
-// that waits for an event: with a thousand that Flux has yet to reconcile, polling each would delay exactly that.
+// seldom evaluated; a Rollout that is about to deploy evaluates it once more (hooks/rollout/rolloutHook.ts). So is a
+// check that waits for an event: with a thousand that Flux has yet to reconcile, polling each would delay exactly that.
 
 const REST_MS = 600_000;
 

@@ -12,11 +12,15 @@ import { LIMITS } from '../limits.ts';
 interface ManagedFields {
   /** One entry per field, sorted by variable. A field that two Rollouts claim is not managed: it is a problem. */
   fields: ManagedField[];
-  /** The Rollout that a HelmRelease follows: it manages the OCIRepository of the chart, and no field of the HelmRelease. */
+  /**
+   * The Rollout that a HelmRelease follows: it manages the OCIRepository of the chart, and no field of the HelmRelease.
+   */
   follows?: string;
   /** The problems of the annotations, a sentence each. */
   problems: string[];
-  /** Whether the annotations name more Rollouts or variables than allowed: the object counts as behind a closed Gate. */
+  /**
+   * Whether the annotations name more Rollouts or variables than allowed: the object counts as behind a closed Gate.
+   */
   tooMany?: true;
 }
 
@@ -218,8 +222,8 @@ export function writeManagedFields<T extends FluxObject>(
 }
 
 /**
- * The map with an update at this path. An absent parent is created; a parent that is no map is left to the schema, which
- * refuses it.
+ * The map with an update at this path. An absent parent is created; a parent that is no map is left to the schema,
+ * which refuses it.
  */
 function update(at: Json, [key, ...rest]: string[], set: Map<string, string>, without: Set<string>): Json {
   if (key === undefined) {

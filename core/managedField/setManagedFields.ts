@@ -36,8 +36,8 @@ interface ManagedFieldsWrite {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
   /**
-   * The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; `settled` if nothing can
-   * have changed: see `isSettled`.
+   * The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; `settled` if nothing can have
+   * changed: see `isSettled`.
    */
   source?: FluxObject | 'settled' | undefined;
 }
@@ -146,7 +146,9 @@ function noticeOf({ metadata }: FluxObject): string {
   return `${NOTICE}${metadata.generation ?? 0}`;
 }
 
-/** Our request to reconcile, until it is echoed: if another one replaced it, the policy would stop waiting too early. */
+/**
+ * Our request to reconcile, until it is echoed: if another one replaced it, the policy would stop waiting too early.
+ */
 function unseenNotice({ metadata, status }: FluxObject): string | undefined {
   const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
   return requested?.startsWith(NOTICE) && requested !== status?.lastHandledReconcileAt ? requested : undefined;

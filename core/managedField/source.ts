@@ -39,8 +39,8 @@ export function sourceResource(source: Source): string | undefined {
 }
 
 /**
- * The artifact revision that a source has for its current spec; undefined without one. Ready=True is no proof: it appears
- * 4 ms too early.
+ * The artifact revision that a source has for its current spec; undefined without one. Ready=True is no proof: it
+ * appears 4 ms too early.
  */
 export function fetchedRevision(source: FluxObject): string | undefined {
   return source.spec?.suspend === true || !isCurrent(source) ? undefined : storedRevision(source);

@@ -8,7 +8,10 @@ import { evaluateGates } from '../gate/evaluateGates.ts';
 import { parseGateRefs } from '../gate/gateRefs.ts';
 import { byRefKey, refKey } from '../kube/names.ts';
 
-/** `metadata.gate` (`ns/name`, or a name in the canary's namespace), else the Gate with the canary's own name. */
+/**
+ * The Gate that a call is about: the one in `metadata.gate` (`ns/name`, or a name in the canary's namespace), or else
+ * the one with the canary's own name.
+ */
 export function flaggerGate(body: unknown): NamespacedName | undefined {
   const { name, namespace, metadata } = (body ?? {}) as {
     name?: unknown;

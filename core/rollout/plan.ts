@@ -19,7 +19,7 @@ import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { derivedPolicy } from '../policy/derivedPolicy.ts';
 import { MAX_REASON } from '../record/record.ts';
-import { revised } from '../status/revision.ts';
+import { withRevision } from '../status/revision.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { releaseConfigMap } from './child.ts';
 import { adopted } from './deployment/adoptDeployment.ts';
@@ -144,7 +144,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     blockers: listed.blockers,
     gates: [...gates, ...(decision.waiting?.gates ?? [])],
   };
-  const status = revised(rollout, fitted(next, [...leftOut, ...listed.leftOut], now));
+  const status = withRevision(rollout, fitted(next, [...leftOut, ...listed.leftOut], now));
   const events = [...(retry ? [retry.event] : []), ...(progress?.events ?? []), ...decision.events];
   const changes = changeEvents(decision.evaluation, state.conditions, rollout.status);
   const requeues = [releases, progress, decision, decision.evaluation].flatMap((step) => step?.requeueAt ?? []);

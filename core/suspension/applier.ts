@@ -57,8 +57,8 @@ export interface ObjectKey extends NamespacedName {
 
 /**
  * Whether the Kustomization applies the object, by its inventory; undefined while it has none.
- * Any user may write the labels that name an applier, so for another namespace only the inventory counts,
- * which Flux alone writes.
+ * Any user may write the labels that name an applier, so for another namespace only the inventory counts, which Flux
+ * alone writes.
  */
 export function applies(applier: FluxObject, { namespace, name, apiVersion, kind }: ObjectKey): boolean | undefined {
   const entries = (applier.status as KustomizationStatus | undefined)?.inventory?.entries;
@@ -121,8 +121,8 @@ function hasReconciled(object: FluxObject, since: EpochMs, now: EpochMs): boolea
 /**
  * The value of the applier's annotation: the time of the newest opening, so that two requests are one. undefined if no
  * object waits, or if an apply after that time was requested already.
- * While a request is unhandled, the result stays the same and is computed again later: many openings cost
- * one request per apply.
+ * While a request is unhandled, the result stays the same and is computed again later: many openings cost one request
+ * per apply.
  */
 export function reconcileRequest(
   applier: FluxObject,
@@ -194,7 +194,9 @@ export function resumedAloneAt(awaits: Awaits | undefined): EpochMs | undefined 
   return awaits && from !== undefined ? waitEnds(awaits, from) : undefined;
 }
 
-/** The wait in a message: `until Kustomization flux-system/apps applies it again; its last attempt failed: BuildFailed`. */
+/**
+ * The wait in a message: `until Kustomization flux-system/apps applies it again; its last attempt failed: BuildFailed`.
+ */
 export function awaitsText(awaits: Awaits): string {
   const { namespace, name, since, state, reason } = awaits;
   const text = `until Kustomization ${namespace}/${name} applies it again`;
@@ -210,8 +212,8 @@ export function awaitsText(awaits: Awaits): string {
 }
 
 /**
- * Whether the object is a Kustomization that may apply Flux objects, by its inventory. Only such a Kustomization relates
- * the FluxBindings that wait for it, because each change of a FluxBinding is matched against all that do.
+ * Whether the object is a Kustomization that may apply Flux objects, by its inventory. Only such a Kustomization
+ * relates the FluxBindings that wait for it, because each change of a FluxBinding is matched against all that do.
  * A Kustomization without an inventory usually applies no Flux objects if it has managed fields.
  * If the result is wrong (it is cached by generation), an object waits for the applier's next regular apply.
  */

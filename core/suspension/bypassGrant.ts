@@ -1,8 +1,8 @@
 /**
  * A bypass grant: one deployment of a Rollout may bypass closed Gates, its own and those of the objects bound to it.
  *
- * The webhook writes the grant into the Rollout's annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, for a
- * user who may bypass each of these Gates; a text that another writer puts there is dropped. Nothing has to use the
+ * The webhook writes the grant into the Rollout's annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, for
+ * a user who may bypass each of these Gates; a text that another writer puts there is dropped. Nothing has to use the
  * grant up: it names one deployment by its id, and each Gate by its closing, so it fits neither the next deployment nor
  * a Gate that has closed again.
  */

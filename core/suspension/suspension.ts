@@ -111,15 +111,14 @@ function holdOrBypass(
   previous: PreviousSuspend | undefined,
   state: StateAnnotation | undefined,
 ): FluxObject {
-  const resumesItself = write.isBypass && changesSuspend(write) && write.sent.spec?.suspend !== true;
-  const staysResumed = isBypassed(state, write.gates.closings) && !(write.isBypass && write.sent.spec?.suspend === true);
-  if (resumesItself) return withState(write.object, undefined, { is: 'bypassed', gates: write.gates.closings });
-  if (staysResumed && state) return withState(write.object, undefined, state);
-  if (write.isBypassing) return runForBypass(write, previous ?? previousAtFirstSuspension(write), state);
-  return withState(setSuspend(write.object, true), previous ?? previousAtFirstSuspension(write), {
-    is: 'closed',
-    gates: write.gates.names,
-  });
+  const { object, sent, isBypass, isBypassing, gates } = write;
+  const wantsSuspension = sent.spec?.suspend === true;
+  if (isBypass && changesSuspend(write) && !wantsSuspension)
+    return withState(object, undefined, { is: 'bypassed', gates: gates.closings });
+  if (isBypassed(state, gates.closings) && !(isBypass && wantsSuspension)) return withState(object, undefined, state);
+  const stored = previous ?? previousAtFirstSuspension(write);
+  if (isBypassing) return runForBypass(write, stored, state);
+  return withState(setSuspend(object, true), stored, { is: 'closed', gates: gates.names });
 }
 
 /**

@@ -7,7 +7,7 @@ import { KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { associatedRollouts, association, needsNamespaceLabels, wakingRules } from '../../core/health/association.ts';
+import { associatedRollouts, association, needsNamespaceLabels, watchingRolloutRules } from '../../core/health/association.ts';
 import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
 import {
@@ -40,7 +40,7 @@ export const healthCheckHook: DecoratorHook = {
   async customize({ parent }, call) {
     const healthCheck = parent as HealthCheck;
     const { namespace = '' } = healthCheck.metadata;
-    const rules = wakingRules(healthCheck, await rolloutsBeside(namespace, call));
+    const rules = watchingRolloutRules(healthCheck, await rolloutsBeside(namespace, call));
     // Only to trigger a sync: the annotation may change without a new customize call, so sync reads what it names now.
     // A rule for a kind that is not installed would stop the sync of this HealthCheck.
     const ref =

@@ -23,8 +23,8 @@ export interface Since {
 const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
 
 /**
- * Whether an object that is in progress according to kstatus is a workload that was complete, and the
- * grace period is over.
+ * Whether an object that is in progress according to kstatus is a workload that was complete, and the grace period is
+ * over.
  */
 export function isBroken(object: AnyObject, { healthyUntil, gracePeriod }: Since, now: EpochMs): boolean {
   if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return false;
@@ -64,8 +64,8 @@ function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
 // When an object failed, according to its conditions.
 
 /**
- * The latest Stalled=True, else the newest transition of any condition that is not about running work; undefined
- * if no time parses.
+ * The latest Stalled=True, else the newest transition of any condition that is not about running work; undefined if no
+ * time parses.
  */
 export function failureTime(object: AnyObject): EpochMs | undefined {
   const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');

@@ -15,8 +15,8 @@ import { parseTime } from '../../kube/time.ts';
 // Source: the reasons in the APIs of kustomize-controller (v1) and helm-controller (v2).
 
 /**
- * Failure reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs
- * if there are any.
+ * Failure reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs if there are
+ * any.
  */
 export const FAILED_KUSTOMIZATION: ReadonlySet<string> = new Set([
   'BuildFailed',
@@ -71,8 +71,8 @@ const WORKLOADS = new Set([
 ]);
 
 /**
- * Whether the kind runs Pods, by a template or a number of replicas: until its controller reports,
- * its health is unknown.
+ * Whether the kind runs Pods, by a template or a number of replicas: until its controller reports, its health is
+ * unknown.
  */
 function isWorkload(object: AnyObject): boolean {
   if (WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return true;
@@ -99,9 +99,9 @@ const helmReleaseFailed = fluxRule(FAILED_HELM_RELEASE);
 const HELM_FAILURES = ['Released', 'TestSuccess'];
 
 /**
- * The status of a HelmRelease. Remediated stays True while Helm tries the next version, with Ready Unknown: only
- * Ready shows whether the newest version was rolled back. `UninstallSucceeded` without a remediation belongs to
- * a release that moves.
+ * The status of a HelmRelease. Remediated stays True while Helm tries the next version, with Ready Unknown: only Ready
+ * shows whether the newest version was rolled back. `UninstallSucceeded` without a remediation belongs to a release
+ * that moves.
  */
 function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, EpochMs]): KStatus | undefined {
   const conditions = conditionsOf(object);
@@ -147,8 +147,8 @@ function promotedMessage(object: AnyObject): string {
 }
 
 /**
- * The status of an Argo Rollout. `status.observedGeneration` is text. An aborted Rollout runs the version
- * before, and is Degraded.
+ * The status of an Argo Rollout. `status.observedGeneration` is text. An aborted Rollout runs the version before, and
+ * is Degraded.
  */
 function argoStatus(object: AnyObject): KStatus {
   const { generation } = object.metadata;
