@@ -17,21 +17,21 @@ export const KUSTOMIZATION_CLASS = 'kustomization';
 
 /** How often a check that is not at rest is evaluated. */
 const DEFAULT_INTERVAL_MS = 30_000;
-const MIN_MS = 5_000;
+const MIN_INTERVAL_MS = 5_000;
 
 /** The `name` or `namespace/name` in the annotation, or its problem in the Go controller's words. */
 export function kustomizationRef(
   healthCheck: HealthCheck,
   ownNamespaceOnly: boolean,
 ): NamespacedName | { problem: string } {
-  const ref = named(healthCheck);
+  const ref = annotatedRef(healthCheck);
   if (!ownNamespaceOnly || 'problem' in ref || ref.namespace === healthCheck.metadata.namespace) return ref;
   return {
     problem: `Kustomization '${ref.namespace}/${ref.name}' is in another namespace, which this installation forbids`,
   };
 }
 
-function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
+function annotatedRef(healthCheck: HealthCheck): NamespacedName | { problem: string } {
   const { annotations, namespace = '' } = healthCheck.metadata;
   if (!annotations) return { problem: 'no annotations found on HealthCheck' };
   const text = annotations[HEALTHCHECK_KUSTOMIZATION];
@@ -46,7 +46,7 @@ function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
 /** The interval in milliseconds: 30 s if the annotation is absent or does not parse, at least 5 s. */
 export function requeueInterval(healthCheck: HealthCheck): number {
   const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_INTERVAL_MS;
-  return Math.max(wanted, MIN_MS);
+  return Math.max(wanted, MIN_INTERVAL_MS);
 }
 
 const DEFAULT_GRACE_MS = 60_000;
@@ -61,41 +61,41 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 // seldom evaluated; a Rollout that is about to deploy evaluates it once more (hooks/rollout/rolloutHook.ts). So is a
 // check that waits for an event: with a thousand that Flux has yet to reconcile, polling each would delay exactly that.
 
-const REST_MS = 600_000;
+const REST_INTERVAL_MS = 600_000;
 
 /**
  * Whether the check is at rest.
- * @param isWatched a Rollout bakes on it, or may do so without being related
+ * @param isWatched whether a Rollout bakes on the check, or may do so without being related
  */
 export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boolean): boolean {
   if (isWatched || spec?.class !== KUSTOMIZATION_CLASS) return false;
-  // An interval in the annotation always applies.
+  // A check with an interval in its annotation is never at rest.
   const wanted = parseDuration(metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]);
   return wanted === undefined && status?.status === 'Healthy';
 }
 
-/** Whether the check is at rest after an evaluation: not if an input could not be read. */
+/** Whether the check is at rest after this verdict. */
 export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: Verdict, isWatched: boolean): boolean {
-  const asHealthy = { ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } };
-  if (waitsForEvent) return isAtRest(asHealthy, false);
-  return health === 'Healthy' && isAtRest(asHealthy, isWatched);
+  const ifHealthy = { ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } };
+  if (waitsForEvent) return isAtRest(ifHealthy, false);
+  return health === 'Healthy' && isAtRest(ifHealthy, isWatched);
 }
 
 /**
- * Milliseconds until the next evaluation.
- * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart.
+ * Milliseconds until the next evaluation. At rest ten minutes, plus or minus a fifth: checks that were evaluated together
+ * after a restart drift apart.
  */
-export function nextEvaluation(healthCheck: HealthCheck, atRest: boolean): number {
+export function msUntilEvaluation(healthCheck: HealthCheck, atRest: boolean): number {
   if (!atRest) return requeueInterval(healthCheck);
   const fraction = Number.parseInt(shortHash(healthCheck.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
-  return REST_MS * (0.8 + 0.4 * fraction);
+  return REST_INTERVAL_MS * (0.8 + 0.4 * fraction);
 }
 
 /**
- * Whether Flux began a moment ago to reconcile: then it writes its progress several times a second, and the result at
- * the end. The end is the time to evaluate; a longer reconciliation is evaluated meanwhile.
+ * Whether Flux has just begun to reconcile the Kustomization. Flux then writes its progress several times a second, and
+ * the check is evaluated at the end, or once the reconciliation takes longer.
  */
-export function fluxIsAtWork(kustomization: Kustomization | undefined, now: EpochMs): boolean {
+export function isJustReconciling(kustomization: Kustomization | undefined, now: EpochMs): boolean {
   if (!kustomization) return false;
   const began = conditionsOf(kustomization as FluxObject).find(
     ({ type, status, reason }) => type === 'Reconciling' && status === 'True' && reason === 'Progressing',

@@ -14,7 +14,7 @@ import { evaluateWithResources, ownHealth } from '../../core/health/kustomizatio
 import { gracePeriod, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import type { Since } from '../../core/health/objects/broken.ts';
 import type { InventoryResource } from '../../core/health/objects/inventory.ts';
-import { causeOf, PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../../core/health/objects/pods.ts';
+import { causeOf, MAX_PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../../core/health/objects/pods.ts';
 import type { ObservedResource } from '../../core/health/objects/resources.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { parseDeployments } from '../../core/managedField/deployment.ts';
@@ -127,7 +127,7 @@ async function causeBehind(
 }
 
 function podsOf(cluster: ClusterReader, namespace: string, labelSelector: string): Promise<AnyObject[]> {
-  return cluster.list({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost: PODS_OF_WORKLOAD });
+  return cluster.list({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost: MAX_PODS_OF_WORKLOAD });
 }
 
 // Live reads of what a HealthCheck of class kustomization is about: the source and the objects of the inventory.

@@ -11,11 +11,11 @@ import { associatedRollouts, association, needsNamespaceLabels, watchingRolloutR
 import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
 import {
-  fluxIsAtWork,
+  isJustReconciling,
   isAtRest,
   KUSTOMIZATION_CLASS,
   kustomizationRef,
-  nextEvaluation,
+  msUntilEvaluation,
   requeueInterval,
   restsAfter,
 } from '../../core/health/kustomizationCheck.ts';
@@ -86,7 +86,7 @@ export const healthCheckHook: DecoratorHook = {
 
     const isWatched = isBakedOn(healthCheck, own, labels);
     const related = relatedKustomization(healthCheck, request, call);
-    if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(related, call.now)) {
+    if (isAtRest(healthCheck, isWatched) && isJustReconciling(related, call.now)) {
       return answer(healthCheck, before, cutoffs, call, requeueInterval(healthCheck));
     }
     const verdict = await evaluateKustomization(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
@@ -94,7 +94,7 @@ export const healthCheckHook: DecoratorHook = {
     const isWoken = related !== undefined || !verdict.waitsForEvent;
     const rests = isWoken && restsAfter(healthCheck, verdict, isWatched);
     const atRest = rests && !(await isWatchedElsewhere(healthCheck, call));
-    return answer(healthCheck, after, cutoffs, call, nextEvaluation(healthCheck, atRest));
+    return answer(healthCheck, after, cutoffs, call, msUntilEvaluation(healthCheck, atRest));
   },
 };
 

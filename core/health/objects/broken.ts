@@ -1,8 +1,7 @@
 /**
- * Whether an object has broken after it was up.
- * Kubernetes reports the same of a Deployment whose Pods crash as of one that is rolled out: not all are available. So
- * a workload that was complete, and whose spec has not changed since, counts as broken. An object that Flux has applied
- * and that does not exist was deleted.
+ * Failures that an object's own status does not show. A Deployment whose Pods crash has the same status as one that is
+ * rolled out: not all Pods are available. So a workload counts as broken if it was complete and its spec has not changed
+ * since. An object that Flux has applied and that does not exist was deleted.
  */
 import type { AnyObject, EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { conditionsOf } from '../../kstatus/fields.ts';
@@ -64,8 +63,8 @@ function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
 // When an object failed, according to its conditions.
 
 /**
- * The latest Stalled=True, else the newest transition of any condition that is not about running work; undefined if no
- * time parses.
+ * The time of Stalled=True, or else of the newest transition of any condition but Reconciling; undefined without a valid
+ * time.
  */
 export function failureTime(object: AnyObject): EpochMs | undefined {
   const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');

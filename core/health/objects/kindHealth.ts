@@ -1,6 +1,6 @@
 /**
- * Health of the kinds that kstatus misjudges: it calls them current without reading their status, or takes their
- * failures for progress.
+ * Rules for the kinds whose health kstatus gets wrong: it finds them current without reading their status, or takes
+ * their failures for progress.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, current, failed, fieldAt, inProgress, numberAt, stringAt } from '../../kstatus/fields.ts';
@@ -34,8 +34,8 @@ const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The health of one kind. `since`: when the deployment that the health is for started, or was applied. undefined:
- * kstatus decides.
+ * The health of one kind; undefined if kstatus decides. `since`: when the deployment that the health is for started, or
+ * was applied.
  */
 type Rule = (object: AnyObject, since: EpochMs | undefined, now: EpochMs) => KStatus | undefined;
 
@@ -95,7 +95,7 @@ function fluxRule(reasons: ReadonlySet<string>): Rule {
 }
 
 const helmReleaseFailed = fluxRule(FAILED_HELM_RELEASE);
-/** Conditions in which a failure stays visible after its remediation, which is the reason of Ready then. */
+/** Conditions that still have a failure after its remediation, when Ready has the remediation's reason. */
 const HELM_FAILURES = ['Released', 'TestSuccess'];
 
 /**

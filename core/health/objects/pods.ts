@@ -1,7 +1,6 @@
 /**
- * Why the Pods of a workload do not run, in a few words.
- * The text has nothing that a container has written (its termination message may hold a secret), and nothing that
- * changes with each restart.
+ * Why the Pods of a workload do not run, in a few words. The text has no output of a container, whose termination
+ * message may hold a secret, and no value that changes with each restart.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
@@ -21,10 +20,10 @@ export interface PodQuery {
   labelSelector: string;
 }
 
-/** How many workloads of a HealthCheck get their Pods read in one evaluation, and how many Pods of each. */
-const EXPLAINED_WORKLOADS = 3;
-export const PODS_OF_WORKLOAD = 20;
-const MAX_SELECTOR = 1024;
+/** The most workloads of a HealthCheck whose Pods are read in one evaluation, and the most Pods of each. */
+const MAX_WORKLOADS = 3;
+export const MAX_PODS_OF_WORKLOAD = 20;
+const MAX_SELECTOR_CHARACTERS = 1024;
 
 /** Queries for the Pods of a few workloads: first the broken ones, then those that are not complete yet. */
 export function podQueries(observed: readonly ObservedResource[], since: Since, now: EpochMs): PodQuery[] {
@@ -32,25 +31,25 @@ export function podQueries(observed: readonly ObservedResource[], since: Since, 
   for (const workload of observed) {
     const labelSelector = podSelector(workload.object);
     const trouble = labelSelector === undefined ? undefined : troubleOf(workload, since, now);
-    if (!trouble || queries[trouble].length === EXPLAINED_WORKLOADS) continue;
+    if (!trouble || queries[trouble].length === MAX_WORKLOADS) continue;
     queries[trouble].push({ workload, namespace: workload.namespace, labelSelector: labelSelector! });
   }
-  return [...queries.broken, ...queries.pending].slice(0, EXPLAINED_WORKLOADS);
+  return [...queries.broken, ...queries.pending].slice(0, MAX_WORKLOADS);
 }
 
-/** The selector of the object; undefined if it has none that finds some Pods and not all. */
+/** The object's selector for Pods; undefined if there is none, or an empty one, which would find all Pods. */
 function podSelector(object: AnyObject | undefined): string | undefined {
   const selector = fieldAt(object, ['spec', 'selector']);
   if (!isMap(selector) || !isMap(fieldAt(object, ['spec', 'template']))) return undefined;
   try {
     const text = toSelectorString(selector);
-    return text === '' || text.length > MAX_SELECTOR ? undefined : text;
+    return text === '' || text.length > MAX_SELECTOR_CHARACTERS ? undefined : text;
   } catch {
     return undefined;
   }
 }
 
-/** The cause of the newest Pod that has one; undefined if none has. */
+/** The cause of the newest Pod that has one; undefined if no Pod has one. */
 export function causeOf(pods: readonly Pod[]): string | undefined {
   const madeAt = ({ metadata }: Pod) => parseTime(metadata.creationTimestamp) ?? 0;
   const newest = pods
@@ -116,9 +115,9 @@ function failingProbe(container: unknown, pod: Pod): string | undefined {
   return isMap(fieldAt(spec, ['readinessProbe'])) ? 'its readiness probe does not succeed' : undefined;
 }
 
-const MAX_TEXT = 200;
+const MAX_TEXT_CHARACTERS = 200;
 
 /** The text, shortened: any controller may write any reason into a Pod. */
 function short(text: string): string {
-  return oneLine(text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`);
+  return oneLine(text.length <= MAX_TEXT_CHARACTERS ? text : `${text.slice(0, MAX_TEXT_CHARACTERS)}…`);
 }

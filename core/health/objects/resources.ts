@@ -1,12 +1,13 @@
 /** The health of the objects in an inventory. */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
+import { MAX_LISTED } from '../../kube/firstFew.ts';
 import { formatTime } from '../../kube/time.ts';
 import { deletedSince, failureTime, isBroken, latest, mayBeGone, type Since } from './broken.ts';
 import { displayName, type InventoryResource } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
 
 export interface ObservedResource extends InventoryResource {
-  /** The object; undefined without an error: it does not exist. */
+  /** The object; undefined if it does not exist, or with `error`. */
   object?: AnyObject | undefined;
   /** Why the object could not be read. */
   error?: string;
@@ -14,7 +15,7 @@ export interface ObservedResource extends InventoryResource {
   cause?: string | undefined;
 }
 
-/** Whether the object has failed or broken, or is not complete yet; undefined if it is well, or unknown. */
+/** The trouble with the object: failed or broken, or not complete yet; undefined if there is none, or it is unknown. */
 export function troubleOf(
   { object, error }: ObservedResource,
   since: Since,
@@ -75,9 +76,8 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
   return { ...health, failedAt: latest(times) };
 }
 
-/** Limit for the objects in a message: enough to act on, because no reader needs a list of 2,000 objects. */
-const MAX_LISTED = 20;
 
+/** The first lines, and how many more there are. */
 export function listLines(lines: readonly string[]): string {
   const shown = lines.slice(0, MAX_LISTED).join('; ');
   return lines.length <= MAX_LISTED ? shown : `${shown}; and ${lines.length - MAX_LISTED} more`;

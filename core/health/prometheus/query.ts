@@ -13,14 +13,14 @@ type Values = Record<Variable, string>;
 type Rendered = { query: string } | { problem: string };
 
 /** Limit for the text between `{{` and `}}`, spaces included. */
-const MAX_NAME = 32;
+const MAX_VARIABLE_CHARACTERS = 32;
 
 /**
  * The query with the values of its Rollout.
  * @param watching the Rollouts of the check's namespace whose selector finds it
  */
 export function renderQuery(template: string, watching: readonly Rollout[]): Rendered {
-  const rendered = template.includes('{{') ? filledIn(template, valuesOf(watching)) : { query: template };
+  const rendered = template.includes('{{') ? fillIn(template, valuesOf(watching)) : { query: template };
   if ('problem' in rendered || rendered.query.length <= LIMITS.metricQuery) return rendered;
   return { problem: `spec.prometheus.query is longer than ${LIMITS.metricQuery} characters (limit metricQuery)` };
 }
@@ -48,13 +48,13 @@ function valuesOf(watching: readonly Rollout[]): Values | { problem: string } {
   };
 }
 
-function filledIn(template: string, values: Values | { problem: string }): Rendered {
+function fillIn(template: string, values: Values | { problem: string }): Rendered {
   let query = '';
-  /** The quote that ends the string, or the line feed that ends the comment, in which `at` is. */
+  /** The end of the string or comment at this place: a quote, or a line feed. */
   let until: string | undefined;
   for (let at = 0; at < template.length; ) {
     if (template.startsWith('{{', at)) {
-      const length = template.slice(at + 2, at + 2 + MAX_NAME).indexOf('}}');
+      const length = template.slice(at + 2, at + 2 + MAX_VARIABLE_CHARACTERS).indexOf('}}');
       const name = template.slice(at + 2, at + 2 + Math.max(length, 0)).trim();
       if (length < 0 || !isVariable(name)) return { problem: unknownVariable(name) };
       if (until !== '"' && until !== "'") return { problem: unquoted(name) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fluxIsAtWork, isAtRest, nextEvaluation } from '../../../core/health/kustomizationCheck.ts';
+import { isJustReconciling, isAtRest, msUntilEvaluation } from '../../../core/health/kustomizationCheck.ts';
 import { healthCheck, kustomization } from '../../hooks/healthCheck/fixture.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
@@ -25,12 +25,12 @@ describe('at rest', () => {
 
 describe('the next look', () => {
   it('is after the interval where it is not at rest', () => {
-    expect(nextEvaluation(healthCheck(healthy), false)).toBe(30_000);
-    expect(nextEvaluation(healthCheck(every('2m')), false)).toBe(120_000);
+    expect(msUntilEvaluation(healthCheck(healthy), false)).toBe(30_000);
+    expect(msUntilEvaluation(healthCheck(every('2m')), false)).toBe(120_000);
   });
 
   it('is in about ten minutes where it is, at another time for each, and always the same for one', () => {
-    const of = (uid: string) => nextEvaluation(healthCheck({ metadata: { uid } }), true);
+    const of = (uid: string) => msUntilEvaluation(healthCheck({ metadata: { uid } }), true);
     const looks = Array.from({ length: 100 }, (_, i) => of(`uid-${i}`));
     expect(new Set(looks).size).toBeGreaterThan(90);
     expect(Math.min(...looks)).toBeGreaterThanOrEqual(480_000);
@@ -61,10 +61,10 @@ describe('Flux is at work', () => {
     ['it is done', { status: 'False' }, false],
     ['another condition', { type: 'Ready' }, false],
   ])('%s', (_, fields, expected) => {
-    expect(fluxIsAtWork(reconciling(fields), NOW)).toBe(expected);
+    expect(isJustReconciling(reconciling(fields), NOW)).toBe(expected);
   });
 
   it('not on what is not there', () => {
-    expect(fluxIsAtWork(undefined, NOW)).toBe(false);
+    expect(isJustReconciling(undefined, NOW)).toBe(false);
   });
 });
