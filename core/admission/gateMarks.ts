@@ -98,12 +98,7 @@ export interface Gating extends ObjectGates {
 }
 
 /** @param byName by `refKey`: the Gates of `recordedRefs` that exist */
-export function gatingOf(
-  object: FluxObject,
-  byName: ReadonlyMap<string, Gate>,
-  now: EpochMs,
-  rules: RefRules,
-): Gating {
+export function gatingOf(object: FluxObject, byName: ReadonlyMap<string, Gate>, now: EpochMs, rules: RefRules): Gating {
   const gates = recordedGates(object, byName, rules, now);
   const { named, selecting, problems, tooMany } = gates;
   const all = [

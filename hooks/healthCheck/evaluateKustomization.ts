@@ -9,7 +9,13 @@ import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../..
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { howToAllow, mayBeWatched, mayBeWatchedFromAnywhere } from '../../core/health/consent.ts';
 import { healthyUntil, type Verdict } from '../../core/health/healthStatus.ts';
-import { appliedSelector, applyingAccount, LIST_FROM_OBJECTS, planReads, type Read } from '../../core/health/inventoryReads.ts';
+import {
+  appliedSelector,
+  applyingAccount,
+  LIST_FROM_OBJECTS,
+  planReads,
+  type Read,
+} from '../../core/health/inventoryReads.ts';
 import { evaluateWithResources, ownHealth } from '../../core/health/kustomization.ts';
 import { gracePeriod, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import type { Since } from '../../core/health/objects/broken.ts';

@@ -7,12 +7,17 @@ import { KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { associatedRollouts, association, needsNamespaceLabels, watchingRolloutRules } from '../../core/health/association.ts';
+import {
+  associatedRollouts,
+  association,
+  needsNamespaceLabels,
+  watchingRolloutRules,
+} from '../../core/health/association.ts';
 import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
 import {
-  isJustReconciling,
   isAtRest,
+  isJustReconciling,
   KUSTOMIZATION_CLASS,
   kustomizationRef,
   msUntilEvaluation,

@@ -38,10 +38,7 @@ export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Prom
 }
 
 /** The Gates that exist, by `refKey`. */
-export async function liveGates(
-  refs: readonly NamespacedName[],
-  cluster: ClusterReader,
-): Promise<Map<string, Gate>> {
+export async function liveGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Map<string, Gate>> {
   const requested = refs.filter((ref) => !isTooMany(ref));
   const found = await Promise.all(
     requested.map(({ namespace, name }) => cluster.get<Gate>({ ...GATES, namespace, name })),

@@ -64,7 +64,8 @@ interface JobPlan {
 export function jobPlan(context: JobContext, target: JobTarget, progress: Progress, now: EpochMs): JobPlan {
   const { check, jobs = [] } = context;
   const before = check.status;
-  if ('problem' in target) return { jobs: jobs.map(asChild), status: statusFor(before, undefined, target.problem, now) };
+  if ('problem' in target)
+    return { jobs: jobs.map(asChild), status: statusFor(before, undefined, target.problem, now) };
   const { head, wanted } = target;
   const found = jobs.find(({ metadata }) => metadata.name === wanted.metadata.name);
   const earlier = jobs

@@ -76,7 +76,6 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
   return { ...health, failedAt: latest(times) };
 }
 
-
 /** The first lines, and how many more there are. */
 export function listLines(lines: readonly string[]): string {
   const shown = lines.slice(0, MAX_LISTED).join('; ');

@@ -48,7 +48,9 @@ describe('required gates', () => {
     expect(text()).toContain("Gate 'platform/freeze' is closed (Gate close requested, closed by anna: INC-42)");
     expect(text({ reason: undefined })).toContain('(Gate close requested, closed by anna)');
     expect(text({ reason: 'x'.repeat(5000) }).length).toBeLessThan(500);
-    expect(closedGatesText(evaluateGates([one], byRefKey([closed]), at).closed).text).toContain('(Gate closed by default)');
+    expect(closedGatesText(evaluateGates([one], byRefKey([closed]), at).closed).text).toContain(
+      '(Gate closed by default)',
+    );
   });
   it('a closing that is over is not why the calendar has closed a gate', () => {
     const mondays = { rules: [{ daysOfWeek: ['Monday' as const] }] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isJustReconciling, isAtRest, msUntilEvaluation } from '../../../core/health/kustomizationCheck.ts';
+import { isAtRest, isJustReconciling, msUntilEvaluation } from '../../../core/health/kustomizationCheck.ts';
 import { healthCheck, kustomization } from '../../hooks/healthCheck/fixture.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutSpec } from '../../../api/types.ts';
-import { association, watchingRolloutRules, watchesLabel } from '../../../core/health/association.ts';
+import { association, watchesLabel, watchingRolloutRules } from '../../../core/health/association.ts';
 import { label } from '../../../core/kube/annotate.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
 import { healthCheck, rollout } from '../../hooks/healthCheck/fixture.ts';

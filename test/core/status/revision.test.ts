@@ -10,7 +10,11 @@ function rollout(status: RolloutStatus | undefined, generation = 1) {
 
 describe('withRevision', () => {
   it('gives a first status revision 1', () => {
-    expect(withRevision(rollout(undefined), { title: 'a' })).toEqual({ title: 'a', observedGeneration: 1, revision: 1 });
+    expect(withRevision(rollout(undefined), { title: 'a' })).toEqual({
+      title: 'a',
+      observedGeneration: 1,
+      revision: 1,
+    });
   });
 
   it('answers what is stored when nothing changes', () => {

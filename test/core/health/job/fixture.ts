@@ -1,6 +1,6 @@
 /** A HealthCheck of class job, the Rollout that selects it, and the Job of its newest deployment. */
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../../api/types.ts';
-import { type CheckJob, jobTemplateOf, jobNameOf } from '../../../../core/health/job/checkJob.ts';
+import { type CheckJob, jobNameOf, jobTemplateOf } from '../../../../core/health/job/checkJob.ts';
 import { kubeObject, objectOf } from '../../../support/objects.ts';
 
 export const at = (time: string) => `2026-03-01T${time}Z`;

@@ -1,6 +1,6 @@
 /** Which templates of a HealthCheck of class job are run, and what is said of the others. */
 import { describe, expect, it } from 'vitest';
-import { type JobTemplate, jobTemplateOf, jobOf, templateProblem } from '../../../../core/health/job/checkJob.ts';
+import { type JobTemplate, jobOf, jobTemplateOf, templateProblem } from '../../../../core/health/job/checkJob.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import { check, HEAD, jobSpec, nameOf, pod, rollout } from './fixture.ts';
 
