@@ -48,7 +48,9 @@ export interface WriteContext extends GateContext {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
   /** The source of a Kustomization with managed fields; see core/managedField/atomicUpdate.ts. */
-  source?: FluxObject | 'settled' | undefined;
+  source?: FluxObject | undefined;
+  /** Whether the source was not read, because the write changes nothing that depends on it: see `isSettled`. */
+  isSourceUnread?: boolean;
   /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout must not bypass its Gates. */
   closedOnLeaving?: readonly GateResult[];
   /** The Kustomization that applies the object; only if it exists and the write `asksToResume`. */
@@ -184,7 +186,7 @@ function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: F
     sameJson(managedFieldsOf(object).fields, managedFieldsOf(oldObject).fields);
   if (bypassing.size === 0 || !hasSameFields) return kept;
   const withGitValues = writeManagedFields(kept, valuesFromGit(object, bypassing));
-  return setManagedFields({ object: withGitValues, oldObject, rollouts: bypassing, source: context.source }).object;
+  return setManagedFields({ ...context, object: withGitValues, oldObject, rollouts: bypassing }).object;
 }
 
 /** The fields that Git sets in this write to the version of a deployment that bypasses the Gates. */
@@ -198,7 +200,7 @@ function valuesFromGit(object: FluxObject, bypassing: ReadonlyMap<string, Rollou
 
 /** The object with the managed fields of its Rollouts, or the denial of an edit: all Gates are open. */
 function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
-  const outcome = setManagedFields({ object, oldObject, rollouts: context.rollouts, source: context.source });
+  const outcome = setManagedFields({ ...context, object, oldObject });
   const { denials, warnings } = outcome;
   if (denials.length > 0) {
     const text = denials.map((each) => each.text).join(' ');

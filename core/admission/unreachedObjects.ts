@@ -8,7 +8,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { parseGateRefs } from '../gate/gateRefs.ts';
-import { gateSelects } from '../gate/gateSelection.ts';
+import { gateSelects, requirerText } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { stateOf } from '../suspension/stateAnnotation.ts';
@@ -81,8 +81,7 @@ function withReasons<Why extends object>(objects: readonly KubeObject[], why: (o
     const reason = why(object);
     return reason ? [{ kind: object.kind, ...identityOf(object), ...reason }] : [];
   });
-  const key = (each: ObjectName) => `${each.kind} ${each.namespace}/${each.name}`;
-  return unreached.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  return unreached.sort((a, b) => (requirerText(a) < requirerText(b) ? -1 : 1));
 }
 
 function requires(object: KubeObject, gate: Gate, namespaces: Namespaces): boolean {

@@ -16,7 +16,7 @@ import {
   verdictText,
 } from '../approval/approvalVerdict.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { identityOf, refKey } from '../kube/names.ts';
+import { byRefKey, identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
@@ -224,11 +224,10 @@ export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
 
 /** The record without approvals for Rollouts that were deleted since, or deleted and created again. */
 export function withoutDeletedRollouts(record: ApprovalRecord, rollouts: readonly Rollout[]): ApprovalRecord {
-  const uids = new Map(rollouts.map((rollout) => [refKey(identityOf(rollout)), rollout.metadata.uid]));
-  return {
-    ...record,
-    given: record.given.filter(({ rollout = '', uid }) => uids.has(rollout) && uids.get(rollout) === uid),
-  };
+  const existing = byRefKey(rollouts);
+  const isForExisting = ({ rollout = '', uid }: Approval) =>
+    existing.has(rollout) && existing.get(rollout)?.metadata.uid === uid;
+  return { ...record, given: record.given.filter(isForExisting) };
 }
 
 /** The command that approves the version, of that Rollout, or else of any Rollout. */

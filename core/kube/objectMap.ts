@@ -1,6 +1,7 @@
 /** Objects in the maps that Metacontroller sends, in any API version. */
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
+import { refKey } from './names.ts';
 
 /** A row of api/kinds.ts, or its plural and API group alone. */
 type GroupKind = { group: string; kind: string };
@@ -21,7 +22,7 @@ export function objectAt<T extends AnyObject = KubeObject>(
   namespace: string | undefined,
   name: string,
 ): T | undefined {
-  const path = namespace ? `${namespace}/${name}` : name;
+  const path = refKey({ namespace: namespace ?? '', name });
   for (const [key, objects] of Object.entries(map ?? {})) {
     if (isKind(key, of) && objects?.[path]) return objects[path] as unknown as T;
   }

@@ -35,11 +35,10 @@ interface ManagedFieldsWrite {
   oldObject?: FluxObject | undefined;
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /**
-   * The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; `settled` if nothing can have
-   * changed: see `isSettled`.
-   */
-  source?: FluxObject | 'settled' | undefined;
+  /** The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace. */
+  source?: FluxObject | undefined;
+  /** Whether the source was not read, because the write changes nothing that depends on it: see `isSettled`. */
+  isSourceUnread?: boolean;
 }
 
 interface ManagedFieldsOutcome {
@@ -79,7 +78,7 @@ interface FieldsContext extends ManagedFieldsWrite {
 }
 
 export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcome {
-  const { object: written, oldObject, source } = write;
+  const { object: written, oldObject, source, isSourceUnread } = write;
   const { fields, problems } = managedFieldsOf(written);
   const before = oldObject && managedFieldsOf(oldObject);
   const context = contextOf(write, fields, before?.fields ?? []);
@@ -105,7 +104,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   if (heldTexts.length > 0) warnings.unshift(heldTexts.join('; '));
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
   const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
-  const object = source === 'settled' ? marked : withArtifact(marked, oldObject, source, context.atomic);
+  const object = isSourceUnread ? marked : withArtifact(marked, oldObject, source, context.atomic);
   return { object, warnings, isHeld: heldTexts.length > 0, denials };
 }
 
@@ -184,14 +183,14 @@ function contextOf(
   fields: readonly ManagedField[],
   before: readonly ManagedField[],
 ): FieldsContext {
-  const { object, oldObject, rollouts, source } = write;
+  const { object, oldObject, rollouts, source, isSourceUnread } = write;
   const managed = new Set(before.map(fieldKey));
   const stored = oldObject ?? object;
   let writers: Writers | undefined;
   return {
     ...write,
     fields,
-    atomic: source === 'settled' ? undefined : atomicUpdate(fields, rollouts, source),
+    atomic: isSourceUnread ? undefined : atomicUpdate(fields, rollouts, source),
     wasManaged: (field) => managed.has(fieldKey(field)),
     deployments: deploymentsOn(stored),
     byGit: setByGit(stored.metadata.annotations?.[DEPLOYED]),

@@ -253,12 +253,11 @@ async function readContextAgain(
   call: WebhookCall,
 ): Promise<WriteContext> {
   const namespace = namespaceOf(request);
-  const source = ownSourceOf(object, namespace) === undefined ? undefined : 'settled';
   return readUnlessHeld(
     object,
     oldObject,
     () => readGateContext(object, oldObject, namespace, call, false),
-    async () => ({ rollouts: await readRollouts(followedBy(object, oldObject), namespace, call), source }),
+    async () => ({ rollouts: await readRollouts(followedBy(object, oldObject), namespace, call) }),
   );
 }
 
@@ -267,7 +266,7 @@ async function readUnlessHeld(
   object: FluxObject | undefined,
   oldObject: FluxObject | undefined,
   readGates: () => Promise<GateContext>,
-  readOthers: () => Promise<Pick<WriteContext, 'rollouts' | 'source' | 'applier'>>,
+  readOthers: () => Promise<Omit<WriteContext, keyof GateContext>>,
 ): Promise<WriteContext> {
   const isHeld = (gates: GateContext) => object && oldObject && staysHeld(object, oldObject, gates);
   // A tenant chooses how many Rollouts an object follows: they are not read before the Gates are known.
@@ -302,11 +301,11 @@ async function readFollowed(
   oldObject: FluxObject | undefined,
   namespace: string,
   call: WebhookCall,
-): Promise<Pick<WriteContext, 'rollouts' | 'source'>> {
+): Promise<Pick<WriteContext, 'rollouts' | 'source' | 'isSourceUnread'>> {
   const rollouts = await readRollouts(followedBy(object, oldObject), namespace, call);
   const name = object && ownSourceOf(object, namespace);
   if (!object || name === undefined) return { rollouts };
-  if (oldObject && isSettled(object, oldObject, rollouts)) return { rollouts, source: 'settled' };
+  if (oldObject && isSettled(object, oldObject, rollouts)) return { rollouts, isSourceUnread: true };
   const source = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name });
   return { rollouts, source };
 }

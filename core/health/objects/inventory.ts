@@ -56,8 +56,3 @@ function shorten(text: string | undefined): string {
   const whole = text ?? 'undefined';
   return whole.length <= MAX_QUOTED_CHARACTERS ? whole : `${whole.slice(0, MAX_QUOTED_CHARACTERS)}…`;
 }
-
-/** The name for messages: `namespace/name`, or the name of a cluster-scoped object. */
-export function displayName(of: Pick<InventoryResource, 'namespace' | 'name'>): string {
-  return of.namespace ? `${of.namespace}/${of.name}` : of.name;
-}

@@ -1,9 +1,10 @@
 /** The health of the objects in an inventory. */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { MAX_LISTED } from '../../kube/firstFew.ts';
+import { refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { deletedSince, failureTime, isBroken, latest, mayBeGone, type Since } from './broken.ts';
-import { displayName, type InventoryResource } from './inventory.ts';
+import type { InventoryResource } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
 
 export interface ObservedResource extends InventoryResource {
@@ -46,7 +47,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
   const times: (EpochMs | undefined)[] = [];
   const deleted = deletedSince(since, now);
   for (const resource of observed) {
-    const name = displayName(resource);
+    const name = refKey(resource);
     if (resource.error !== undefined) {
       health.errors.push(`${resource.kind} ${name}: ${resource.error}`);
       continue;
