@@ -5,7 +5,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { takesOpening } from '../../core/gate/gateRequests.ts';
 import { evaluateAfresh } from '../../core/gate/gateState.ts';
-import { defined } from '../../core/kube/json.ts';
+import { withoutEmpty } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { type ScheduledBy, scheduledBy } from '../../core/record/pinRecord.ts';
@@ -83,7 +83,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
     bands: bandsOf(gate, now, now + HORIZON_MS),
     heldObjects: (status?.heldObjects ?? []).map((each) => ({ ...each })),
-    ...defined({
+    ...withoutEmpty({
       openFor,
       by: cause?.by,
       reason: cause?.reason,
@@ -99,7 +99,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     ...(spec.approvals && {
       approvals: {
         rule: approvalRuleText(spec.approvals),
-        ...defined({ progress: status?.approvals?.progress }),
+        ...withoutEmpty({ progress: status?.approvals?.progress }),
         isEndable: takesOpening(gate, now),
       },
     }),
@@ -112,7 +112,7 @@ export function bandsOf(gate: Gate, from: EpochMs, to: EpochMs): Band[] {
     from: formatTime(at),
     opened,
     message,
-    ...defined({
+    ...withoutEmpty({
       to: until === undefined ? undefined : formatTime(until),
       openFor,
       by: cause?.by,

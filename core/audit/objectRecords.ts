@@ -6,7 +6,7 @@ import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api
 import { APPROVAL_KEYS, type ApprovalKeys, type FieldChange, recordedOn } from '../approval/approvalRecord.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import { type GateRequest, parseAcceptedRequests } from '../gate/gateRequests.ts';
-import { defined } from '../kube/json.ts';
+import { withoutEmpty } from '../kube/json.ts';
 import { formatTime } from '../kube/time.ts';
 import { parseListed } from '../record/listRecord.ts';
 import { pinRecordOf, scheduledBy } from '../record/pinRecord.ts';
@@ -51,7 +51,7 @@ function recordsOfRollout(rollout: Rollout): AuditRecord[] {
           object,
           user: pin.by,
           sources: ['Object'],
-          ...defined({ version: pin.version ?? pin.from, reason: pin.reason }),
+          ...withoutEmpty({ version: pin.version ?? pin.from, reason: pin.reason }),
         },
       ]
     : [];
@@ -82,7 +82,7 @@ function recordsOfDeployment(entry: HistoryEntry, change: DeploymentChange, obje
     version: version.tag,
     change,
     sources: ['History'],
-    ...defined({
+    ...withoutEmpty({
       digest: version.digest,
       user: requestedBy,
       reason: reason ?? (requestedBy ? message : undefined),
@@ -98,7 +98,7 @@ function recordsOfDeployment(entry: HistoryEntry, change: DeploymentChange, obje
       object: { kind: kind ?? 'Gate', namespace, name },
       sources: ['History'],
       // A Gate opens for every Rollout: fifty histories may list one opening, so none has its version.
-      ...defined({ user: by, reason: why, version: isVote ? version.tag : undefined }),
+      ...withoutEmpty({ user: by, reason: why, version: isVote ? version.tag : undefined }),
     };
   });
   const bypassed: AuditRecord[] = bypass
@@ -127,7 +127,7 @@ function recordsOfRolloutGate(gate: RolloutGate): AuditRecord[] {
       object,
       user: by,
       sources: ['Object'],
-      ...defined({ version, reason }),
+      ...withoutEmpty({ version, reason }),
     }),
   );
   return [...recordsOfApprovals(gate, APPROVAL_KEYS.RolloutGate), ...listed];
@@ -146,7 +146,7 @@ function recordsOfGate(gate: Gate): AuditRecord[] {
     action: action === 'open' ? 'Opened' : 'Closed',
     object,
     sources: ['Object'],
-    ...defined({ user: by, version, reason, detail: isPlanned ? 'planned for this time' : undefined }),
+    ...withoutEmpty({ user: by, version, reason, detail: isPlanned ? 'planned for this time' : undefined }),
   });
   const calendar = scheduledBy(gate);
   return [
@@ -162,7 +162,7 @@ function recordsOfGate(gate: Gate): AuditRecord[] {
             user: calendar.by,
             detail: 'spec.schedule',
             sources: ['Object' as const],
-            ...defined({ reason: calendar.reason }),
+            ...withoutEmpty({ reason: calendar.reason }),
           },
         ]
       : []),
@@ -181,7 +181,7 @@ function recordsOfApprovals(gate: Gate | RolloutGate, keys: ApprovalKeys): Audit
       user: by,
       version: rollout === undefined ? version : `${rollout}:${version}`,
       sources: ['Object'],
-      ...defined({ reason }),
+      ...withoutEmpty({ reason }),
     }),
   );
   const changed = changes.map(

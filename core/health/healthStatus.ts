@@ -3,7 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { sameJson } from '../kube/json.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
-import { bounded, type CommandLine } from '../text/commands.ts';
+import { boundedText, type CommandLine } from '../text/commands.ts';
 
 export type HealthStatus = NonNullable<HealthCheck['status']>;
 
@@ -76,7 +76,7 @@ function healthAfter(before: string | undefined, verdict: Verdict): string {
 function messageOf(verdict: Verdict, status: string): string {
   const isOld = verdict.health === 'Unknown' && status !== 'Pending';
   const message = isOld ? `Still ${status}: not everything could be read. ${verdict.message}` : verdict.message;
-  return bounded(
+  return boundedText(
     { text: message, ...(verdict.commands && { commands: verdict.commands }) },
     MAX_MESSAGE_CHARACTERS,
   ).toWellFormed();

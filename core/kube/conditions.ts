@@ -1,6 +1,6 @@
 /** Conditions of a status, handled as in apimachinery's meta.SetStatusCondition. */
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import { bounded, type CommandLine } from '../text/commands.ts';
+import { boundedText, type CommandLine } from '../text/commands.ts';
 import { formatTime } from './time.ts';
 
 export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> & {
@@ -33,7 +33,7 @@ export function setCondition<C extends Condition>(
   const index = list.findIndex((c) => c.type === condition.type);
   const before = list[index];
   const lastTransitionTime = before && before.status === condition.status ? before.lastTransitionTime : formatTime(now);
-  const message = bounded({ text: condition.message, commands }, MAX_MESSAGE_CHARACTERS);
+  const message = boundedText({ text: condition.message, commands }, MAX_MESSAGE_CHARACTERS);
   const after = { ...condition, message, lastTransitionTime } as C;
   if (index < 0) list.push(after);
   else list[index] = after;

@@ -35,7 +35,7 @@ function hasSameFields(a: Fields, b: Fields, isSame: (a: unknown, b: unknown) =>
 }
 
 /** A copy with each text as Go stores it: half of a surrogate pair, as a cut leaves it, becomes U+FFFD. */
-export function wellFormed<Value>(value: Value): Value {
+export function toWellFormedJson<Value>(value: Value): Value {
   const todo: [from: object, to: object][] = [];
   const copyOf = (each: unknown): unknown => {
     if (typeof each === 'string') return each.toWellFormed();
@@ -71,7 +71,7 @@ export function isMap(value: unknown): value is Record<string, unknown> {
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The record without fields that are undefined or empty texts. */
-export function defined<T extends object>(record: T): Defined<T> {
+export function withoutEmpty<T extends object>(record: T): Defined<T> {
   return Object.fromEntries(
     Object.entries(record).filter(([, value]) => value !== undefined && value !== ''),
   ) as Defined<T>;

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { sameJson, wellFormed } from '../kube/json.ts';
+import { sameJson, toWellFormedJson } from '../kube/json.ts';
 
 interface Revised {
   revision?: number;
@@ -13,7 +13,7 @@ interface Revised {
 
 /** The status to answer with: as stored if nothing changes, else with the next revision. */
 export function withRevision<Status extends object>(object: KubeObject<any, Status>, answer: Status): Status {
-  const next = wellFormed(answer);
+  const next = toWellFormedJson(answer);
   const stored: Status & Revised = object.status ?? ({} as Status);
   const { generation } = object.metadata;
   const unchanged = sameJson(contentOf(stored), contentOf(next));

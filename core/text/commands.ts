@@ -16,18 +16,18 @@ export function withCommands(text: string, ...commands: readonly CommandLine[]):
 }
 
 /** The text with a full stop at its end, unless it ends with a command. */
-export function ended(text: string): string {
+export function withFullStop(text: string): string {
   return /[.!?:]$/.test(text) || text.includes('\n') ? text : `${text}.`;
 }
 
-export function inFull({ text, commands = [] }: TextWithCommands): string {
+export function fullText({ text, commands = [] }: TextWithCommands): string {
   return withCommands(text, ...commands);
 }
 
 /** The text with its commands, in at most `most` characters: the sentences are cut, and the commands stay whole. */
-export function bounded({ text, commands = [] }: TextWithCommands, most: number): string {
+export function boundedText({ text, commands = [] }: TextWithCommands, most: number): string {
   const room = most - withCommands('', ...commands).length;
-  if (room < most / 4) return bounded({ text }, most);
+  if (room < most / 4) return boundedText({ text }, most);
   return withCommands(text.length <= room ? text : `${text.slice(0, room - 1)}…`, ...commands);
 }
 

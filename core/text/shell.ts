@@ -19,7 +19,7 @@ export const NOW: Expanded = { expanded: '"$(date -u +%Y-%m-%dT%H:%M:%SZ)"' };
 export const WHY: Expanded = { expanded: '"<why>"' };
 
 /** A word, quoted if a shell would read it otherwise. */
-export function quoted(word: string): string {
+export function quote(word: string): string {
   return PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
@@ -27,7 +27,7 @@ export function quoted(word: string): string {
 export function shell(texts: TemplateStringsArray, ...values: (string | Expanded)[]): string {
   return texts.reduce((line, text, index) => {
     const value = values[index - 1]!;
-    return `${line}${typeof value === 'string' ? quoted(value) : value.expanded}${text}`;
+    return `${line}${typeof value === 'string' ? quote(value) : value.expanded}${text}`;
   });
 }
 

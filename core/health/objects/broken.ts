@@ -47,14 +47,14 @@ export function deletedSince(
   now: EpochMs,
 ): EpochMs | undefined {
   if (applied === undefined) return undefined;
-  const since = latest([applied, deployed, healthyUntil])!;
+  const since = latestTime([applied, deployed, healthyUntil])!;
   return now < since + gracePeriod ? undefined : since;
 }
 
 /** The last write of a field outside the status, `scale` included: the API server records it for each field manager. */
 function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
   const fields = (metadata.managedFields ?? []) as { subresource?: string; time?: string }[];
-  return latest([
+  return latestTime([
     parseTime(metadata.creationTimestamp),
     ...fields.filter(({ subresource }) => subresource !== 'status').map(({ time }) => parseTime(time)),
   ]);
@@ -73,10 +73,10 @@ export function failureTime(object: AnyObject): EpochMs | undefined {
 }
 
 function newest(conditions: readonly { lastTransitionTime?: string }[]): EpochMs | undefined {
-  return latest(conditions.map((c) => parseTime(c.lastTransitionTime)));
+  return latestTime(conditions.map((c) => parseTime(c.lastTransitionTime)));
 }
 
-export function latest(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
+export function latestTime(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
   const known = times.filter((at) => at !== undefined);
   return known.length > 0 ? Math.max(...known) : undefined;
 }

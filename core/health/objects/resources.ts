@@ -3,7 +3,7 @@ import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { MAX_LISTED } from '../../kube/firstFew.ts';
 import { refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
-import { deletedSince, failureTime, isBroken, latest, mayBeGone, type Since } from './broken.ts';
+import { deletedSince, failureTime, isBroken, latestTime, mayBeGone, type Since } from './broken.ts';
 import type { InventoryResource } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
 
@@ -74,7 +74,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
       times.push(failureTime(resource.object));
     }
   }
-  return { ...health, failedAt: latest(times) };
+  return { ...health, failedAt: latestTime(times) };
 }
 
 /** The first lines, and how many more there are. */

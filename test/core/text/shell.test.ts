@@ -19,7 +19,7 @@ import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { byRefKey, identityOf } from '../../../core/kube/names.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
 import { approvalsText } from '../../../core/rollout/evaluation/versionApprovals.ts';
-import { nameWord, quoted, shell, WHY } from '../../../core/text/shell.ts';
+import { nameWord, quote, shell, WHY } from '../../../core/text/shell.ts';
 import { objectOf } from '../../support/objects.ts';
 import { words } from '../../support/words.ts';
 
@@ -77,7 +77,7 @@ describe('a shell', () => {
   it.each(['1.2.0', 'shop/app:1.2.0', 'user@example.com', 'a=b', ''])(
     'is shown %j without quotes where it needs none',
     (text) => {
-      expect(quoted(text)).toBe(text || "''");
+      expect(quote(text)).toBe(text || "''");
     },
   );
 });
