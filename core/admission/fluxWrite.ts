@@ -64,7 +64,7 @@ export interface FluxWrite {
   oldObject?: FluxObject | undefined;
   context: WriteContext;
   user: string;
-  /** From the request's options. */
+  /** The manager in the request's options. */
   fieldManager?: string | undefined;
   /** Whether the field manager is one of a controller that applies from Git: its writes are held, not refused. */
   isSync?: boolean | undefined;

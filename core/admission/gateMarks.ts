@@ -89,7 +89,7 @@ export const TOO_MANY_MARKS: Hold['annotations'] = {
 // The decorator `flux`.
 
 export interface Gating extends ObjectGates {
-  /** For the spec of the FluxBinding. */
+  /** The Gates and problems for the spec of the FluxBinding. */
   binding: { gates: RequiredGate[]; problems: string[] };
   /** When the newest Gate opened or closed. */
   changedAt: EpochMs;

@@ -104,7 +104,7 @@ export function managedFieldHint(
 
 /** Why a write is refused. The message is `text`, the closed Gates as far as the reader may see them, and `hint`. */
 export interface Refusal {
-  /** For the metric. */
+  /** The reason in the metric. */
   reason: DenialReason;
   text: string;
   closed?: readonly GateResult[];

@@ -13,7 +13,7 @@ import { withStoredForm } from './storedForm.ts';
 interface HeldWrite {
   object: FluxObject;
   oldObject: FluxObject;
-  /** From the request's options: the manager that owns what an apply writes. */
+  /** The manager in the request's options, which owns the fields of an apply. */
   fieldManager: string | undefined;
   /** Whether the field manager is one of a controller that applies from Git. */
   isSync: boolean;
@@ -93,7 +93,7 @@ function withStoredContent(object: FluxObject, { metadata: old, spec }: FluxObje
 interface Change {
   /** Plain map keys from the object's root. The walk reuses this array: copy it to keep it. */
   path: readonly string[];
-  /** What the new object has there; undefined: nothing. */
+  /** The value in the new object; undefined if it is removed. */
   value: unknown;
   writers: Writers;
 }

@@ -195,7 +195,7 @@ export function gatesInAnnotation(
 }
 
 /** The Gates that SELECTED_BY names, as candidates; undefined if it does not name them all. */
-export function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
+function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   const selectedBy = object.metadata.annotations?.[SELECTED_BY];
   if (selectedBy?.includes(TOO_MANY.name)) return undefined;
   const { refs, tooMany } = parseGateRefs(selectedBy, object.metadata.namespace ?? '');

@@ -14,7 +14,7 @@ import { LIMITS } from '../limits.ts';
 import { MAX_REASON, MAX_USER } from '../record/record.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import { type Approval, type ApprovalRecord, parseApprovals } from './approvalRecord.ts';
-import { isExpired, notAPerson } from './approvalVerdict.ts';
+import { isExpired, whyNotAPerson } from './approvalVerdict.ts';
 
 /** The length of a quoted value in a denial. */
 const MAX_VALUE_CHARACTERS = 128;
@@ -22,7 +22,7 @@ const MAX_VALUE_CHARACTERS = 128;
 const MAX_NAME_CHARACTERS = 32;
 
 /** The request of one write: the values of request annotations that it sets or changes. */
-export interface ApprovalRequest {
+interface ApprovalRequest {
   approve?: string | undefined;
   unapprove?: string | undefined;
   reason?: string | undefined;
@@ -118,7 +118,7 @@ function withApproval(
   now: EpochMs,
 ): ApprovalAcceptance {
   const refuse = (problem: string): ApprovalAcceptance => ({ record, problem, warnings: [] });
-  const stranger = notAPerson(by, rule);
+  const stranger = whyNotAPerson(by, rule);
   if (stranger !== undefined) return refuse(`${stranger}: this approval does not count`);
   if (by.length > MAX_USER) return refuse(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return refuse(target.problem);

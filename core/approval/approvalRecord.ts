@@ -24,7 +24,7 @@ export type ApprovalKeys = (typeof APPROVAL_KEYS)[keyof typeof APPROVAL_KEYS];
 
 export interface Approval extends ChangedBy {
   version: string;
-  /** On a Gate, the Rollout of the version, as `namespace/name`; a RolloutGate has only one Rollout. */
+  /** The Rollout of the version, `namespace/name`; only on a Gate, because a RolloutGate has one Rollout. */
   rollout?: string;
   /** The uid of that Rollout: a new Rollout of its name, perhaps another user's, has no approvals. */
   uid?: string;
@@ -46,7 +46,7 @@ export interface RuleChange {
   by: string;
   at: EpochMs;
   fields: FieldChange[];
-  /** How many approvals there were: `1/2 for 1.2.0`. */
+  /** The approvals before the change: `1/2 for 1.2.0`. */
   progress?: string;
 }
 

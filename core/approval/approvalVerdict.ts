@@ -51,9 +51,9 @@ export function evaluateApprovals(
   const alive = [...byPerson.values()]
     .filter((approval) => !isExpired(approval, rule, now))
     .sort((a, b) => a.at - b.at);
-  const problem = problemWith(rule, alive, background);
+  const problem = problemOfRule(rule, alive, background);
   const evaluated: EvaluatedApproval[] = alive.map((approval) => {
-    const doesNotCount = whyNot(approval, rule, background) ?? problem;
+    const doesNotCount = whyNotCounted(approval, rule, background) ?? problem;
     return doesNotCount === undefined ? approval : { ...approval, doesNotCount };
   });
   const counted = evaluated.filter(({ doesNotCount }) => doesNotCount === undefined);
@@ -110,8 +110,8 @@ export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs):
 }
 
 /** Why the approval does not count: `requested it`, `is named as its author`. */
-function whyNot({ by }: Approval, rule: ApprovalRule, background: Background | undefined): string | undefined {
-  if (notAPerson(by, rule) !== undefined) return 'is no person';
+function whyNotCounted({ by }: Approval, rule: ApprovalRule, background: Background | undefined): string | undefined {
+  if (whyNotAPerson(by, rule) !== undefined) return 'is no person';
   const { requesters = [], onBehalfOf, authors } = background ?? {};
   if (rule.notBy?.includes('requester')) {
     if (requesters.includes(by)) return 'requested it';
@@ -121,7 +121,7 @@ function whyNot({ by }: Approval, rule: ApprovalRule, background: Background | u
   return undefined;
 }
 
-function problemWith(
+function problemOfRule(
   rule: ApprovalRule,
   alive: readonly Approval[],
   background: Background | undefined,
@@ -169,7 +169,7 @@ const MAX_TEXT_CHARACTERS = 1024;
 const parsed = new Memo<ReadonlySet<string> | undefined>(128);
 
 /** Why this user's approval never counts; undefined if it may. */
-export function notAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
+export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
   if (!user.startsWith(SYSTEM) || user === ADMINISTRATOR) return undefined;
   if (!user.startsWith(SERVICE_ACCOUNT)) return `${user} is not a person`;
   const name = user.slice(SERVICE_ACCOUNT.length).replace(':', '/');

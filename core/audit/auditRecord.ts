@@ -42,7 +42,7 @@ export interface AuditRecord {
   user?: string;
   /** The version that the action is about. */
   version?: string;
-  /** Only for a deployment. */
+  /** Only in the record of a deployment. */
   change?: DeploymentChange;
   /** Digest of the deployed image, if it is known. */
   digest?: string;

@@ -55,7 +55,7 @@ export interface GateResult {
   takesApprovals?: boolean | undefined;
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[] | undefined;
-  /** If the version lacks approvals: how many it has, `1.2.0 has 1 of 2 approvals`, and the same with their users. */
+  /** The count of a version that lacks approvals, as text (`1.2.0 has 1 of 2 approvals`) and with the users (`names`). */
   lacks?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
   /** When an approval expires. */
   approvalsUntil?: EpochMs | undefined;

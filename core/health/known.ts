@@ -34,17 +34,16 @@ export function knownHealth(checks: readonly HealthCheck[], before: readonly Kno
 export function hasNewError(check: HealthCheck, head: HistoryEntry): boolean {
   const { lastErrorTime } = check.status ?? {};
   if (lastErrorTime === undefined) return false;
-  const known = knownOf(check, head);
-  if (known === 'nothing') return true;
+  const known = knownReport(check, head);
   if (known) return !sameTime(known.lastErrorTime, lastErrorTime);
-  return (parseTime(lastErrorTime) ?? Number.NEGATIVE_INFINITY) >= healthCutoff(head);
+  return isNewCheck(check, head) || (parseTime(lastErrorTime) ?? Number.NEGATIVE_INFINITY) >= healthCutoff(head);
 }
 
 /** Whether the check's health is newer than the start of the deployment, or its apply. */
 export function isReportedSince(check: HealthCheck, head: HistoryEntry): boolean {
-  const known = knownOf(check, head);
-  if (known === 'nothing') return true;
+  const known = knownReport(check, head);
   if (known) return !sameReport(known, check.status ?? {});
+  if (isNewCheck(check, head)) return true;
   const changed = parseTime(check.status?.lastChangeTime);
   // A stored time has whole seconds, the cutoff may not: compare what would be stored.
   return changed !== undefined && changed >= wholeSeconds(healthCutoff(head));
@@ -59,16 +58,15 @@ export function goneChecks(
   return knownHealth.filter((known) => !present.has(checkKey(known)));
 }
 
-/**
- * The report of a check when the deployment started. `nothing`: the check did not exist. undefined: not recorded, so
- * only times count.
- */
-function knownOf({ metadata }: HealthCheck, head: HistoryEntry): Report | 'nothing' | undefined {
-  if (head.knownHealth === undefined) return undefined;
-  const known = head.knownHealth.find((each) => checkKey(each) === checkKey(metadata));
-  if (known) return known;
-  const created: EpochMs | undefined = parseTime(metadata.creationTimestamp);
-  return created !== undefined && created >= wholeSeconds(deployCutoff(head)) ? 'nothing' : undefined;
+/** The report of the check when the deployment started; undefined if none was stored. */
+function knownReport({ metadata }: HealthCheck, { knownHealth = [] }: HistoryEntry): Report | undefined {
+  return knownHealth.find((each) => checkKey(each) === checkKey(metadata));
+}
+
+/** Whether the check did not exist when the reports were stored; false if the deployment stores none: then times count. */
+function isNewCheck({ metadata }: HealthCheck, head: HistoryEntry): boolean {
+  const created = parseTime(metadata.creationTimestamp);
+  return head.knownHealth !== undefined && created !== undefined && created >= wholeSeconds(deployCutoff(head));
 }
 
 /**

@@ -11,7 +11,6 @@ import {
   REQUESTED_AT_KEYS,
   takesOpening,
 } from '../gate/gateRequests.ts';
-import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
 /** The answer to a call. */
@@ -133,11 +132,6 @@ function parseUsedCalls(text: string | undefined, now: EpochMs): UsedCall[] {
 
 function formatUsedCalls(calls: readonly UsedCall[]): string {
   return calls.map(({ at, hashes }) => `${Math.floor(at / 1000)}:${hashes.join('.')}`).join(',');
-}
-
-/** Hashes of the nonce and of the signature: the signature does not cover the nonce, so each must be new. */
-export function callHashes(nonce: string, signature: string): string[] {
-  return [shortHash(`nonce ${nonce}`), shortHash(`signature ${signature}`)];
 }
 
 /**

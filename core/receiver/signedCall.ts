@@ -11,8 +11,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { shortHash } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
-import { acceptCall, type CallDecision, callHashes } from './acceptCall.ts';
+import { acceptCall, type CallDecision } from './acceptCall.ts';
 
 /** A call to `POST /hook/<digest>`, not checked yet. */
 export interface SignedCall {
@@ -56,7 +57,9 @@ export function decideCall(gate: Gate, token: Uint8Array, path: string, call: Si
   const checked = checkCall(token, path, call, now);
   if ('problem' in checked) return { status: 400, reason: checked.problem };
   const { signature, at } = checked;
-  return acceptCall(gate, { at, hashes: callHashes(call.nonce!, signature), body: call.body }, now);
+  // The signature does not cover the nonce, so that each of them must be new.
+  const hashes = [shortHash(`nonce ${call.nonce}`), shortHash(`signature ${signature}`)];
+  return acceptCall(gate, { at, hashes, body: call.body }, now);
 }
 
 function callTime(text: string | undefined): EpochMs | undefined {
