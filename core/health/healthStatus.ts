@@ -15,11 +15,11 @@ export type Verdict = {
 } & (
   | { health: 'Healthy'; message: string }
   /**
-   * `attempting`: Flux retries a revision, which does not refute an earlier failure.
-   * `again`: Flux reconciles a revision that it has applied already. The status stays: otherwise each reconciliation
+   * `isAttempting`: Flux retries a revision, which does not refute an earlier failure.
+   * `isRepeat`: Flux reconciles a revision that it has applied already. The status stays: otherwise each reconciliation
    * would be two writes.
    */
-  | { health: 'Pending'; message: string; attempting?: boolean; again?: boolean }
+  | { health: 'Pending'; message: string; isAttempting?: boolean; isRepeat?: boolean }
   /**
    * `failedAt`: when the check failed, if the failed objects have times.
    * `absent`: the Kustomization of the check does not exist. If it has not existed since the deployment, this is no
@@ -41,7 +41,7 @@ const MAX_MESSAGE_CHARACTERS = 16_384;
  */
 export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
   const { lastErrorTime, lastChangeTime } = before ?? {};
-  if (before?.status === 'Healthy' && verdict.health === 'Pending' && verdict.again) return before;
+  if (before?.status === 'Healthy' && verdict.health === 'Pending' && verdict.isRepeat) return before;
   const status = healthAfter(before?.status, verdict);
   const failed = verdict.health === 'Unhealthy' && !(verdict.absent && wasAlwaysAbsent(before));
   const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
@@ -69,7 +69,7 @@ function wasAlwaysAbsent(before: HealthStatus | undefined): boolean {
 
 function healthAfter(before: string | undefined, verdict: Verdict): string {
   if (verdict.health === 'Unknown') return before === 'Healthy' || before === 'Unhealthy' ? before : 'Pending';
-  if (verdict.health === 'Pending' && verdict.attempting && before === 'Unhealthy') return before;
+  if (verdict.health === 'Pending' && verdict.isAttempting && before === 'Unhealthy') return before;
   return verdict.health;
 }
 

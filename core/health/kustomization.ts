@@ -30,9 +30,9 @@ interface OwnHealth {
   /** Why the Kustomization itself is not healthy yet. */
   pending: string | undefined;
   /** Whether Flux retries the same revision. */
-  attempting: boolean;
+  isAttempting: boolean;
   /** Whether Flux reconciles a revision that it has applied already. */
-  again: boolean;
+  isRepeat: boolean;
   /** When Flux had applied everything; undefined while it has not, or if the time is unknown. */
   applied: EpochMs | undefined;
   revision: Revision;
@@ -48,23 +48,23 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   const revision = revisionOf(kustomization, upstream);
   const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
   const own = kstatusOf(kustomization, now);
-  const elsewhere = kustomization.spec?.kubeConfig !== undefined;
+  const isElsewhere = kustomization.spec?.kubeConfig !== undefined;
   const inventory = parseInventory(kustomization.status?.inventory?.entries);
-  const attempting = revision.attempted && ready?.status === 'Unknown';
+  const isAttempting = revision.attempted && ready?.status === 'Unknown';
   const pending = revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
-  const again = attempting && revision.waiting === undefined;
+  const isRepeat = isAttempting && revision.waiting === undefined;
   const applied = pending === undefined && ready?.status === 'True' ? parseTime(ready.lastTransitionTime) : undefined;
   const hasNotBegun = revision.failuresCountFrom === Number.POSITIVE_INFINITY && !revision.waitsForSource;
-  const base = { attempting, again, revision, inventory, pending, applied, waitsForEvent: hasNotBegun };
+  const base = { isAttempting, isRepeat, revision, inventory, pending, applied, waitsForEvent: hasNotBegun };
 
   const failure = revision.attempted ? failureOf(ready, FAILED_KUSTOMIZATION) : undefined;
   if (failure) return { ...base, settled: failure };
   if (own.status === 'Failed') return { ...base, settled: stalledVerdict(kustomization, own.message, ready) };
-  if (elsewhere) return { ...base, settled: verdictElsewhere(pending, ready, { attempting, again }) };
+  if (isElsewhere) return { ...base, settled: verdictElsewhere(pending, ready, { isAttempting, isRepeat }) };
   if (inventory.resources.length + inventory.errors.length === 0) {
     const message = pending === undefined ? 'Kustomization has no managed resources' : pendingText(pending);
     const waitsForEvent = !revision.waitsForSource;
-    return { ...base, settled: { health: 'Pending', message, attempting, ...(waitsForEvent && { waitsForEvent }) } };
+    return { ...base, settled: { health: 'Pending', message, isAttempting, ...(waitsForEvent && { waitsForEvent }) } };
   }
   return { ...base, inventory: withoutEvaluatedByFlux(kustomization, inventory) };
 }
@@ -104,10 +104,10 @@ function stalledVerdict(kustomization: Kustomization, message: string, ready: Lo
 function verdictElsewhere(
   pending: string | undefined,
   ready: LooseCondition | undefined,
-  { attempting, again }: Pick<OwnHealth, 'attempting' | 'again'>,
+  { isAttempting, isRepeat }: Pick<OwnHealth, 'isAttempting' | 'isRepeat'>,
 ): Verdict {
   if (pending !== undefined) {
-    return { health: 'Pending', message: pendingText(pending), attempting, ...(again && { again }) };
+    return { health: 'Pending', message: pendingText(pending), isAttempting, ...(isRepeat && { isRepeat }) };
   }
   if (ready?.status !== 'True') return { health: 'Pending', message: pendingText('no Ready condition yet') };
   return { health: 'Healthy', message: 'Kustomization is ready in the cluster of its kubeConfig' };
@@ -142,19 +142,19 @@ export function evaluateWithResources(
   if (health.pending.length > 0) {
     return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(health.pending)}`), ...waits };
   }
-  const { pending, attempting, again } = own;
-  if (pending !== undefined && !(again && errors.length > 0)) {
+  const { pending, isAttempting, isRepeat } = own;
+  if (pending !== undefined && !(isRepeat && errors.length > 0)) {
     return {
       health: 'Pending',
       message: withErrors(pendingText(pending)),
-      attempting,
-      ...(again && { again }),
+      isAttempting,
+      ...(isRepeat && { isRepeat }),
       ...waits,
     };
   }
   if (health.missing.length > 0 && !likeKuberik) {
     const missing = health.missing.map((name) => `${name} (not found)`);
-    return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(missing)}`), attempting };
+    return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(missing)}`), isAttempting };
   }
   if (errors.length > 0) return { health: 'Unknown', message: `Errors: ${listLines(errors)}` };
   const absent = [...health.missing, ...health.gone];

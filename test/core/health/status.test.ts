@@ -40,8 +40,8 @@ const ELEVEN = '11:00:00';
 const RESET = resetStatus(undefined, ms(ELEVEN));
 const FAILED = is('Unhealthy', undefined, ELEVEN, ELEVEN);
 const still = (status: string) => `Still ${status}: not everything could be read. no answer`;
-const TRYING: Verdict = { health: 'Pending', message: 'trying', attempting: true };
-const AGAIN: Verdict = { ...TRYING, again: true };
+const TRYING: Verdict = { health: 'Pending', message: 'trying', isAttempting: true };
+const AGAIN: Verdict = { ...TRYING, isRepeat: true };
 
 describe('what a verdict makes of the status', () => {
   const rows: [string, HealthStatus | undefined, Verdict, HealthStatus][] = [
