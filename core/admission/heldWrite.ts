@@ -71,10 +71,10 @@ function comesAgain({ value, writers }: Change, isSync: boolean, isApply: boolea
 }
 
 /** Whether a closed Gate allows the change to every writer. */
-function isAlwaysFree({ path: [first, second, ...rest], value }: Change, { isSystemDeleter }: HeldWrite): boolean {
-  if (isSystemDeleter && second === 'ownerReferences') return true;
+function isAlwaysFree({ path, value }: Change, { isSystemDeleter }: HeldWrite): boolean {
+  if (isSystemDeleter && path[1] === 'ownerReferences') return true;
   // A closed Gate sets spec.suspend itself. If the webhook is called twice for one write, the first call has done it.
-  return first === 'spec' && second === 'suspend' && rest.length === 0 && value === true;
+  return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }
 
 /**
