@@ -61,7 +61,8 @@ function withCondition(
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const holds = closed.length > 0;
   const isRunning = runsBehind(stateOf(object), closings);
-  const text = isRunning ? bypassedText : isSource ? blockedText : approvalText;
+  const heldText = isSource ? blockedText : approvalText;
+  const text = isRunning ? bypassedText : heldText;
   const condition = {
     type: isSource ? BLOCKED : APPROVED,
     status: holds === isSource ? ('True' as const) : ('False' as const),

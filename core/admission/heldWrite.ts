@@ -62,7 +62,7 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
   return isHeld ? { is: 'held', object: withStoredContent(object, oldObject) } : { is: 'free', object };
 }
 
-/** Whether the next sync makes the change again, so that it can be held: a user's change would be lost. */
+/** Whether a later apply makes the change again, so that it can be held: a user's change would be lost. */
 function comesAgain({ value, writers }: Change, isSync: boolean, isApply: boolean): boolean {
   // A removed field has no owner: the removal is the sync's if the sync is an apply.
   if (value === undefined) return isSync && isApply;
@@ -70,7 +70,7 @@ function comesAgain({ value, writers }: Change, isSync: boolean, isApply: boolea
   return isSync ? writers.applied(value) : writers.repeated(value);
 }
 
-/** Whether a closed Gate allows the change to every writer. */
+/** Whether a closed Gate allows the change in any case. */
 function isAlwaysFree({ path, value }: Change, { isSystemDeleter }: HeldWrite): boolean {
   if (isSystemDeleter && path[1] === 'ownerReferences') return true;
   // A closed Gate sets spec.suspend itself. If the webhook is called twice for one write, the first call has done it.

@@ -96,7 +96,7 @@ function withStoredValue(now: unknown, before: unknown, [key, ...rest]: readonly
   }
   if (key === undefined || !isMap(now) || !isMap(before)) return now;
   const [a, b] = [now[key], before[key]];
-  const kept = rest.length > 0 ? withStoredValue(a, b, rest, isSame) : isSame(a, b) ? b : a;
+  const kept = rest.length === 0 && isSame(a, b) ? b : withStoredValue(a, b, rest, isSame);
   if (kept === a) return now;
   const { [key]: _, ...others } = now;
   return kept === undefined ? others : { ...others, [key]: kept };

@@ -44,7 +44,7 @@ function verifySuspended(object: FluxObject): Refusal | undefined {
   const mustBeSuspended =
     stateOf(object)?.is === 'closed' || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
-  return { reason: 'overwritten', text: changedAfterwards(object, 'spec.suspend') };
+  return { reason: 'overwritten', text: changedAfterwardsText(object, 'spec.suspend') };
 }
 
 function verifyHeld(
@@ -69,10 +69,10 @@ function verifyHeld(
     if (!ours.has(path.join('.'))) foreign.add(path);
   });
   if (foreign.count === 0) return undefined;
-  return { reason: 'overwritten', text: `${changedAfterwards(object, foreign.text)} `, closed };
+  return { reason: 'overwritten', text: `${changedAfterwardsText(object, foreign.text)} `, closed };
 }
 
-function changedAfterwards(object: FluxObject, paths: string): string {
+function changedAfterwardsText(object: FluxObject, paths: string): string {
   return `${subjectOf(object)}: another webhook changed ${paths} after rollout-hooks had held it.`;
 }
 

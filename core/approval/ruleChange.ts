@@ -56,7 +56,7 @@ function changedFields(spec: Ruled, before: Ruled): FieldChange[] {
     .filter((path) => (after.get(path) ?? '') !== (old.get(path) ?? ''))
     .slice(0, MAX_FIELDS_IN_CHANGE)
     .map((path) => {
-      const [from, to] = [shown(old.get(path)), shown(after.get(path))];
+      const [from, to] = [shortText(old.get(path)), shortText(after.get(path))];
       return { path, ...(from && { from }), ...(to && { to }) };
     });
 }
@@ -72,7 +72,7 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value ?? '') : String(value ?? '');
 }
 
-function shown(text = ''): string {
+function shortText(text = ''): string {
   const line = boundedLine(text, MAX_VALUE_CHARACTERS);
   return text.length > MAX_VALUE_CHARACTERS ? `${line}…` : line;
 }

@@ -181,10 +181,10 @@ export function gateEvents({ status: before }: Gate, after: GateStatus, forOther
   const add = (reason: string, message: string, about: string, order = 'a') =>
     events.push({ type: 'Normal', reason, message, about, order });
   const { request, planned } = after;
-  if (request && !same(request, before?.request) && !same(request, before?.planned)) {
+  if (request && !isSameRequest(request, before?.request) && !isSameRequest(request, before?.planned)) {
     add(request.action === 'open' ? 'OpenRequested' : 'CloseRequested', sentence(request, 'requested'), idOf(request));
   }
-  if (planned && !same(planned, before?.planned)) {
+  if (planned && !isSameRequest(planned, before?.planned)) {
     const reason = planned.action === 'open' ? 'OpenPlanned' : 'ClosePlanned';
     add(reason, sentence(planned, `planned for ${planned.at}`), idOf(planned));
   }
@@ -204,7 +204,7 @@ function sentence({ action, by, reason, for: version }: StoredRequest, what: str
   return `Gate ${action} ${what}${only}${who}${reason ? `: ${reason}` : ''}`;
 }
 
-function same(a: StoredRequest, b: StoredRequest | undefined): boolean {
+function isSameRequest(a: StoredRequest, b: StoredRequest | undefined): boolean {
   return b !== undefined && idOf(a) === idOf(b);
 }
 

@@ -199,10 +199,10 @@ interface Upstream {
 function revisionOf(kustomization: Kustomization, { source, rollouts }: Upstream): Revision {
   const artifact = source && stringAt(source, ['status', 'artifact', 'revision']);
   const applied = kustomization.status?.lastAppliedRevision;
-  const ownOld = oldDeployment(kustomization as FluxObject, rollouts);
-  const sourceOld = source && oldDeployment(source, rollouts);
-  const ofSource = ownOld === undefined ? (sourceOld ?? (source && notFetched(source, artifact))) : undefined;
-  const notBegun = ownOld ?? ofSource ?? readyIsOld(kustomization) ?? notAttempted(kustomization, artifact);
+  const ownOld = whyOldDeployment(kustomization as FluxObject, rollouts);
+  const sourceOld = source && whyOldDeployment(source, rollouts);
+  const ofSource = ownOld === undefined ? (sourceOld ?? (source && whyNotFetched(source, artifact))) : undefined;
+  const notBegun = ownOld ?? ofSource ?? whyReadyIsOld(kustomization) ?? whyNotAttempted(kustomization, artifact);
   if (notBegun !== undefined) {
     const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
     const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;
@@ -211,7 +211,7 @@ function revisionOf(kustomization: Kustomization, { source, rollouts }: Upstream
   const waiting =
     artifact !== undefined && applied !== artifact
       ? `revision ${artifact} is being applied, ${applied ?? 'nothing'} was applied before`
-      : generationAhead(kustomization, kustomization.status?.observedGeneration);
+      : whyGenerationIsOld(kustomization, kustomization.status?.observedGeneration);
   if (waiting === undefined) return { attempted: true, failuresCountFrom: 0 };
   return { waiting, attempted: true, failuresCountFrom: attemptStart(kustomization) };
 }
@@ -222,7 +222,7 @@ function neverSucceeded({ status }: Kustomization): boolean {
 }
 
 /** Why the object's deployment is not its Rollout's newest; undefined if it is. */
-function oldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string | undefined {
+function whyOldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string | undefined {
   for (const deployment of parseDeployments(object.metadata.annotations?.[DEPLOYED])) {
     const rollout = rollouts.find((r) => r.metadata.uid === deployment.uid && r.metadata.name === deployment.rollout);
     const head = deploymentOf(rollout);
@@ -234,7 +234,7 @@ function oldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string
 }
 
 /** Why the source has not fetched its present spec; undefined if it has. */
-function notFetched(source: FluxObject, artifact: string | undefined): string | undefined {
+function whyNotFetched(source: FluxObject, artifact: string | undefined): string | undefined {
   const { generation, name } = source.metadata;
   const observed = source.status?.observedGeneration;
   if (generation !== undefined && observed !== undefined && generation !== observed) {
@@ -252,7 +252,7 @@ function notFetched(source: FluxObject, artifact: string | undefined): string | 
  * proves nothing: after a rollback it is the source's artifact again, while Ready still has the failure of the version
  * in between.
  */
-function notAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
+function whyNotAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
   const { lastAttemptedRevision, lastAppliedRevision: applied } = status ?? {};
   const attempted = lastAttemptedRevision ?? applied;
   if (artifact === undefined || attempted === artifact) return undefined;
@@ -260,12 +260,12 @@ function notAttempted({ status }: Kustomization, artifact: string | undefined): 
   return `revision ${artifact} is fetched, ${applied ?? 'nothing'} is applied`;
 }
 
-function readyIsOld(kustomization: Kustomization): string | undefined {
+function whyReadyIsOld(kustomization: Kustomization): string | undefined {
   const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
-  return generationAhead(kustomization, ready?.observedGeneration ?? kustomization.status?.observedGeneration);
+  return whyGenerationIsOld(kustomization, ready?.observedGeneration ?? kustomization.status?.observedGeneration);
 }
 
-function generationAhead({ kind, metadata, spec }: Kustomization, seen: number | undefined): string | undefined {
+function whyGenerationIsOld({ kind, metadata, spec }: Kustomization, seen: number | undefined): string | undefined {
   const { generation } = metadata;
   if (generation === undefined || seen === undefined || seen === generation) return undefined;
   const suspended = spec?.suspend ? ' (suspended)' : '';

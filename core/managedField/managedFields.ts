@@ -50,7 +50,7 @@ export function managedFieldsOf(object: Annotated): ManagedFields {
   else if (object.kind === 'OCIRepository') claims = rolloutClaims(annotations);
   else if (BOUND_ROLLOUT in annotations)
     problems.push(`${BOUND_ROLLOUT} has no effect on a ${object.kind}: a Rollout manages no field of it`);
-  const all = uncontested(claims, problems, 'spec.ref.tag');
+  const all = uncontestedFields(claims, problems, 'spec.ref.tag');
   const fields = withinLimits(all, problems);
   return { fields, problems: problems.slice(0, MAX_PROBLEMS), ...(fields.length < all.length && { tooMany: true }) };
 }
@@ -62,7 +62,7 @@ export function boundRollouts(object: Annotated): string[] {
 }
 
 function followedRollout({ metadata, spec }: Annotated, problems: string[]): ManagedFields {
-  const [claim] = uncontested(rolloutClaims(metadata?.annotations ?? {}), problems, 'the chart');
+  const [claim] = uncontestedFields(rolloutClaims(metadata?.annotations ?? {}), problems, 'the chart');
   const ref = spec?.chartRef as SourceRef | undefined;
   const isKnown = ref?.kind === 'OCIRepository' && (ref.namespace ?? metadata.namespace) === metadata.namespace;
   if (claim && spec && !isKnown) {
@@ -131,7 +131,7 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
  * The fields that exactly one Rollout claims: these are managed.
  * @param unnamed the name in messages of a field without a variable
  */
-function uncontested(claims: Claim[], problems: string[], unnamed: string): ManagedField[] {
+function uncontestedFields(claims: Claim[], problems: string[], unnamed: string): ManagedField[] {
   const claimed = new Map<string, Set<string>>();
   for (const { annotation, rollouts, variable = '' } of claims) {
     const names = splitNames(rollouts) ?? [];

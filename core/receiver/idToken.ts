@@ -45,17 +45,17 @@ export function oidcProblem(
 /** The problem with the claims of a verified token; undefined for one that may open the Gate. */
 export function claimProblem({ issuer, audience, claims }: Oidc, token: Claims): string | undefined {
   // The Gate may name another issuer since the signature was verified.
-  if (token.iss !== issuer) return `the token's iss is ${shown(token.iss)}, not '${issuer}'`;
+  if (token.iss !== issuer) return `the token's iss is ${quotedValue(token.iss)}, not '${issuer}'`;
   const audiences = [token.aud].flat();
   if (audiences.length !== 1 || audiences[0] !== audience) {
-    return `the token is for ${shown(token.aud)}, not for '${audience}' alone`;
+    return `the token is for ${quotedValue(token.aud)}, not for '${audience}' alone`;
   }
   const { sub } = token;
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_CHARACTERS || oneLine(sub) !== sub) {
     return `the token's sub is not a line of 1 to ${MAX_SUBJECT_CHARACTERS} characters`;
   }
   const wrong = Object.entries(claims).find(([name, value]) => textOf(claimOf(token, name)) !== value);
-  return wrong && `the token's ${wrong[0]} is ${shown(claimOf(token, wrong[0]))}, not '${wrong[1]}'`;
+  return wrong && `the token's ${wrong[0]} is ${quotedValue(claimOf(token, wrong[0]))}, not '${wrong[1]}'`;
 }
 
 export function decideIdTokenCall(gate: Gate, call: IdTokenCall, claims: Claims, now: EpochMs): CallDecision {
@@ -77,6 +77,6 @@ function textOf(value: unknown): string | undefined {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
-function shown(value: unknown): string {
+function quotedValue(value: unknown): string {
   return value === undefined ? 'missing' : oneLine(JSON.stringify(value)).slice(0, MAX_QUOTED_CHARACTERS);
 }

@@ -73,7 +73,7 @@ export function progressOf(
 function resultOf({ status }: AnyObject): Result | undefined {
   const text = status?.containerStatuses?.[0]?.state?.terminated?.message;
   if (typeof text !== 'string') return undefined;
-  const { message, digest, bytes, uploadedBytes } = parsed(text);
+  const { message, digest, bytes, uploadedBytes } = parseObject(text);
   return {
     ...(typeof message === 'string' && { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }),
     ...(isDigest(digest) && { digest }),
@@ -82,7 +82,7 @@ function resultOf({ status }: AnyObject): Result | undefined {
   };
 }
 
-function parsed(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     return isMap(value) ? value : {};

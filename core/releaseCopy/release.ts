@@ -30,12 +30,12 @@ export function emptyRelease(root: string): Release {
 export function addPart({ parts }: Release, part: ReleasePart): void {
   parts.set(part.manifest.digest, part);
   if (parts.size > COPY_LIMITS.manifests) {
-    throw tooMuch(`more than ${COPY_LIMITS.manifests} manifests, with what refers to them`);
+    throw tooLarge(`more than ${COPY_LIMITS.manifests} manifests, with what refers to them`);
   }
   let bytes = 0;
   for (const { manifest } of parts.values()) bytes += manifest.bytes.byteLength;
   if (bytes > COPY_LIMITS.manifestsBytes) {
-    throw tooMuch(`manifests of more than ${COPY_LIMITS.manifestsBytes} bytes together`);
+    throw tooLarge(`manifests of more than ${COPY_LIMITS.manifestsBytes} bytes together`);
   }
 }
 
@@ -54,7 +54,7 @@ export function blobsOf({ parts, looseBlobs }: Release): Blob[] {
       // A blob is copied if one manifest does not have it elsewhere.
       if (!known?.elsewhere && known) continue;
       blobs.set(blob.digest, blob);
-      if (blobs.size > COPY_LIMITS.blobs) throw tooMuch(`more than ${COPY_LIMITS.blobs} blobs`);
+      if (blobs.size > COPY_LIMITS.blobs) throw tooLarge(`more than ${COPY_LIMITS.blobs} blobs`);
     }
   }
   return [...blobs.values()];
@@ -80,7 +80,7 @@ export function partsWithSubject({ parts }: Release): Map<string, ReleasePart[]>
   return bySubject as Map<string, ReleasePart[]>;
 }
 
-function tooMuch(what: string): CopyFailure {
+function tooLarge(what: string): CopyFailure {
   return new CopyFailure('Invalid', `the release has ${what}, which is more than one copy takes`);
 }
 

@@ -173,7 +173,7 @@ function previousAtFirstSuspension({ object, oldObject, isHeld }: SuspensionWrit
 
 function previousFrom(object: FluxObject | undefined): PreviousSuspend {
   const suspend = object?.spec?.suspend;
-  return suspend === true ? 'true' : suspend === false ? 'false' : 'unset';
+  return typeof suspend === 'boolean' ? `${suspend}` : 'unset';
 }
 
 function previousInWrite(object: FluxObject): PreviousSuspend | undefined {

@@ -65,7 +65,7 @@ export function countedFor(rollout: Rollout, check: HealthCheck): HealthCheck {
   const template = jobTemplateOf(check);
   if (!template) return check;
   if (check.metadata.namespace !== rollout.metadata.namespace) {
-    return pending(check, 'a HealthCheck of class job counts for a Rollout of its own namespace only');
+    return pendingCheck(check, 'a HealthCheck of class job counts for a Rollout of its own namespace only');
   }
   const { status } = check;
   // The status reports a problem of the check itself.
@@ -73,10 +73,10 @@ export function countedFor(rollout: Rollout, check: HealthCheck): HealthCheck {
   const [head] = rollout.status?.history ?? [];
   const canRun = head && status?.job && templateProblem(template) === undefined;
   if (canRun && status.job?.name === jobNameOf({ check, template, rollout, head })) return check;
-  return pending(check, 'its Job has not been run for this deployment yet');
+  return pendingCheck(check, 'its Job has not been run for this deployment yet');
 }
 
-function pending(check: HealthCheck, message: string): HealthCheck {
+function pendingCheck(check: HealthCheck, message: string): HealthCheck {
   const { lastChangeTime } = check.status ?? {};
   return { ...check, status: { status: 'Pending', message, ...(lastChangeTime && { lastChangeTime }) } };
 }

@@ -30,20 +30,20 @@ type JobTarget = { head: HistoryEntry; wanted: CheckJob } | { problem: Verdict }
 
 export function jobTargetOf({ check, template, watching, jobs }: JobContext): JobTarget {
   if (!jobs) {
-    return unhealthy('no Job is run: the component health-jobs is not installed, see docs/install.md');
+    return unhealthyTarget('no Job is run: the component health-jobs is not installed, see docs/install.md');
   }
   const problem = templateProblem(template);
-  if (problem !== undefined) return unhealthy(`${problem}. No Job is run until it is corrected`);
+  if (problem !== undefined) return unhealthyTarget(`${problem}. No Job is run until it is corrected`);
   const [rollout, ...others] = watching;
-  if (!rollout) return pending('no Rollout of this namespace selects this HealthCheck: no Job is run');
+  if (!rollout) return pendingTarget('no Rollout of this namespace selects this HealthCheck: no Job is run');
   if (others.length > 0) {
     const names = watching.slice(0, 3).map(({ metadata }) => `'${metadata.name}'`);
-    return pending(
+    return pendingTarget(
       `${watching.length} Rollouts select this HealthCheck (${names.join(', ')}${watching.length > 3 ? ' and others' : ''}), but its Job belongs to one: create a HealthCheck for each`,
     );
   }
   const [head] = rollout.status?.history ?? [];
-  if (!head) return pending(`Rollout '${rollout.metadata.name}' has deployed nothing yet: the Job is run then`);
+  if (!head) return pendingTarget(`Rollout '${rollout.metadata.name}' has deployed nothing yet: the Job is run then`);
   return { head, wanted: jobOf({ check, template, rollout, head }) };
 }
 
@@ -78,7 +78,7 @@ export function jobPlan(context: JobContext, target: JobTarget, progress: Progre
   if (verdict) return { jobs: [asChild(found!), ...earlier], status: statusFor(before, wanted, verdict, now) };
   if (before && hasResult(before, wanted, progress)) return { jobs: earlier, status: before };
   const mayRun = progress.isBaking && progress.isApplied && !found;
-  const waits = pending(whyNotChecked(target, progress, found));
+  const waits = pendingTarget(whyNotChecked(target, progress, found));
   return { jobs: mayRun ? [wanted, ...earlier] : earlier, status: statusFor(before, wanted, waits.problem, now) };
 }
 
@@ -130,5 +130,5 @@ function byAge(a: CheckJob, b: CheckJob): number {
   return madeAt(a) > madeAt(b) ? -1 : 1;
 }
 
-const unhealthy = (message: string): { problem: Verdict } => ({ problem: { health: 'Unhealthy', message } });
-const pending = (message: string): { problem: Verdict } => ({ problem: { health: 'Pending', message } });
+const unhealthyTarget = (message: string): { problem: Verdict } => ({ problem: { health: 'Unhealthy', message } });
+const pendingTarget = (message: string): { problem: Verdict } => ({ problem: { health: 'Pending', message } });

@@ -69,10 +69,10 @@ function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
 export function failureTime(object: AnyObject): EpochMs | undefined {
   const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');
   const stalled = conditions.filter((c) => c.type === 'Stalled' && c.status === 'True');
-  return newest(stalled.length > 0 ? stalled : conditions);
+  return newestTransition(stalled.length > 0 ? stalled : conditions);
 }
 
-function newest(conditions: readonly { lastTransitionTime?: string }[]): EpochMs | undefined {
+function newestTransition(conditions: readonly { lastTransitionTime?: string }[]): EpochMs | undefined {
   return latestTime(conditions.map((c) => parseTime(c.lastTransitionTime)));
 }
 

@@ -43,8 +43,8 @@ type Rule = (object: AnyObject, since: EpochMs | undefined, now: EpochMs) => KSt
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['helm.toolkit.fluxcd.io/HelmRelease', helmReleaseStatus],
   ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],
-  ['gating.toolkit.fluxcd.io/Gate', closedIsFine],
-  ['kuberik.com/RolloutGate', closedIsFine],
+  ['gating.toolkit.fluxcd.io/Gate', closedGateStatus],
+  ['kuberik.com/RolloutGate', closedGateStatus],
   ['flagger.app/Canary', canaryStatus],
   ['argoproj.io/Rollout', argoStatus],
   ['rollouts.kruise.io/Rollout', kruiseStatus],
@@ -113,7 +113,7 @@ function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, Epo
 }
 
 /** The status of a closed Gate: complete, although kstatus finds it not ready. */
-function closedIsFine(object: AnyObject): KStatus {
+function closedGateStatus(object: AnyObject): KStatus {
   return current(`${object.kind} is there`);
 }
 

@@ -57,7 +57,7 @@ export function causeOf(pods: readonly Pod[]): string | undefined {
     .sort((a, b) => madeAt(b) - madeAt(a) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
   for (const pod of newest) {
     const cause = causeOfPod(pod);
-    if (cause !== undefined) return `Pod ${short(pod.metadata.name ?? '')}: ${cause}`;
+    if (cause !== undefined) return `Pod ${shortText(pod.metadata.name ?? '')}: ${cause}`;
   }
   return undefined;
 }
@@ -69,11 +69,11 @@ function causeOfPod(pod: Pod): string | undefined {
   });
   for (const container of containers) {
     const cause = causeOfContainer(container) ?? failingProbe(container, pod);
-    if (cause !== undefined) return `container ${short(stringAt(container, ['name']) ?? '')}: ${cause}`;
+    if (cause !== undefined) return `container ${shortText(stringAt(container, ['name']) ?? '')}: ${cause}`;
   }
   // Evicted, Preempting, NodeLost and the like.
   const reason = stringAt(pod, ['status', 'reason']);
-  if (reason) return short(reason);
+  if (reason) return shortText(reason);
   const unschedulable = conditionsOf(pod).some(
     ({ type, status, reason }) => type === 'PodScheduled' && status === 'False' && reason === 'Unschedulable',
   );
@@ -86,9 +86,9 @@ const PULLING = new Set(['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName',
 
 function causeOfContainer(container: unknown): string | undefined {
   const waiting = stringAt(container, ['state', 'waiting', 'reason']) ?? '';
-  if (PULLING.has(waiting)) return `${waiting} of ${short(stringAt(container, ['image']) ?? 'its image')}`;
+  if (PULLING.has(waiting)) return `${waiting} of ${shortText(stringAt(container, ['image']) ?? 'its image')}`;
   const ended = endOf(container, 'state') ?? (isUp(container) ? undefined : endOf(container, 'lastState'));
-  const causes = [...(STARTING.has(waiting) ? [] : [short(waiting)]), ...(ended === undefined ? [] : [ended])];
+  const causes = [...(STARTING.has(waiting) ? [] : [shortText(waiting)]), ...(ended === undefined ? [] : [ended])];
   return causes.length > 0 ? causes.join(', ') : undefined;
 }
 
@@ -98,7 +98,7 @@ function endOf(container: unknown, state: 'state' | 'lastState'): string | undef
   if (exitCode === undefined || exitCode === 0) return undefined;
   const reason = stringAt(container, [state, 'terminated', 'reason']) ?? '';
   // Kubernetes uses `Error` for every other exit code.
-  return reason === '' || reason === 'Error' ? `exit code ${exitCode}` : `${short(reason)}, exit code ${exitCode}`;
+  return reason === '' || reason === 'Error' ? `exit code ${exitCode}` : `${shortText(reason)}, exit code ${exitCode}`;
 }
 
 const isUp = (container: unknown) => fieldAt(container, ['ready']) === true;
@@ -118,6 +118,6 @@ function failingProbe(container: unknown, pod: Pod): string | undefined {
 const MAX_TEXT_CHARACTERS = 200;
 
 /** The text, shortened: any controller may write any reason into a Pod. */
-function short(text: string): string {
+function shortText(text: string): string {
   return oneLine(text.length <= MAX_TEXT_CHARACTERS ? text : `${text.slice(0, MAX_TEXT_CHARACTERS)}…`);
 }

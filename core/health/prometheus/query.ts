@@ -56,10 +56,10 @@ function fillIn(template: string, values: Values | { problem: string }): Rendere
     if (template.startsWith('{{', at)) {
       const length = template.slice(at + 2, at + 2 + MAX_VARIABLE_CHARACTERS).indexOf('}}');
       const name = template.slice(at + 2, at + 2 + Math.max(length, 0)).trim();
-      if (length < 0 || !isVariable(name)) return { problem: unknownVariable(name) };
-      if (until !== '"' && until !== "'") return { problem: unquoted(name) };
+      if (length < 0 || !isVariable(name)) return { problem: unknownVariableText(name) };
+      if (until !== '"' && until !== "'") return { problem: unquotedText(name) };
       if ('problem' in values) return values;
-      query += escaped(values[name], until);
+      query += escapeValue(values[name], until);
       at += length + 4;
       continue;
     }
@@ -79,17 +79,17 @@ function isVariable(name: string): name is Variable {
   return (VARIABLES as readonly string[]).includes(name);
 }
 
-function unknownVariable(name: string): string {
+function unknownVariableText(name: string): string {
   const known = VARIABLES.map((each) => `{{ ${each} }}`).join(', ');
   return `spec.prometheus.query has the unknown variable {{ ${name} }}; known: ${known}`;
 }
 
-function unquoted(name: string): string {
+function unquotedText(name: string): string {
   return `spec.prometheus.query has {{ ${name} }} outside of quotes: write it inside a string, as in version="{{ ${name} }}"`;
 }
 
 /** The value inside a PromQL string, with Go's escapes. Only the string's own quote may be escaped in it. */
-function escaped(value: string, quote: string): string {
+function escapeValue(value: string, quote: string): string {
   return [...value.toWellFormed()]
     .map((char) => {
       if (char === '\\' || char === quote) return `\\${char}`;
