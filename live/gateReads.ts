@@ -11,7 +11,7 @@ import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import type { RefRules } from '../core/admission/objectGates.ts';
 import { isTooMany } from '../core/gate/gateRefs.ts';
 import { isTruncated, reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
-import { boundLabel, identityOf } from '../core/kube/names.ts';
+import { boundLabel, byRefKey, identityOf } from '../core/kube/names.ts';
 import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
 import type { GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
 import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
@@ -21,11 +21,14 @@ export function refRules({ noCrossNamespaceRefs }: Settings): RefRules {
   return { ownNamespaceOnly: noCrossNamespaceRefs };
 }
 
-/** The Gates of these names that exist. */
-export async function readGates(refs: readonly NamespacedName[], cluster: Pick<ClusterReader, 'get'>): Promise<Gate[]> {
+/** The Gates of these names that exist, by `refKey`. */
+export async function readGates(
+  refs: readonly NamespacedName[],
+  cluster: Pick<ClusterReader, 'get'>,
+): Promise<Map<string, Gate>> {
   const read = ({ namespace, name }: NamespacedName) => cluster.get<Gate>({ ...GATES, namespace, name });
   const gates = await Promise.all(refs.filter((ref) => !isTooMany(ref)).map(read));
-  return gates.filter((gate) => gate !== undefined);
+  return byRefKey(gates.filter((gate) => gate !== undefined));
 }
 
 /** The Gates that may select objects of the namespace, by the label for Flux objects or Rollouts; see isTruncated. */

@@ -27,7 +27,7 @@ import { gateView } from '../client/board/planViews.ts';
 import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
 import { identityOf } from '../core/kube/names.ts';
-import { ended } from '../core/text/commands.ts';
+import { withFullStop } from '../core/text/commands.ts';
 import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
 import { Problem } from '../tools/kube/problem.ts';
 import { ATTEMPTS, sent } from '../tools/kube/sent.ts';
@@ -93,7 +93,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
         return dryRun
           ? {
               ok: true,
-              warnings: [...write.concerns.map(ended), ...warnings],
+              warnings: [...write.concerns.map(withFullStop), ...warnings],
               message: 'The API server would accept it.',
               ...(basis !== undefined && { basis }),
             }

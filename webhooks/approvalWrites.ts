@@ -8,7 +8,7 @@ import {
   type ApprovalTarget,
   acceptApproval,
   approvalRequestOf,
-  droppedText,
+  droppedTextWarnings,
 } from '../core/approval/acceptApproval.ts';
 import {
   type ApprovalKeys,
@@ -61,7 +61,7 @@ export async function writeApprovals(
     [keys.reason]: undefined,
     [keys.record]: formatApprovals(accepted.record),
   };
-  const dropped = droppedText(object.metadata.annotations, old?.metadata.annotations, keys);
+  const dropped = droppedTextWarnings(object.metadata.annotations, old?.metadata.annotations, keys);
   const verb = request.approve === undefined ? 'withdrawn' : 'approved';
   const { warnings, ...denial } = acceptanceTexts(accepted, verb, rule, before, username);
   return { annotations, warnings: [...warnings, ...dropped], ...denial };

@@ -12,7 +12,7 @@ import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../cor
 import { evaluateGates, type GateResult, hiddenGates } from '../core/gate/evaluateGates.ts';
 import { TOO_MANY } from '../core/gate/gateRefs.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
-import { byRefKey, refKey, uniqueRefs } from '../core/kube/names.ts';
+import { refKey, uniqueRefs } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { closedToLeave } from '../core/rollout/evaluation/namedGates.ts';
@@ -33,9 +33,8 @@ export async function readClosed(
   refs: readonly NamespacedName[],
   { cluster, now }: WebhookCall,
 ): Promise<GateResult[]> {
-  if (refs.length > LIMITS.requiredGates) return evaluateGates([TOO_MANY], () => undefined, now).closed;
-  const gates = byRefKey(await readGates(refs, cluster));
-  return evaluateGates(refs, (ref) => gates.get(refKey(ref)), now).closed;
+  if (refs.length > LIMITS.requiredGates) return evaluateGates([TOO_MANY], new Map(), now).closed;
+  return evaluateGates(refs, await readGates(refs, cluster), now).closed;
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS } from '../../api/kinds.ts';
 import { type Adoption, adopt, BAKE, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
-import { ended, withCommands } from '../../core/text/commands.ts';
+import { withFullStop, withCommands } from '../../core/text/commands.ts';
 import { makeAdoption, readAdoptionContext } from '../../page/makeAdoption.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { additionLines, annotationLines, fileNameOf, structured, yamlText } from '../../tools/kube/objectText.ts';
@@ -64,7 +64,7 @@ export const adoptCommand: CommandDefinition = {
     else await show(context, object, found, options.output);
     const { terminal } = context;
     for (const { text, commands } of found.notes) {
-      for (const line of wrapped(`Note: ${ended(text)}`, terminal.columns())) terminal.note(line);
+      for (const line of wrapped(`Note: ${withFullStop(text)}`, terminal.columns())) terminal.note(line);
       if (commands) terminal.noteText(withCommands('', ...commands).trimStart());
     }
     return EXIT.ok;

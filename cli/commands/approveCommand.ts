@@ -14,7 +14,7 @@ import {
 } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { bypassRolloutGates, unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import { namedIn } from '../../core/approval/acceptApproval.ts';
+import { splitTarget } from '../../core/approval/acceptApproval.ts';
 import { opensFor } from '../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { few } from '../../core/kube/firstFew.ts';
@@ -223,7 +223,7 @@ async function waitingAt(client: KubeClient, gate: GateRef, version: string): Pr
     const name = (await find(client, 'RolloutGate', gate))?.spec?.rolloutRef.name;
     return name ? readable([{ namespace: gate.namespace, name }]) : [];
   }
-  const { version: tag, rollout: named } = namedIn(version);
+  const { version: tag, rollout: named } = splitTarget(version);
   const held = (await find(client, 'Gate', gate))?.status?.heldObjects ?? [];
   const rollouts = await readable(held.filter(({ kind }) => kind === KINDS.Rollout.kind));
   return rollouts.filter(

@@ -2,7 +2,7 @@ import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
 import type { Remedy } from '../../client/explain/application.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { ended } from '../../core/text/commands.ts';
+import { withFullStop } from '../../core/text/commands.ts';
 import { structured } from '../../tools/kube/objectText.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
 import { explained, withRights } from '../../tools/read/explained.ts';
@@ -48,8 +48,8 @@ function explanationLines(explanation: Explanation, style: Style, program: strin
   const sentences = [...text, ...(then ? [then] : [])];
   return [
     ...wrapped(head, style.columns),
-    ...sentences.flatMap((text) => wrapped(ended(text), style.columns)),
-    ...unread.flatMap((text) => wrapped(style.faint(`Not taken into account: ${ended(text)}`), style.columns)),
+    ...sentences.flatMap((text) => wrapped(withFullStop(text), style.columns)),
+    ...unread.flatMap((text) => wrapped(style.faint(`Not taken into account: ${withFullStop(text)}`), style.columns)),
     ...(remedies.length > 0 ? ['', ...remedies.flatMap((remedy) => remedyLines(remedy, style, program))] : []),
   ];
 }

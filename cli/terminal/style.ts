@@ -4,7 +4,7 @@ import type { ApplicationState, DeploymentView, StepState } from '../../client/e
 import type { ExplainedState } from '../../client/explain/explanation.ts';
 import { ageText, relativeText, whenText, withReadableTimes } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { ended } from '../../core/text/commands.ts';
+import { withFullStop } from '../../core/text/commands.ts';
 import { wrapped } from './columns.ts';
 import type { Paint } from './safe.ts';
 import type { Terminal } from './terminal.ts';
@@ -30,7 +30,7 @@ export interface Style {
 
 /** A sentence with readable times, as lines that fit the terminal. */
 export function sentenceLines(seen: Seen, text: string): string[] {
-  return wrapped(styleOf(seen).text(ended(text)), seen.terminal.columns());
+  return wrapped(styleOf(seen).text(withFullStop(text)), seen.terminal.columns());
 }
 
 /** The place and time of an output. */

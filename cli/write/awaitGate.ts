@@ -1,6 +1,6 @@
 /** `--wait` of `open` and `close`: which objects are held or released by now. */
 
-import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -9,7 +9,7 @@ import { gateText } from '../../client/explain/gateText.ts';
 import { type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { parseState } from '../../core/suspension/stateAnnotation.ts';
+import { stateOf } from '../../core/suspension/stateAnnotation.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { heldText, readSelected } from '../../tools/read/heldObjects.ts';
@@ -147,9 +147,9 @@ function effectOnRollout({ status }: Rollout, gate: string, opened: boolean): Ef
   return closed.length > 0 ? 'held' : 'free';
 }
 
-function effectOnFlux({ metadata, spec }: FluxObject, gate: string, opened: boolean): Effect {
-  const state = parseState(metadata.annotations?.[GATE_STATE]);
-  const isSuspended = spec?.suspend === true;
+function effectOnFlux(object: FluxObject, gate: string, opened: boolean): Effect {
+  const state = stateOf(object);
+  const isSuspended = object.spec?.suspend === true;
   // A bypass names the closing that it is for as well.
   const gates = state && 'gates' in state ? state.gates.map((each) => each.replace(/@.*/, '')) : [];
   const isNamed = gates.includes(gate);
@@ -159,5 +159,5 @@ function effectOnFlux({ metadata, spec }: FluxObject, gate: string, opened: bool
   }
   if (!isSuspended) return 'free';
   if (state?.is === 'closed') return isNamed ? 'moving' : 'held';
-  return metadata.annotations?.[SUSPENDED] === undefined ? 'held' : 'moving';
+  return object.metadata.annotations?.[SUSPENDED] === undefined ? 'held' : 'moving';
 }

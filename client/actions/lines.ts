@@ -3,7 +3,7 @@ import { CLOSE_REASON, DEPLOY_MESSAGE, OPEN_FOR, OPEN_REASON } from '../../api/a
 import { apiVersionOf, GOVERNED_KINDS, type GovernedKind, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
-import { quoted, WHY } from '../../core/text/shell.ts';
+import { quote, WHY } from '../../core/text/shell.ts';
 import type { Remedy } from '../explain/application.ts';
 import type { Action, ActionRequest } from './action.ts';
 import { makeable } from './offer.ts';
@@ -29,12 +29,12 @@ export function commandOf(request: ActionRequest): string | undefined {
   if (type === 'resume') return line(`flux resume ${FLUX_NAMES[object.kind as GovernedKind]}`, [object.name, ...scope]);
   const words = ACTIONS[type].words?.(request);
   if (!words) return undefined;
-  const why = reason === TO_FILL_IN ? ` --reason ${WHY.expanded}` : reason ? ` --reason ${quoted(reason)}` : '';
+  const why = reason === TO_FILL_IN ? ` --reason ${WHY.expanded}` : reason ? ` --reason ${quote(reason)}` : '';
   return line(PROGRAM, [...words, ...scope]) + why;
 }
 
 function line(program: string, words: readonly string[]): string {
-  return [program, ...words.map(quoted)].join(' ');
+  return [program, ...words.map(quote)].join(' ');
 }
 
 /** Both command lines. `found`: the object to write, if it could be read. */

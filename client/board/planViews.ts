@@ -5,7 +5,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { takesOpening } from '../../core/gate/gateRequests.ts';
 import { evaluateAfresh } from '../../core/gate/gateState.ts';
-import { defined } from '../../core/kube/json.ts';
+import { withoutEmpty } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { type ScheduledBy, scheduledBy } from '../../core/record/pinRecord.ts';
@@ -70,7 +70,7 @@ const MOST_BANDS = 120;
 
 export function gateView(gate: Gate, now: EpochMs): GateView {
   const { namespace, name } = identityOf(gate);
-  const { opened, openFor, message, cause, until, stalled } = evaluateAfresh(gate, now).value;
+  const { opened, openFor, message, cause, until, stalled } = evaluateAfresh(gate, now);
   const { spec, status } = gate;
   const { rules = [], action, timezone } = spec.schedule ?? {};
   return {
@@ -83,7 +83,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
     bands: bandsOf(gate, now, now + HORIZON_MS),
     heldObjects: (status?.heldObjects ?? []).map((each) => ({ ...each })),
-    ...defined({
+    ...withoutEmpty({
       openFor,
       by: cause?.by,
       reason: cause?.reason,
@@ -99,7 +99,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     ...(spec.approvals && {
       approvals: {
         rule: approvalRuleText(spec.approvals),
-        ...defined({ progress: status?.approvals?.progress }),
+        ...withoutEmpty({ progress: status?.approvals?.progress }),
         isEndable: takesOpening(gate, now),
       },
     }),
@@ -107,12 +107,12 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
 }
 
 export function bandsOf(gate: Gate, from: EpochMs, to: EpochMs): Band[] {
-  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at).value, MOST_BANDS);
+  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at), MOST_BANDS);
   return evaluated.map(({ at, value: { opened, openFor, message, cause, until } }) => ({
     from: formatTime(at),
     opened,
     message,
-    ...defined({
+    ...withoutEmpty({
       to: until === undefined ? undefined : formatTime(until),
       openFor,
       by: cause?.by,

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { requestText } from '../../core/gate/evaluateGates.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
-import { defined } from '../../core/kube/json.ts';
+import { withoutEmpty } from '../../core/kube/json.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { scheduledBy } from '../../core/record/pinRecord.ts';
 import type { Step } from './application.ts';
@@ -26,7 +26,7 @@ function isByDefault({ spec }: Gate, opened: boolean): boolean {
 export function gateFacts(gate: Gate, now: EpochMs): Pick<Step, 'since' | 'until' | 'by' | 'reason'> {
   const { opened, cause, until } = evaluateGate(gate, now);
   const set = cause || isByDefault(gate, opened) ? undefined : scheduledBy(gate);
-  return defined({
+  return withoutEmpty({
     since: cause && formatTime(cause.at),
     until: until === undefined ? undefined : formatTime(until),
     by: cause?.by ?? set?.by,

@@ -6,7 +6,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { CoreEvent } from '../../core/audit/eventRecords.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
-import { defined, isMap } from '../../core/kube/json.ts';
+import { withoutEmpty, isMap } from '../../core/kube/json.ts';
 import { groupOf, identityOf } from '../../core/kube/names.ts';
 import { boundRollouts } from '../../core/managedField/managedFields.ts';
 
@@ -61,7 +61,7 @@ export function objectDetails(object: KubeObject<any, any>, events: readonly Cor
   return {
     rollouts: boundRollouts(object).map((name) => ({ namespace, name })),
     conditions: Array.isArray(status.conditions) ? status.conditions.filter(isMap).map(conditionView) : [],
-    ...defined({ revision: textOf(status.lastAppliedRevision) ?? textOf(artifact.revision) }),
+    ...withoutEmpty({ revision: textOf(status.lastAppliedRevision) ?? textOf(artifact.revision) }),
     ...(events && { events: events.map(eventView).sort(newestFirst).slice(0, MAX_EVENTS) }),
     ...(Array.isArray(entries) && {
       inventory: resources.slice(0, MAX_SHOWN).map(({ apiVersion, kind, ...ref }) => ({
@@ -78,7 +78,7 @@ function conditionView({ type, status, reason, message, lastTransitionTime }: Re
   return {
     type: textOf(type) ?? '',
     status: textOf(status) ?? '',
-    ...defined({ reason: textOf(reason), message: textOf(message), since: textOf(lastTransitionTime) }),
+    ...withoutEmpty({ reason: textOf(reason), message: textOf(message), since: textOf(lastTransitionTime) }),
   };
 }
 
@@ -89,7 +89,7 @@ function eventView(event: CoreEvent): EventView {
     isWarning: type === 'Warning',
     reason,
     message,
-    ...defined({ at: at ?? undefined, by: source?.component || reportingComponent }),
+    ...withoutEmpty({ at: at ?? undefined, by: source?.component || reportingComponent }),
     ...(count > 1 && { count }),
   };
 }

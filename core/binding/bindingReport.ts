@@ -48,7 +48,7 @@ export function reportOf(
   { rollouts, gates }: Inputs,
   now: EpochMs,
 ): { report: Report; until?: EpochMs } {
-  const evaluated = evaluateGates(gatesOf(spec), (ref) => gates.get(refKey(ref)), now).all;
+  const evaluated = evaluateGates(gatesOf(spec), gates, now).all;
   const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
   const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
   const edges = [...evaluated.flatMap((gate) => gate.until ?? []), ...ends];

@@ -10,7 +10,7 @@ import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { memoize } from '../memo.ts';
-import { revised } from '../status/revision.ts';
+import { withRevision } from '../status/revision.ts';
 import { readBudget } from './budgetConfig.ts';
 import { continueEvent, heldEvents, readyOf, slotEvents, waveEvent } from './budgetReport.ts';
 import { recallVersions, versionOf } from './budgetVersions.ts';
@@ -81,7 +81,7 @@ export function planBudget(budget: Budget, observed: ObservedRollouts, now: Epoc
     held: versions.filter((each) => each.held && isOneOf(requested)(versionOf(each))),
   };
   const handledRequest = continueRequest?.uid ?? before.handledRequest;
-  const status = revised(budget, {
+  const status = withRevision(budget, {
     ...(handledRequest && { handledRequest }),
     selected: outcome.selected,
     maxConcurrent: config.maxConcurrent,

@@ -17,21 +17,21 @@ export const KUSTOMIZATION_CLASS = 'kustomization';
 
 /** How often a check that is not at rest is evaluated. */
 const DEFAULT_INTERVAL_MS = 30_000;
-const MIN_MS = 5_000;
+const MIN_INTERVAL_MS = 5_000;
 
 /** The `name` or `namespace/name` in the annotation, or its problem in the Go controller's words. */
 export function kustomizationRef(
   healthCheck: HealthCheck,
   ownNamespaceOnly: boolean,
 ): NamespacedName | { problem: string } {
-  const ref = named(healthCheck);
+  const ref = annotatedRef(healthCheck);
   if (!ownNamespaceOnly || 'problem' in ref || ref.namespace === healthCheck.metadata.namespace) return ref;
   return {
     problem: `Kustomization '${ref.namespace}/${ref.name}' is in another namespace, which this installation forbids`,
   };
 }
 
-function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
+function annotatedRef(healthCheck: HealthCheck): NamespacedName | { problem: string } {
   const { annotations, namespace = '' } = healthCheck.metadata;
   if (!annotations) return { problem: 'no annotations found on HealthCheck' };
   const text = annotations[HEALTHCHECK_KUSTOMIZATION];
@@ -46,7 +46,7 @@ function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
 /** The interval in milliseconds: 30 s if the annotation is absent or does not parse, at least 5 s. */
 export function requeueInterval(healthCheck: HealthCheck): number {
   const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_INTERVAL_MS;
-  return Math.max(wanted, MIN_MS);
+  return Math.max(wanted, MIN_INTERVAL_MS);
 }
 
 const DEFAULT_GRACE_MS = 60_000;
@@ -63,24 +63,24 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 // reason. A Rollout evaluates such checks once more before it deploys, begins a bake or ends it
 // (hooks/rollout/rolloutHook.ts).
 
-const REST_MS = 600_000;
+const REST_INTERVAL_MS = 600_000;
 
 /**
  * Whether the check is at rest.
- * @param isWatched a Rollout bakes on it
+ * @param isWatched whether a Rollout bakes on it
  */
 export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boolean): boolean {
   if (isWatched || spec?.class !== KUSTOMIZATION_CLASS) return false;
-  // An interval in the annotation always applies.
+  // A check with an interval in its annotation is never at rest.
   const wanted = parseDuration(metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]);
   return wanted === undefined && status?.status === 'Healthy';
 }
 
-/** Whether the check is at rest after an evaluation: not if an input could not be read. */
+/** Whether the check is at rest after this verdict. */
 export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: Verdict, isWatched: boolean): boolean {
-  const asHealthy = { ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } };
-  if (waitsForEvent) return isAtRest(asHealthy, false);
-  return health === 'Healthy' && isAtRest(asHealthy, isWatched);
+  const ifHealthy = { ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } };
+  if (waitsForEvent) return isAtRest(ifHealthy, false);
+  return health === 'Healthy' && isAtRest(ifHealthy, isWatched);
 }
 
 /**
@@ -90,11 +90,14 @@ export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: 
  * after as long as it has been Healthy.
  * @param isAwaited whether a deployment waits for its bake
  */
-export function nextEvaluation(healthCheck: HealthCheck, atRest: boolean, isAwaited: boolean, now: EpochMs): number {
+export function msUntilEvaluation(healthCheck: HealthCheck, atRest: boolean, isAwaited: boolean, now: EpochMs): number {
   if (!atRest) return requeueInterval(healthCheck);
   const { metadata, status = {} } = healthCheck;
   const fraction = Number.parseInt(shortHash(metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
-  const waits = [REST_MS * (0.8 + 0.4 * fraction), (explainsAt(status, now) ?? Number.POSITIVE_INFINITY) - now];
+  const waits = [
+    REST_INTERVAL_MS * (0.8 + 0.4 * fraction),
+    (explainsAt(status, now) ?? Number.POSITIVE_INFINITY) - now,
+  ];
   if (isAwaited && status.status === 'Healthy') {
     waits.push(Math.max(now - (parseTime(status.lastChangeTime) ?? now), DEFAULT_INTERVAL_MS));
   }
@@ -108,10 +111,10 @@ export function isJustReported(healthCheck: HealthCheck, now: EpochMs): boolean 
 }
 
 /**
- * Whether Flux began a moment ago to reconcile: then it writes its progress several times a second, and the result at
- * the end. The end is the time to evaluate; a longer reconciliation is evaluated meanwhile.
+ * Whether Flux has just begun to reconcile the Kustomization. Flux then writes its progress several times a second, and
+ * the check is evaluated at the end, or once the reconciliation takes longer.
  */
-export function fluxIsAtWork(kustomization: Kustomization | undefined, now: EpochMs): boolean {
+export function isJustReconciling(kustomization: Kustomization | undefined, now: EpochMs): boolean {
   if (!kustomization) return false;
   const began = conditionsOf(kustomization as FluxObject).find(
     ({ type, status, reason }) => type === 'Reconciling' && status === 'True' && reason === 'Progressing',

@@ -3,7 +3,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary } from '../../api/types.ts';
 import { approvalCommands, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
-import { byRefKey, refKey } from '../kube/names.ts';
+import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { withCommands } from '../text/commands.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
@@ -63,9 +63,7 @@ function withApprovals(
 /** The closed Gates that hold the pending version; if none is pending, those that would hold any. */
 function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
   if (pending !== undefined) return closed;
-  const byKey = byRefKey(gates);
-  const evaluated = evaluateGates(gateRefs, (ref) => byKey.get(refKey(ref)), now).closed;
-  return redactFor(evaluated, rollout.metadata.namespace ?? '');
+  return redactFor(evaluateGates(gateRefs, gates, now).closed, rollout.metadata.namespace ?? '');
 }
 
 /** The entry of a closed Gate. It has no list: clients take an entry with one for a gate that lets versions through. */

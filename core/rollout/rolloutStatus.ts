@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';
-import { revised } from '../status/revision.ts';
+import { withRevision } from '../status/revision.ts';
 import { oneLine } from '../text/oneLine.ts';
 import type { Decision } from './decideDeployment.ts';
 import { boundTo, unapplied } from './deployment/progress.ts';
@@ -48,7 +48,7 @@ export function nextStatus(
     blockers: listed.blockers,
     gates: [...gates, ...(slotWait?.gates ?? [])],
   };
-  return revised(observed.rollout, fitStatus(next, [...leftOut, ...listed.leftOut], now));
+  return withRevision(observed.rollout, fitStatus(next, [...leftOut, ...listed.leftOut], now));
 }
 
 /** The conditions, and the fields about versions and requests. */

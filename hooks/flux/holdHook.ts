@@ -9,7 +9,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { holdMarks, UNSEEN } from '../../core/admission/gateMarks.ts';
+import { holdMarks, TOO_MANY_MARKS } from '../../core/admission/gateMarks.ts';
 import { type GateContext, gatesInAnnotation } from '../../core/admission/objectGates.ts';
 import { TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
@@ -85,7 +85,7 @@ export const holdHook: DecoratorHook = {
 
   /** The answer to a request too large to be read: the webhook lists the Gates itself. */
   unseen(): DecoratorResponse {
-    return { attachments: [], annotations: UNSEEN, resyncAfterSeconds: LONGEST_REQUEUE_SECONDS };
+    return { attachments: [], annotations: TOO_MANY_MARKS, resyncAfterSeconds: LONGEST_REQUEUE_SECONDS };
   },
 };
 
@@ -106,5 +106,6 @@ export async function recentGates(
     return all.filter((gate) => wanted.has(refKey(identityOf(gate))));
   }
   const read = (ref: NamespacedName) => () => readGates([ref], cluster);
-  return (await Promise.all(refs.map((ref) => recent.within(maxAgeMs, `gate ${refKey(ref)}`, read(ref))))).flat();
+  const found = await Promise.all(refs.map((ref) => recent.within(maxAgeMs, `gate ${refKey(ref)}`, read(ref))));
+  return found.flatMap((gates) => [...gates.values()]);
 }

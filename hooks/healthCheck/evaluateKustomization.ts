@@ -6,14 +6,20 @@ import { KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { howToAllow, mayBeWatched, mayBeWatchedBySomebody } from '../../core/health/consent.ts';
+import { howToAllow, mayBeWatched, mayBeWatchedFromAnywhere } from '../../core/health/consent.ts';
 import { healthyUntil, type Verdict } from '../../core/health/healthStatus.ts';
-import { appliedSelector, applyingAccount, LIST_FROM, planReads, type Read } from '../../core/health/inventoryReads.ts';
+import {
+  appliedSelector,
+  applyingAccount,
+  LIST_FROM_OBJECTS,
+  planReads,
+  type Read,
+} from '../../core/health/inventoryReads.ts';
 import { evaluateWithResources, ownHealth } from '../../core/health/kustomization.ts';
 import { gracePeriod, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import type { Since } from '../../core/health/objects/broken.ts';
 import type { InventoryResource } from '../../core/health/objects/inventory.ts';
-import { causeOf, PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../../core/health/objects/pods.ts';
+import { causeOf, MAX_PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../../core/health/objects/pods.ts';
 import type { ObservedResource } from '../../core/health/objects/resources.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { parseDeployments } from '../../core/managedField/deployment.ts';
@@ -86,11 +92,11 @@ export async function isWatchedElsewhere(
   { cluster, recent, settings }: Pick<HookCall, 'cluster' | 'recent' | 'settings'>,
 ): Promise<boolean> {
   if (settings.noCrossNamespaceRefs) return false;
-  if (settings.watchWithoutConsent || mayBeWatchedBySomebody(healthCheck)) return true;
+  if (settings.watchWithoutConsent || mayBeWatchedFromAnywhere(healthCheck)) return true;
   const { namespace: name = '' } = healthCheck.metadata;
   const read = (): Promise<KubeObject | undefined> => cluster.get({ ...NAMESPACES, name });
   const namespace = recent.within(NAMESPACE_MAX_AGE_MS, `namespace ${name}`, read);
-  return namespace.then(mayBeWatchedBySomebody, () => true);
+  return namespace.then(mayBeWatchedFromAnywhere, () => true);
 }
 
 // Why the Pods of workloads do not run, by live reads. If they can't be read, only the message is shorter.
@@ -132,7 +138,7 @@ async function causeBehind(
 }
 
 function podsOf(cluster: ClusterReader, namespace: string, labelSelector: string): Promise<AnyObject[]> {
-  return cluster.list({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost: PODS_OF_WORKLOAD });
+  return cluster.list({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost: MAX_PODS_OF_WORKLOAD });
 }
 
 // Live reads: the source, the Rollouts, and the objects of the inventory.
@@ -282,7 +288,7 @@ async function listObjects(
   const labelled = await list({ labelSelector });
   const seen = new Set(labelled.map(({ metadata }) => metadata.name));
   const others = names.filter((name) => !seen.has(name));
-  if (others.length >= LIST_FROM) return list({});
+  if (others.length >= LIST_FROM_OBJECTS) return list({});
   if (how !== 'metadata') return [...labelled, ...(await getEach(cluster, ref, others))];
   for (const name of others) labelled.push(...(await list({ fieldSelector: `metadata.name=${name}` })));
   return labelled;

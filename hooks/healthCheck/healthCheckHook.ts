@@ -7,7 +7,12 @@ import { KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
-import { associatedRollouts, association, needsNamespaceLabels, wakingRules } from '../../core/health/association.ts';
+import {
+  associatedRollouts,
+  association,
+  needsNamespaceLabels,
+  watchingRolloutRules,
+} from '../../core/health/association.ts';
 import {
   type HealthStatus,
   resetStatus,
@@ -17,11 +22,11 @@ import {
 } from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
 import {
-  fluxIsAtWork,
   isAtRest,
+  isJustReconciling,
   KUSTOMIZATION_CLASS,
   kustomizationRef,
-  nextEvaluation,
+  msUntilEvaluation,
   requeueInterval,
   restsAfter,
 } from '../../core/health/kustomizationCheck.ts';
@@ -48,7 +53,7 @@ export const healthCheckHook: DecoratorHook = {
   async customize({ parent }, call) {
     const healthCheck = parent as HealthCheck;
     const { namespace = '' } = healthCheck.metadata;
-    const rules = wakingRules(healthCheck, await rolloutsBeside(namespace, call));
+    const rules = watchingRolloutRules(healthCheck, await rolloutsBeside(namespace, call));
     // Only to trigger a sync: the annotation may change without a new customize call, so sync reads what it names now.
     // A rule for a kind that is not installed would stop the sync of this HealthCheck.
     const ref =
@@ -121,7 +126,7 @@ async function evaluate(
 ): Promise<{ after: HealthStatus | undefined; requeueAfterSeconds: number }> {
   const { status: before } = healthCheck;
   const isWatched = baking.length > 0;
-  if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(related, call.now)) {
+  if (isAtRest(healthCheck, isWatched) && isJustReconciling(related, call.now)) {
     return { after: before, requeueAfterSeconds: requeueInterval(healthCheck) / 1000 };
   }
   const read = () => evaluateKustomization(healthCheck, deployments, call);
@@ -130,7 +135,7 @@ async function evaluate(
   const isTriggered = related !== undefined || !verdict.waitsForEvent;
   const mayRest = isTriggered && restsAfter(healthCheck, verdict, baking.some(hasBakeBegun));
   const rests = mayRest && !(await isWatchedElsewhere(healthCheck, call));
-  const requeueAfterMs = nextEvaluation({ ...healthCheck, status: after }, rests, isWatched, call.now);
+  const requeueAfterMs = msUntilEvaluation({ ...healthCheck, status: after }, rests, isWatched, call.now);
   return { after, requeueAfterSeconds: requeueAfterMs / 1000 };
 }
 

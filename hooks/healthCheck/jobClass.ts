@@ -5,11 +5,11 @@ import type { DecoratorRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import type { HealthStatus } from '../../core/health/healthStatus.ts';
-import { type CheckJob, isOver, type JobTemplate } from '../../core/health/job/checkJob.ts';
+import { type CheckJob, isFinished, type JobTemplate } from '../../core/health/job/checkJob.ts';
 import { jobPlan, jobTargetOf } from '../../core/health/job/jobPlan.ts';
 import { deployCutoff } from '../../core/health/known.ts';
 import { requeueInterval } from '../../core/health/kustomizationCheck.ts';
-import { causeOf, PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
+import { causeOf, MAX_PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
@@ -60,7 +60,7 @@ function requeueSeconds(
   now: EpochMs,
 ): number | undefined {
   const interval = requeueInterval(check) / 1000;
-  if (found) return isOver(found) ? undefined : interval;
+  if (found) return isFinished(found) ? undefined : interval;
   if (head.appliedTime !== undefined) return undefined;
   const bindsIn = (deployCutoff(head) + BINDS_WITHIN_MS - now) / 1000;
   return bindsIn > 0 ? bindsIn : interval;
@@ -78,5 +78,5 @@ async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, n
 /** The cause that a Job's Pods show, if they may be read. A Job that has completed needs no cause. */
 async function causeBehind(job: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
   if (job.status?.succeeded > 0) return undefined;
-  return podsOfJob(job, PODS_OF_WORKLOAD, cluster).then(causeOf, () => undefined);
+  return podsOfJob(job, MAX_PODS_OF_WORKLOAD, cluster).then(causeOf, () => undefined);
 }

@@ -9,6 +9,7 @@ import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../..
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
+import { byRefKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -50,9 +51,10 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     : undefined;
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefProblems(rollout) : [];
   const untrusted = call.settings.trustPublishers ? [] : untrustedMatchProblems(rollout);
-  const gates = objectsOf<Gate>(related, KINDS.Gate);
+  const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
+  const gates = byRefKey(relatedGates);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
-  const namespaceLabels = await homeLabels(namespace, related, gates, call.cluster);
+  const namespaceLabels = await homeLabels(namespace, related, relatedGates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
   const upstream = await upstreamOf(reached, call, objectsOf<Rollout>(related, KINDS.Rollout));
   const copying = await copyingOf(request, imagePolicy, call);
@@ -74,7 +76,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     ...watched,
     healthChecks: watched.healthChecks.map((check) => countedFor(rollout, check)),
     problems: [...forbidden, ...untrusted, ...watched.problems, ...(writeBackProblem ? [writeBackProblem] : [])],
-    gateRefs: rolloutRequiredGates(reached, [], { gates, namespaceLabels }),
+    gateRefs: rolloutRequiredGates(reached, [], { gates: relatedGates, namespaceLabels }),
     gates,
     ...(upstream && { upstream }),
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),

@@ -156,7 +156,7 @@ async function decideBound(observed: Observed, selectors: GateSelectors, call: H
   const bindings = await liveBindings(rollout, observed.bindings, call);
   const gateRefs = rolloutRequiredGates(rollout, bindings, selectors);
   const others = without(gateRefs, observed.gateRefs);
-  const gates = [...observed.gates, ...(await readGates(others, call.cluster))];
+  const gates = new Map([...observed.gates, ...(await readGates(others, call.cluster))]);
   const plan = planRollout({ ...observed, bindings, gateRefs, gates }, call.now);
   if (isReversible(plan)) return { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS };
   await requireFresh(rollout, call);

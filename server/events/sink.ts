@@ -9,7 +9,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../../api/notifications.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { bounded } from '../../core/text/commands.ts';
+import { boundedText } from '../../core/text/commands.ts';
 import { createQueue } from '../queue.ts';
 
 const MAX_WAITING_EVENTS = 1000;
@@ -196,7 +196,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
       ...(resourceVersion && { resourceVersion }),
     },
     reason,
-    message: bounded({ text: message, ...(commands && { commands }) }, MAX_MESSAGE_CHARACTERS),
+    message: boundedText({ text: message, ...(commands && { commands }) }, MAX_MESSAGE_CHARACTERS),
     type,
     source: { component: EVENT_COMPONENT },
     reportingComponent: EVENT_COMPONENT,

@@ -31,7 +31,7 @@ async function waits(ns: string, version: string, path: string): Promise<void> {
     expect(object.status?.pendingVersion).toBe(version);
     const blocked = conditionOf(object, 'DeploymentBlocked');
     expect(blocked).toMatchObject({ status: 'True', reason: 'GateClosed' });
-    expect(blocked?.message).toContain(`gate '${path}' is closed`);
+    expect(blocked?.message).toContain(`Gate '${path}' is closed`);
     return true;
   }, `${version} to wait for ${path}`);
   // Ready is about the version that runs.

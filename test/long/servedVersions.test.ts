@@ -46,7 +46,7 @@ it('is not written in an older version that would drop a field of it; with that 
   const label = (team: string) => developer.mergePatch(older, { metadata: { labels: { team } } });
   await expect(label('a')).rejects.toThrow(
     `Kustomization ${ns}/app: a write in kustomize.toolkit.fluxcd.io/${OLDER} drops or changes spec.wait. ` +
-      `Write it in kustomize.toolkit.fluxcd.io/v1: gate '${ns}/freeze' is closed`,
+      `Write it in kustomize.toolkit.fluxcd.io/v1: Gate '${ns}/freeze' is closed`,
   );
   const finalizers = ['example.com/hold'];
   await expect(developer.mergePatch(older, { metadata: { finalizers } })).rejects.toThrow('drops or changes spec.wait');

@@ -1,7 +1,7 @@
 /** Errors of the API server and of the connection to it, as one sentence with the next step. */
 
 import { KINDS } from '../../api/kinds.ts';
-import { ended } from '../../core/text/commands.ts';
+import { withFullStop } from '../../core/text/commands.ts';
 import { ApiError } from './kubeClient.ts';
 import { EXIT, Problem } from './problem.ts';
 
@@ -25,11 +25,11 @@ export function problemOf(error: unknown, where: Whereabouts | undefined): Probl
         `The API server ${server}${of} does not accept the credentials of '${user}': they have expired or are wrong. Sign in again.`,
       );
     case 404:
-      return new Problem(isUnknownKind(error) ? unknownKind(error) : ended(error.message));
+      return new Problem(isUnknownKind(error) ? unknownKind(error) : withFullStop(error.message));
     case 429:
       return new Problem(`The API server ${server}${of} is too busy: ${error.message}. Try again in a moment.`);
     default:
-      return new Problem(ended(error.message), EXIT.error);
+      return new Problem(withFullStop(error.message), EXIT.error);
   }
 }
 
@@ -49,7 +49,7 @@ function unknownKind({ path }: ApiError): string {
 function unanswered({ reason, message }: ApiError, server: string, of: string): string {
   const known = REASONS[reason];
   if (reason === 'Credentials')
-    return `The credentials${of} could not be had: ${ended(message || 'the plugin failed')}`;
+    return `The credentials${of} could not be had: ${withFullStop(message || 'the plugin failed')}`;
   return `The API server ${server}${of} does not answer: ${known ?? message}.`;
 }
 

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { lackingText } from '../../client/actions/action.ts';
 import type { AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
-import { inFull } from '../../core/text/commands.ts';
+import { fullText } from '../../core/text/commands.ts';
 import { Commands } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
 import { Field } from '../parts/Field.tsx';
@@ -65,7 +65,7 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
       {plan && <Diff text={plan.diff} />}
       {plan?.notes.map((note) => (
         <p key={note.text} class="dialog-text">
-          {inFull({ ...note, text: `${note.text}.` })}
+          {fullText({ ...note, text: `${note.text}.` })}
         </p>
       ))}
       {plans && <Choose plans={plans} choices={choices} kind={object.kind} />}

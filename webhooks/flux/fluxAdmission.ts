@@ -3,7 +3,7 @@
  * core/admission/fluxWrite.ts and core/admission/validate.ts decide.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { GATE_STATE, SELECTS_LABEL, SUSPENDED } from '../../api/annotations.ts';
+import { SELECTS_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, governedKindOf, KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -36,7 +36,7 @@ import {
 import { isSettled } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
-import { parseState } from '../../core/suspension/stateAnnotation.ts';
+import { stateOf } from '../../core/suspension/stateAnnotation.ts';
 import { asksToResume } from '../../core/suspension/suspension.ts';
 import { listSelecting, readGates, refRules } from '../../live/gateReads.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
@@ -245,7 +245,7 @@ function readContextAgain(write: Write, call: WebhookCall): Promise<WriteContext
 }
 
 /** The inputs of a decision that are left out if a Gate holds the object. */
-type Others = Pick<WriteContext, 'rollouts' | 'source' | 'applier'>;
+type Others = Omit<WriteContext, keyof GateContext>;
 
 /**
  * The Gates, with the others unless a Gate holds the object: how many Rollouts it follows, and how large, is up to the
@@ -259,7 +259,7 @@ async function withOthersUnlessHeld(
   const none: Others = { rollouts: new Map() };
   const isHeld = async () => isHeldByGate(write, await readingGates);
   // Of an object that is marked as held, the other reads don't even begin.
-  if (stateOf(write.oldObject) === 'closed' && (await isHeld())) return { ...(await readingGates), ...none };
+  if (stateOf(write.oldObject)?.is === 'closed' && (await isHeld())) return { ...(await readingGates), ...none };
   const readingOthers = readOthers();
   // If the object is held, these reads aren't awaited: their failure must not end the process.
   readingOthers.catch(() => {});
@@ -270,12 +270,10 @@ async function withOthersUnlessHeld(
 /** Whether a closed Gate holds the object in this write, whatever its Rollouts deploy. */
 function isHeldByGate({ object, oldObject }: Write, gates: GateContext): boolean {
   if (!object || !oldObject) return false;
-  const isBypassing = stateOf(object) === 'passing' || stateOf(oldObject) === 'passing';
+  const isBypassing = stateOf(object)?.is === 'passing' || stateOf(oldObject)?.is === 'passing';
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
   return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }
-
-const stateOf = (object: FluxObject | undefined) => parseState(object?.metadata.annotations?.[GATE_STATE])?.is;
 
 /**
  * The Gates that either version of the object names, itself or in its annotation SELECTED_BY, or that may select it;
@@ -295,7 +293,7 @@ async function readGateContext(
     reads.list ? listSelecting(namespace, SELECTS_LABEL, cluster) : [],
   ]);
   const listed = lists.flat();
-  const context = { ...rules, gates: byRefKey([...named, ...listed]), namespaceLabels: labels, now };
+  const context = { ...rules, gates: new Map([...named, ...byRefKey(listed)]), namespaceLabels: labels, now };
   return reads.list ? { ...context, candidates: listed.map(identityOf), truncated: isTruncated(lists) } : context;
 }
 
@@ -307,7 +305,7 @@ async function readClosedOnLeaving({ object, oldObject, namespace }: Write, call
 
 async function readOthers(write: Write, call: WebhookCall): Promise<Others> {
   const [rollouts, applier] = await Promise.all([readFollowed(write, call), readApplier(write, call)]);
-  return { rollouts, source: await readSource(write, rollouts, call), applier };
+  return { rollouts, applier, ...(await readSource(write, rollouts, call)) };
 }
 
 /** The Rollouts that the object follows; none if it is deleted. */
@@ -318,17 +316,18 @@ function readFollowed({ object, oldObject, namespace }: Write, call: WebhookCall
   return readRollouts(names, namespace, call);
 }
 
-/** The source that an object with managed fields shares its namespace with; `settled` if it is not needed. */
+/** The source that an object with managed fields shares its namespace with, unless the write doesn't need it. */
 async function readSource(
   { object, oldObject, namespace }: Write,
   rollouts: WriteContext['rollouts'],
   { cluster }: WebhookCall,
-): Promise<WriteContext['source']> {
+): Promise<Pick<WriteContext, 'source' | 'isSourceUnread'>> {
   const ref = object && managedFieldsOf(object).fields.length > 0 ? sourceOf(object) : undefined;
   // Of the kinds that a Kustomization applies, only this one has a managed field, in its own namespace.
-  if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return undefined;
-  if (oldObject && isSettled(object, oldObject, rollouts)) return 'settled';
-  return cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name: ref.name });
+  if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return {};
+  if (oldObject && isSettled(object, oldObject, rollouts)) return { isSourceUnread: true };
+  const source = await cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name: ref.name });
+  return { source };
 }
 
 /** The Kustomization that applies the object, if the write ends the wait for it. */

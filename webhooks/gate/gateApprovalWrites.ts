@@ -3,7 +3,7 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { type ApprovalTarget, namedIn, versionProblem } from '../../core/approval/acceptApproval.ts';
+import { type ApprovalTarget, splitTarget, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { isServiceAccount } from '../../core/approval/approvalVerdict.ts';
 import { approveForCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
@@ -71,7 +71,7 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   const { now, cluster } = call;
   const version = evaluateGate(gate, now).openFor;
   const isNew = old === undefined || version !== evaluateGate(old, now).openFor;
-  if (version === undefined || !isNew || namedIn(version).rollout !== undefined) return [];
+  if (version === undefined || !isNew || splitTarget(version).rollout !== undefined) return [];
   // If the Rollouts can't be read, an opening isn't refused for the sake of a Warning.
   const requiring = await readCandidates(gate, version, cluster).catch(() => []);
   if (requiring.length < 2) return [];
@@ -102,7 +102,7 @@ const MAX_READ_MS = 2500;
  * cluster are read.
  */
 async function targetOf(gate: Gate, value: string, { cluster }: WebhookCall): Promise<ApprovalTarget> {
-  const { version, rollout: named } = namedIn(value);
+  const { version, rollout: named } = splitTarget(value);
   const found =
     named === undefined
       ? await readCandidates(gate, version, cluster)

@@ -14,7 +14,7 @@ import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../../../core/text/commands.ts';
-import { quoted, shell } from '../../../core/text/shell.ts';
+import { quote, shell } from '../../../core/text/shell.ts';
 import { creating, named, OURS, PROGRAM, patching, type WriteRequest } from './plannedWrite.ts';
 
 /** The related objects of the namespace. */
@@ -371,5 +371,5 @@ export function adoptCommandOf(
     ...(choices.deployTimeout ? ['--deploy-timeout', choices.deployTimeout] : []),
     ...(choices.noBake ? ['--no-bake'] : []),
   ];
-  return `${program} ${['-n', namespace, 'adopt', `${kind.toLowerCase()}/${name}`, ...chosen, ...bake, '--apply'].map(quoted).join(' ')}`;
+  return `${program} ${['-n', namespace, 'adopt', `${kind.toLowerCase()}/${name}`, ...chosen, ...bake, '--apply'].map(quote).join(' ')}`;
 }

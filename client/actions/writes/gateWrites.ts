@@ -12,7 +12,7 @@ import {
 import { apiVersionOf, GOVERNED_KINDS, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
-import { namedIn } from '../../../core/approval/acceptApproval.ts';
+import { splitTarget } from '../../../core/approval/acceptApproval.ts';
 import { gateRequestsOf, isOpenFor, parseRequestTime, takesOpening } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
@@ -41,7 +41,7 @@ export function openGate(
   { reason, at, version }: When & { version?: string | undefined },
   now: EpochMs,
 ): PlannedWrite {
-  const tag = version === undefined ? undefined : namedIn(version).version;
+  const tag = version === undefined ? undefined : splitTarget(version).version;
   const problem = tag === undefined ? undefined : tagProblem(tag);
   if (problem) return wrong(problem);
   if (version !== undefined && !isOpenFor(version)) return wrong(`'${version}' is not <namespace>/<rollout>:<tag>.`);
@@ -81,7 +81,7 @@ export function approveAtGate(
   now: EpochMs,
 ): PlannedWrite {
   const { approvals } = gate.spec;
-  const { version: tag, rollout: named } = namedIn(version);
+  const { version: tag, rollout: named } = splitTarget(version);
   const of = rollout ? refKey(rollout) : named;
   const meant = of ? `${of}:${tag}` : tag;
   if (!approvals) return openGate(gate, { reason, version: meant }, now);

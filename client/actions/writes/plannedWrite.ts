@@ -3,7 +3,7 @@ import { CHANGE_CAUSE, REASON } from '../../../api/annotations.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName } from '../../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
-import { type Expanded, NOW, quoted, shell, WHY } from '../../../core/text/shell.ts';
+import { type Expanded, NOW, quote, shell, WHY } from '../../../core/text/shell.ts';
 import { type ObjectRef, objectRef } from '../../explain/application.ts';
 
 export interface WriteRequest {
@@ -156,18 +156,18 @@ export function kubectlOf({ object, body, creates, jsonPatch }: WriteRequest, no
   const kubectl = `kubectl${object.namespace ? shell` -n ${object.namespace}` : ''}`;
   if (creates) return `${kubectl} create -f - <<'EOF'\n${JSON.stringify(body, undefined, 2)}\nEOF`;
   const target = `${object.kind.toLowerCase()}/${object.name}`;
-  if (jsonPatch) return `${kubectl} patch ${quoted(target)} --type=json -p ${quoted(JSON.stringify(jsonPatch))}`;
+  if (jsonPatch) return `${kubectl} patch ${quote(target)} --type=json -p ${quote(JSON.stringify(jsonPatch))}`;
   const { metadata: { annotations, resourceVersion: _, ...metadata } = {}, ...rest } = body;
   const isAnnotation = Object.keys(rest).length + Object.keys(metadata).length === 0;
   if (annotations && isAnnotation) {
     const atRun = now === undefined ? undefined : formatTime(wholeSeconds(now));
     const marks = Object.entries(annotations).map(([key, value]) => {
-      if (value === null) return quoted(`${key}-`);
+      if (value === null) return quote(`${key}-`);
       return shell`${key}=${value === atRun ? NOW : value === TO_FILL_IN ? WHY : value}`;
     });
     const owner = GOVERNED_KINDS.some(({ kind }) => kind === object.kind) ? ` --field-manager=${FIELD_MANAGER}` : '';
-    return `${kubectl} annotate --overwrite${owner} ${quoted(target)} ${marks.join(' ')}`;
+    return `${kubectl} annotate --overwrite${owner} ${quote(target)} ${marks.join(' ')}`;
   }
   const shown = annotations || Object.keys(metadata).length > 0 ? { metadata: { ...metadata, annotations } } : {};
-  return `${kubectl} patch ${quoted(target)} --type=merge -p ${quoted(JSON.stringify({ ...shown, ...rest }))}`;
+  return `${kubectl} patch ${quote(target)} --type=merge -p ${quote(JSON.stringify({ ...shown, ...rest }))}`;
 }

@@ -20,7 +20,7 @@ import { neverSeen } from '../../../core/rollout/evaluation/namedGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { isUnderWay } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
-import { nameWord, quoted, shell } from '../../../core/text/shell.ts';
+import { nameWord, quote, shell } from '../../../core/text/shell.ts';
 import {
   because,
   changeCause,
@@ -294,7 +294,7 @@ function nameOf(rollout: Rollout): string {
 /** A command on the Rollout: `kubectl rollouts pin checkout 1.4.0 -n shop`. */
 export function onRollout(rollout: Rollout, verb: string, version?: string): string {
   const { namespace, name } = identityOf(rollout);
-  const tag = { expanded: version === undefined ? '' : ` ${quoted(version)}` };
+  const tag = { expanded: version === undefined ? '' : ` ${quote(version)}` };
   return shell`${OURS} ${verb} ${nameWord(name)}${tag} -n ${nameWord(namespace)}`;
 }
 

@@ -54,7 +54,7 @@ export function intervals<T extends { until?: EpochMs | undefined }>(
 }
 
 export function gateRow(gate: Gate, from: EpochMs, to: EpochMs): CalendarRow {
-  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at).value);
+  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at));
   const stalled = evaluated[0]?.value.stalled;
   return {
     kind: 'Gate',

@@ -1,5 +1,5 @@
 /** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a user. */
-import { DEPLOYED, GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
+import { DEPLOYED, SUSPENDED } from '../../../api/annotations.ts';
 import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
@@ -12,13 +12,13 @@ import { byRefKey, groupOf, identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { awaitsText } from '../../../core/suspension/applier.ts';
-import { parseState } from '../../../core/suspension/stateAnnotation.ts';
+import { stateOf } from '../../../core/suspension/stateAnnotation.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { earlierFailure, fluxFailure } from '../fluxFailure.ts';
-import { finder, type Unread, unreadTexts } from '../related.ts';
+import { type Unread, unreadTexts } from '../related.ts';
 
 interface AroundFluxObject {
   /** The FluxBinding of the object; absent if it names neither Gates nor Rollouts. */
@@ -36,9 +36,10 @@ export function explainFluxObject(
   const ref = kind ? objectRef(kind, identityOf(object)) : plainRef(object);
   const name = `${ref.kind} ${ref.namespace}/${ref.name}`;
   const hidden = new Set(unread.filter((each) => each.kind === 'Gate').map(({ namespace }) => namespace));
-  const required = recordedGates(object, byRefKey(gates), {}, now);
+  const gatesByKey = byRefKey(gates);
+  const required = recordedGates(object, gatesByKey, {}, now);
   const closed = required.closed.filter(({ ref }) => !hidden.has(ref.namespace));
-  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const state = stateOf(object);
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isSuspended = object.spec?.suspend === true;
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
@@ -49,7 +50,7 @@ export function explainFluxObject(
     ...(failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : []),
     ...(unreported.length > 0
       ? [notApplied(name, unreported)]
-      : bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now))),
+      : bindingCauses(name, binding, closed.length > 0 || lags(binding, gatesByKey, now))),
     ...(earlier
       ? [{ code: earlier.reason, text: `${name} had failed before its last change: ${earlier.message}` }]
       : []),
@@ -127,9 +128,9 @@ function byHandCause({ metadata }: FluxObject, name: string): Cause {
 }
 
 /** Whether the object's report of a Gate's opening is still to come: it is some seconds late. */
-function lags(binding: FluxBinding | undefined, gates: readonly Gate[], now: EpochMs): boolean {
+function lags(binding: FluxBinding | undefined, gates: ReadonlyMap<string, Gate>, now: EpochMs): boolean {
   const reported = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
-  return reported.length > 0 && evaluateGates(reported, finder(gates), now).closed.length === 0;
+  return reported.length > 0 && evaluateGates(reported, gates, now).open;
 }
 
 /**

@@ -6,7 +6,7 @@ import { COPIED, DEPLOYMENT_BLOCKED, PINNED } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import { defined } from '../../../core/kube/json.ts';
+import { withoutEmpty } from '../../../core/kube/json.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import type { Step } from '../application.ts';
 import { ofType, storedBlockers } from './storedBlockers.ts';
@@ -24,7 +24,7 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
     state: Step['state'],
     title: string,
     rest: Partial<Record<keyof Step, string | undefined>>,
-  ): Step => ({ id, kind: id, state, title, ...defined({ version, ...rest }) }) as Step;
+  ): Step => ({ id, kind: id, state, title, ...withoutEmpty({ version, ...rest }) }) as Step;
   const steps = [
     isHeldByPin(rollout, version) &&
       step('pin', 'blocks', `Pin on ${spec?.wantedVersion}`, {

@@ -10,7 +10,7 @@ import { MAX_MEASUREMENTS, metricCheckOf } from '../../../core/health/prometheus
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { few } from '../../../core/kube/firstFew.ts';
-import { defined } from '../../../core/kube/json.ts';
+import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { deployDeadline, isBaking } from '../../../core/rollout/deployment/bake.ts';
@@ -51,7 +51,7 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
       state: failure ? ('failed' as const) : state,
       title: `${kind} ${namespace}/${target}`,
       ...(object && { object }),
-      ...defined({
+      ...withoutEmpty({
         version: carried?.version ?? (isThere ? head?.version.tag : undefined),
         detail:
           failure?.message ??
@@ -97,7 +97,7 @@ export function checkSteps(rollout: Rollout, related: RelatedObjects): Step[] {
   const steps = sortedChecks(watched).map((check) =>
     isLeftOut(check)
       ? leftOutStep(check, home)
-      : { ...checkStep(countedFor(rollout, check)), ...defined({ metric: metricOf(check) }) },
+      : { ...checkStep(countedFor(rollout, check)), ...withoutEmpty({ metric: metricOf(check) }) },
   );
   if (isRead || !watchesElsewhere(rollout)) return steps;
   const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not read here';
@@ -124,7 +124,7 @@ function checkStep(check: HealthCheck): Step {
     title: `HealthCheck ${refKey(ref)}`,
     object: objectRef('HealthCheck', ref),
     detail: message ? `${status}: ${withoutCommands(message)}` : status,
-    ...defined({ since: lastChangeTime }),
+    ...withoutEmpty({ since: lastChangeTime }),
   };
 }
 
@@ -135,7 +135,7 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], now: 
   const bakeTime = parseDuration(rollout.spec?.bakeTime);
   const deployTimeout = parseDuration(rollout.spec?.deployTimeout);
   const started = parseTime(head.bakeStartTime);
-  const times = defined({ bakeTime, deployTimeout });
+  const times = withoutEmpty({ bakeTime, deployTimeout });
   const end = started === undefined ? deployDeadline(head, times, now) : bakeTime && started + bakeTime;
   const until = isBaking(head) && end !== undefined ? formatTime(end) : undefined;
   const waiting = bound.filter((binding) => !hasApplied(binding, rollout, head));
@@ -151,7 +151,7 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], now: 
       title: `Bake of ${head.version.tag}`,
       version: head.version.tag,
       detail,
-      ...defined({ since: head.bakeEndTime ?? head.bakeStartTime ?? head.lastRetryTimestamp ?? head.timestamp, until }),
+      ...withoutEmpty({ since: head.bakeEndTime ?? head.bakeStartTime ?? head.lastRetryTimestamp ?? head.timestamp, until }),
     },
   ];
 }
@@ -188,7 +188,7 @@ export function metricOf(check: HealthCheck): MetricView | undefined {
     .sort((a, b) => a.at.localeCompare(b.at));
   if (measurements.length === 0) return undefined;
   const { min, max } = requested.range;
-  return { ...defined({ min: bounded(min), max: bounded(max) }), measurements };
+  return { ...withoutEmpty({ min: bounded(min), max: bounded(max) }), measurements };
 }
 
 function measurementOf({ time, result, value }: Stored): MeasurementView[] {
@@ -199,7 +199,7 @@ function measurementOf({ time, result, value }: Stored): MeasurementView[] {
     {
       at: formatTime(at),
       result: result as MeasurementView['result'],
-      ...(hasValue && defined({ value: numberOf(value) })),
+      ...(hasValue && withoutEmpty({ value: numberOf(value) })),
     },
   ];
 }

@@ -5,7 +5,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { few } from '../../../core/kube/firstFew.ts';
-import { defined } from '../../../core/kube/json.ts';
+import { withoutEmpty } from '../../../core/kube/json.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { boundTo } from '../../../core/rollout/deployment/progress.ts';
@@ -70,7 +70,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
     labels,
     state,
     headline: headline(rollout, history[0], waiting, steps),
-    ...defined({
+    ...withoutEmpty({
       uid,
       title: status?.title,
       description: status?.description,
@@ -115,7 +115,7 @@ function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
   const isByHand = version === spec?.wantedVersion || version === requestsOf(rollout).forceDeploy;
   const requested = isByHand ? requesterOf(rollout, version) : undefined;
   const release = status?.availableReleases?.find(({ tag }) => tag === version);
-  return { version, ...(requested && { requested }), ...defined({ firstSeen: release?.firstSeen }) };
+  return { version, ...(requested && { requested }), ...withoutEmpty({ firstSeen: release?.firstSeen }) };
 }
 
 function stateOf(rollout: Rollout, waiting: WaitingVersion | undefined, steps: readonly Step[]): ApplicationState {
@@ -167,7 +167,7 @@ function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | unde
   const good = before.find(({ bakeStatus }) => bakeStatus === 'Succeeded');
   const back = rollback(rollout, undefined, { stays: true });
   return {
-    ...defined({
+    ...withoutEmpty({
       lastGood: good?.version.tag,
       lastGoodId: good?.id,
       rollbackTo: isRequest(back) ? back.brings?.version : undefined,
@@ -271,7 +271,7 @@ export function deploymentView(entry: HistoryEntry): DeploymentView {
     at: entry.timestamp,
     approvals: (entry.approvals ?? []).map((approval) => ({ ...approval })),
     failedChecks: (entry.failedHealthChecks ?? []).map((check) => ({ ...check })),
-    ...defined({
+    ...withoutEmpty({
       digest: version.digest,
       revision: version.revision,
       imageVersion: version.version,

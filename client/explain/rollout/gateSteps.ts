@@ -8,8 +8,8 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
 import { evaluateGates, type GateResult, type NextDeployment } from '../../../core/gate/evaluateGates.ts';
 import { gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
-import { defined } from '../../../core/kube/json.ts';
-import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { withoutEmpty } from '../../../core/kube/json.ts';
+import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosings } from '../../../core/suspension/bypassGrant.ts';
 import { closingKey } from '../../../core/suspension/stateAnnotation.ts';
@@ -61,22 +61,22 @@ function gateStep(
     id: `gate/${refKey(ref)}`,
     kind: 'gate' as const,
     title: `Gate ${refKey(ref)}`,
-    ...defined({ version }),
+    ...withoutEmpty({ version }),
     ...(!isTooMany(ref) && { object: objectRef('Gate', ref) }),
   };
   const reportedText = reported?.message && withoutCommands(reported.message);
   if (isTooMany(ref))
-    return { ...step, title: 'Gates', state: 'blocks', unread: true, ...defined({ detail: reportedText }) };
+    return { ...step, title: 'Gates', state: 'blocks', unread: true, ...withoutEmpty({ detail: reportedText }) };
   const why = gate ? undefined : unreadBecause(related, 'Gate', ref.namespace);
   if (why !== undefined) {
     const detail = reported ? reportedText : `the Gate itself could not be read: ${why}`;
-    return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };
+    return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...withoutEmpty({ detail }) };
   }
-  const [evaluated] = evaluateGates([ref], () => gate, now, wanted).all;
-  if (!evaluated || !gate) {
+  if (!gate) {
     const state = bypassed.has(refKey(ref)) ? 'passed' : 'blocks';
-    return { ...step, state, detail: 'does not exist, and a missing gate counts as closed', missing: true };
+    return { ...step, state, detail: 'does not exist, and a missing Gate counts as closed', missing: true };
   }
+  const evaluated = evaluateGates([ref], byRefKey([gate]), now, wanted).all[0]!;
   const facts = {
     ...gateFacts(gate, now),
     detail: detailOf(gateText(gate, now), evaluated),

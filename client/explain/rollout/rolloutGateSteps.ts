@@ -12,7 +12,7 @@ import { KINDS, type KindName } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Blocker, GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
 import { countText, verdictText } from '../../../core/approval/approvalVerdict.ts';
-import { defined } from '../../../core/kube/json.ts';
+import { withoutEmpty } from '../../../core/kube/json.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { listedOn, parseListed } from '../../../core/record/listRecord.ts';
 import { rolloutGateApprovals } from '../../../core/rollout/evaluation/versionApprovals.ts';
@@ -67,7 +67,7 @@ export function rolloutGateSteps(
         state,
         title: `${kind} ${shortName}`,
         object: objectRef(kind, ref),
-        ...defined({
+        ...withoutEmpty({
           version,
           detail: detailOf(entry, state, now),
           until: until === undefined ? (known?.until ?? undefined) : formatTime(until),
@@ -94,7 +94,7 @@ function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } 
  */
 function whoListed({ gate, object, version }: Entry): Pick<Step, 'by' | 'reason' | 'since'> {
   const listed = object && listingOf(object, gate.passing === false, version);
-  return listed ? defined({ by: listed.by, reason: listed.reason, since: formatTime(listed.at) }) : {};
+  return listed ? withoutEmpty({ by: listed.by, reason: listed.reason, since: formatTime(listed.at) }) : {};
 }
 
 /** The record of a RolloutGate's state or of a listed version. */

@@ -36,8 +36,8 @@ export interface Observed {
   budgets?: Budgets;
   /** The Gates that every deployment requires. */
   gateRefs: readonly NamespacedName[];
-  /** The Gates of `gateRefs` that exist. */
-  gates: readonly Gate[];
+  /** The Gates that exist, by `refKey`. */
+  gates: ReadonlyMap<string, Gate>;
   /** The inputs of the copy to spec.targetRepository; absent if that is not set. */
   copying?: Copying | undefined;
   /** The upstream Rollouts of spec.after; absent if there are none. */

@@ -6,7 +6,7 @@
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { gateRefsOf } from '../../gate/gateRefs.ts';
-import { identityOf, refKey } from '../../kube/names.ts';
+import { refKey } from '../../kube/names.ts';
 import type { Observed } from './inputs.ts';
 
 type NamedGate = NonNullable<RolloutStatus['namedGates']>[number];
@@ -19,13 +19,12 @@ type NamedGate = NonNullable<RolloutStatus['namedGates']>[number];
 export function namedGateRecords({ rollout, gateRefs, gates }: Observed): NamedGate[] {
   const { status, metadata } = rollout;
   const before = new Map(status?.namedGates?.map(({ gate, seen }) => [gate, seen]));
-  const existing = new Set(gates.map((gate) => refKey(identityOf(gate))));
   const referenced = new Set(gateRefs.map(refKey));
   const isKnown = status?.observedGeneration !== undefined && status.observedGeneration === metadata.generation;
   const names = new Set(gateRefsOf(rollout).map(refKey));
   return [...names].flatMap((gate) => {
     if (!referenced.has(gate)) return before.get(gate) ? [{ gate, seen: true }] : [];
-    return [{ gate, seen: existing.has(gate) || (before.get(gate) ?? isKnown) }];
+    return [{ gate, seen: gates.has(gate) || (before.get(gate) ?? isKnown) }];
   });
 }
 

@@ -9,7 +9,7 @@ import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGa
 import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
-import { byRefKey, identityOf, refKey, uniqueRefs, without } from '../../kube/names.ts';
+import { identityOf, refKey, uniqueRefs, without } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { MAX_REASON } from '../../record/record.ts';
@@ -92,14 +92,13 @@ export function evaluateRequiredGates(
   now: EpochMs,
 ): RequiredGatesResult {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
-  const byKey = byRefKey(gates);
   const boundKeys = new Set(boundGates(rollout, bindings).map(refKey));
   const { uid } = rollout.metadata;
   const background = backgroundOf(rollout, authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, background };
   const evaluated = gateRefs.map((ref) => {
     const deployment = boundKeys.has(refKey(ref)) ? undefined : next;
-    return evaluateGates([ref], (each) => byKey.get(refKey(each)), now, deployment);
+    return evaluateGates([ref], gates, now, deployment);
   });
   const bypassedBy = bypassedClosings(rollout, head, version);
   const all = redactFor(

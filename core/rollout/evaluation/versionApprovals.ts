@@ -124,14 +124,16 @@ export function approvalCommand({ metadata }: RolloutGate, version: string): Com
 /** The versions whose authors have to be known: an approval has been given that must not come from an author. */
 export function authorsWanted(
   rolloutGates: readonly RolloutGate[],
-  gates: readonly Gate[],
+  gates: ReadonlyMap<string, Gate>,
   rollout: Rollout,
 ): string[] {
   const own = rolloutGates.filter(({ spec }) => spec?.rolloutRef?.name === rollout.metadata.name);
   const excludesAuthors = ({ spec }: RolloutGate | Gate) => spec?.approvals?.notBy?.includes('author');
   const key = refKey(identityOf(rollout));
   const onOwn = own.filter(excludesAuthors).flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.RolloutGate).given);
-  const onGates = gates.filter(excludesAuthors).flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.Gate).given);
+  const onGates = [...gates.values()]
+    .filter(excludesAuthors)
+    .flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.Gate).given);
   const given = [...onOwn, ...onGates.filter((each) => each.rollout === key)];
   return [...new Set(given.map(({ version }) => version))];
 }

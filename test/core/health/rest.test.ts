@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resetStatus } from '../../../core/health/healthStatus.ts';
-import { fluxIsAtWork, isAtRest, nextEvaluation } from '../../../core/health/kustomizationCheck.ts';
+import { isAtRest, isJustReconciling, msUntilEvaluation } from '../../../core/health/kustomizationCheck.ts';
 import { healthCheck, kustomization } from '../../hooks/healthCheck/fixture.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
@@ -26,8 +26,8 @@ describe('at rest', () => {
 
 describe('the next look', () => {
   it('is after the interval where it is not at rest', () => {
-    expect(nextEvaluation(healthCheck(healthy), false, false, NOW)).toBe(30_000);
-    expect(nextEvaluation(healthCheck(every('2m')), false, false, NOW)).toBe(120_000);
+    expect(msUntilEvaluation(healthCheck(healthy), false, false, NOW)).toBe(30_000);
+    expect(msUntilEvaluation(healthCheck(every('2m')), false, false, NOW)).toBe(120_000);
   });
 
   const since = (ms: number, status: object) => ({ ...status, lastChangeTime: new Date(NOW - ms).toISOString() });
@@ -37,11 +37,11 @@ describe('the next look', () => {
     ['after as long as it has been Healthy', since(90_000, healthy.status), true, 90_000],
     ['two minutes after its reset', reset, false, 75_000],
   ])('is sooner while a deployment waits: %s', (_, status, isAwaited, expected) => {
-    expect(nextEvaluation(healthCheck({ status }), true, isAwaited, NOW)).toBe(expected);
+    expect(msUntilEvaluation(healthCheck({ status }), true, isAwaited, NOW)).toBe(expected);
   });
 
   it('is in about ten minutes where it is, at another time for each, and always the same for one', () => {
-    const of = (uid: string) => nextEvaluation(healthCheck({ metadata: { uid } }), true, false, NOW);
+    const of = (uid: string) => msUntilEvaluation(healthCheck({ metadata: { uid } }), true, false, NOW);
     const looks = Array.from({ length: 100 }, (_, i) => of(`uid-${i}`));
     expect(new Set(looks).size).toBeGreaterThan(90);
     expect(Math.min(...looks)).toBeGreaterThanOrEqual(480_000);
@@ -72,10 +72,10 @@ describe('Flux is at work', () => {
     ['it is done', { status: 'False' }, false],
     ['another condition', { type: 'Ready' }, false],
   ])('%s', (_, fields, expected) => {
-    expect(fluxIsAtWork(reconciling(fields), NOW)).toBe(expected);
+    expect(isJustReconciling(reconciling(fields), NOW)).toBe(expected);
   });
 
   it('not on what is not there', () => {
-    expect(fluxIsAtWork(undefined, NOW)).toBe(false);
+    expect(isJustReconciling(undefined, NOW)).toBe(false);
   });
 });

@@ -42,8 +42,8 @@ const NEW_RESET = resetStatus(undefined, ms('11:59:00'));
 const WAITING: Verdict = { health: 'Pending', message: 'behind', waitsForEvent: true };
 const FAILED = is('Unhealthy', undefined, ELEVEN, ELEVEN);
 const still = (status: string) => `Still ${status}: not everything could be read. no answer`;
-const TRYING: Verdict = { health: 'Pending', message: 'trying', attempting: true };
-const AGAIN: Verdict = { ...TRYING, again: true };
+const TRYING: Verdict = { health: 'Pending', message: 'trying', isAttempting: true };
+const AGAIN: Verdict = { ...TRYING, isRepeat: true };
 
 describe('what a verdict makes of the status', () => {
   const rows: [string, HealthStatus | undefined, Verdict, HealthStatus][] = [

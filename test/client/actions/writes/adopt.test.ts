@@ -6,7 +6,7 @@ import {
   adopt,
   type Choices,
 } from '../../../../client/actions/writes/adoption.ts';
-import { inFull } from '../../../../core/text/commands.ts';
+import { fullText } from '../../../../core/text/commands.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const policy = (name: string, tag: string | undefined, range = '>=0.0.0'): ImagePolicy =>
@@ -107,7 +107,7 @@ describe('a Kustomization', () => {
       metadata: { name: 'checkout-take-over' },
       spec: { rolloutRef: { name: 'checkout' }, passing: false },
     });
-    expect(found.notes.map(inFull).join('\n')).toContain('2.0.0 is published already');
+    expect(found.notes.map(fullText).join('\n')).toContain('2.0.0 is published already');
   });
 
   it('keeps what runs too, where Flux has not said yet what is out', () => {
@@ -129,7 +129,7 @@ describe('a Kustomization', () => {
   it('from Git is told to change Git', () => {
     const labels = { 'kustomize.toolkit.fluxcd.io/name': 'flux-system' };
     const found = adopted(kustomization({ V: '1.4.0' }, { labels }), CHECKOUT);
-    expect(found.notes.map(inFull).join('\n')).toMatch(/Kustomization flux-system applies it from Git/);
+    expect(found.notes.map(fullText).join('\n')).toMatch(/Kustomization flux-system applies it from Git/);
   });
 
   it('that cannot be seen through is told what runs', () => {
