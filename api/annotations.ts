@@ -62,7 +62,7 @@ export const APPROVALS = 'rollout.kuberik.com/approvals';
 
 /** Beside a change of `allowedVersions`, `rejectedVersions` or `passing` of a RolloutGate, the removal of `wantedVersion` of a Rollout, or a change of `spec.schedule` of a Gate: why. The webhook removes it and keeps 256 characters, with the authenticated user and the time, in `listed`, `pin` or `scheduled-by`. */
 export const REASON = 'rollout.kuberik.com/reason';
-/** On RolloutGates, written by the webhook: who put each version on `allowedVersions` and `rejectedVersions`, and who last changed `passing`, when and why: the newest 32, only of listed versions, without writes of schedules. See core/record/listRecord.ts. */
+/** On RolloutGates, written by the webhook: who put each version on `allowedVersions` and `rejectedVersions`, and who last changed `passing`, when and why. It keeps the newest 32, of listed versions only, and no writes of schedules. See core/record/listRecord.ts. */
 export const LISTED = 'rollout.kuberik.com/listed';
 /** On Gates, written by the webhook: who set `spec.schedule`, when and why. See core/record/pinRecord.ts. */
 export const SCHEDULED_BY = 'gate.fluxcd.io/scheduled-by';
@@ -80,9 +80,9 @@ export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 export const GATE_STATE = 'gate.fluxcd.io/state';
 /** On Flux objects, written by the webhook: `spec.suspend` before a Gate closed: `true`, `false` or `unset`. */
 export const SUSPENDED = 'gate.fluxcd.io/suspended';
-/** On what is held: why a user bypasses the closed Gates that hold it. */
+/** On Rollouts and Flux objects: why a user bypasses the closed Gates that hold the object. */
 export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
-/** Beside it on a Rollout: the version that the bypass is for. The webhook removes it, so it always belongs to one write. */
+/** Beside it on a Rollout: the version that the bypass is for. The webhook removes it, so that it belongs to one write. */
 export const BYPASS_FOR = 'gate.fluxcd.io/bypass-for';
 /** Beside it, written by the webhook: when and by whom the reason was given, `<RFC 3339> <user>`. */
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
@@ -119,14 +119,14 @@ export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
 export const SELECTS_ROLLOUTS_LABEL = 'gate.fluxcd.io/selects-rollouts';
 /** Label on RolloutGates and derived ImagePolicies: the Rollout. Longer than 63 characters, the name is cut and ends with a hash. See core/kube/names.ts. */
 export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
-/** Label on Rollouts, written by the hooks: a hash of a pair of `spec.healthCheckSelector`, by which HealthChecks find the Rollout, or `none`. See core/health/association.ts. */
+/** Label on Rollouts, written by the hooks: a hash of one label of `spec.healthCheckSelector`, by which HealthChecks find the Rollout, or `none`. See core/health/association.ts. */
 export const WATCHES_LABEL = 'rollout.kuberik.com/watches';
 /** Label `<rollout>.rollout.kuberik.com/bound` on FluxBindings: a Rollout that the object is bound to. */
 export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
 
 /** On budgets, once: `1.2.0` or `<image>:1.2.0`, whose failures are excused. */
 export const CONTINUE = 'rollout.kuberik.com/continue';
-/** Beside it, written by the webhook: the admission request of that, when and by whom. Other text is ignored, with a Warning. */
+/** Beside it, written by the webhook: the admission request that set it, with time and user. Other text is ignored, with a Warning. */
 export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
 /** Label `<hash>.slot.rollout.kuberik.com/granted` on budgets, written by the hooks: an unused slot. It wakes the Rollout, whose namespace and name are hashed. See core/budget/selectingBudgets.ts. */
 export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';
