@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { KindState, StreamEvents } from '../client/board/pageMessages.ts';
 import {
   type Collection,
@@ -81,7 +81,7 @@ export class Feed {
     this.#watchAll(namespaces);
     const due = setInterval(() => {
       this.views.touchDue();
-      this.#soon();
+      this.#schedulePublish();
     }, DUE_MS);
     const beat = setInterval(() => this.hub.beat(), BEAT_MS);
     this.#stop.signal.addEventListener('abort', () => {
@@ -101,10 +101,10 @@ export class Feed {
     const { signal } = this.#stop;
     for (const kind of WATCHED_KINDS) {
       const sink = {
-        replace: (objects: Parameters<Views['replace']>[1]) => this.#changed(() => this.views.replace(kind, objects)),
-        set: (object: Parameters<Views['set']>[1]) => this.#changed(() => this.views.set(kind, object)),
-        remove: (object: Parameters<Views['remove']>[1]) => this.#changed(() => this.views.remove(kind, object)),
-        state: (state: Omit<KindState, 'kind'>) => this.#kindIs({ kind, ...state }, kind),
+        replace: (objects: Parameters<Views['replace']>[1]) => this.#applyChange(() => this.views.replace(kind, objects)),
+        set: (object: Parameters<Views['set']>[1]) => this.#applyChange(() => this.views.set(kind, object)),
+        remove: (object: Parameters<Views['remove']>[1]) => this.#applyChange(() => this.views.remove(kind, object)),
+        state: (state: Omit<KindState, 'kind'>) => this.#setKindState({ kind, ...state }, kind),
       };
       const from = resourceOf(KINDS[kind]);
       if (isOfCluster(kind)) void keepWatching(client, from, { sink, signal });
@@ -121,22 +121,22 @@ export class Feed {
       const own: Sink = {
         ...sink,
         replace: (objects) => sink.replace([...elsewhere(), ...objects]),
-        state: (state) => sink.state(together(states.set(namespace, state))),
+        state: (state) => sink.state(mergedState(states.set(namespace, state))),
       };
       const from = { ...resourceOf(KINDS[kind]), namespace };
       void keepWatching(this.#options.client, from, { sink: own, signal: this.#stop.signal });
     }
   }
 
-  #kindIs(state: KindState, kind: WatchedKind): void {
+  #setKindState(state: KindState, kind: WatchedKind): void {
     if (JSON.stringify(this.#kinds.get(kind)) === JSON.stringify(state)) return;
     this.#kinds.set(kind, state);
-    if ((EXPLAINED_KINDS as readonly WatchedKind[]).includes(kind)) this.#explainedWithout(state, kind);
+    if ((EXPLAINED_KINDS as readonly WatchedKind[]).includes(kind)) this.#noteUnread(state, kind);
     this.hub.send('kinds', this.kinds());
-    this.#soon();
+    this.#schedulePublish();
   }
 
-  #explainedWithout({ state }: KindState, kind: WatchedKind): void {
+  #noteUnread({ state }: KindState, kind: WatchedKind): void {
     const { unread } = this.views.objects;
     const before = unread.get(kind)?.why;
     if (state === 'forbidden') unread.set(kind, { kind, why: 'forbidden' });
@@ -146,12 +146,12 @@ export class Feed {
     if (before !== unread.get(kind)?.why) this.views.touchAll();
   }
 
-  #changed(change: () => void): void {
+  #applyChange(change: () => void): void {
     change();
-    this.#soon();
+    this.#schedulePublish();
   }
 
-  #soon(): void {
+  #schedulePublish(): void {
     if (this.#timer || !this.views.isStale || this.#stop.signal.aborted) return;
     this.#timer = setTimeout(() => this.#publish(), GATHER_MS);
   }
@@ -172,7 +172,7 @@ function isOfCluster(kind: WatchedKind): boolean {
 }
 
 /** The state of a kind that is read in several namespaces: live if any is, and then only there. */
-function together(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<KindState, 'kind'> {
+function mergedState(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<KindState, 'kind'> {
   const live = [...states].flatMap(([namespace, { state }]) => (state === 'live' ? [namespace] : []));
   if (live.length > 0) return { state: 'live', namespace: live.sort().join(', ') };
   const all = [...states.values()];
@@ -182,20 +182,18 @@ function together(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<Ki
 // The watch of one kind, for as long as the page is open. A kind that may not be read or does not exist is tried again,
 // and in the fallback namespace if that may be read.
 
-type Any = KubeObject<any, any>;
-
 interface Sink {
   /** Replaces all objects, after the first read or a new one. */
-  replace(objects: Any[]): void;
-  set(object: Any): void;
-  remove(object: Any): void;
+  replace(objects: AnyObject[]): void;
+  set(object: AnyObject): void;
+  remove(object: AnyObject): void;
   state(state: Omit<KindState, 'kind'>): void;
 }
 
 /**
  * Interval of attempts to read a kind: a role that was granted, or a CRD that was installed, shows without a restart.
  */
-const AGAIN_MS = 30_000;
+const RETRY_MS = 30_000;
 /** Interval of probes while disconnected: a resumed watch is silent until something changes. */
 const PROBE_MS = 1000;
 /** Shorter interval after a sign-out: a user who signs in again wants to continue at once. */
@@ -222,15 +220,15 @@ export async function keepWatching(
       sink.state({ state: 'reconnecting', why, ...scope });
       if (isLost) return;
       isLost = true;
-      void answered(client, () => isLost && !signal.aborted).then(() => isLost && live());
+      void untilAnswered(client, () => isLost && !signal.aborted).then(() => isLost && live());
     };
     try {
-      for await (const change of follow<Any>(client, where, signal)) {
+      for await (const change of follow<AnyObject>(client, where, signal)) {
         if (change.type === 'lost') {
           lost(change.error);
           continue;
         }
-        tell(sink, change);
+        sendChange(sink, change);
         live();
       }
     } catch (error) {
@@ -244,21 +242,21 @@ export async function keepWatching(
       const state = code === 401 ? 'signed-out' : code === 403 ? 'forbidden' : 'absent';
       if (state !== 'signed-out') sink.replace([]);
       sink.state({ state, why, ...scope });
-      await wait(state === 'signed-out' ? SIGNED_OUT_MS : AGAIN_MS, undefined, { signal }).catch(() => {});
+      await wait(state === 'signed-out' ? SIGNED_OUT_MS : RETRY_MS, undefined, { signal }).catch(() => {});
       where = from;
     }
   }
 }
 
 /** Sends a change and empties its list: the loops that wait for the next change would keep it in memory. */
-function tell(sink: Sink, change: Exclude<CollectionChange<Any>, { type: 'lost' }>): void {
-  if (change.type === 'all') sink.replace(change.items.splice(0).map(slim));
-  else if (change.type === 'set') sink.set(slim(change.object));
+function sendChange(sink: Sink, change: Exclude<CollectionChange<AnyObject>, { type: 'lost' }>): void {
+  if (change.type === 'all') sink.replace(change.items.splice(0).map(withoutManagedFields));
+  else if (change.type === 'set') sink.set(withoutManagedFields(change.object));
   else sink.remove(change.object);
 }
 
 /** Resolves when the API server gives any answer, or when none is awaited any more. */
-async function answered(client: KubeClient, isAwaited: () => boolean): Promise<void> {
+async function untilAnswered(client: KubeClient, isAwaited: () => boolean): Promise<void> {
   while (isAwaited()) {
     try {
       await client.raw('/version');
@@ -271,7 +269,7 @@ async function answered(client: KubeClient, isAwaited: () => boolean): Promise<v
 }
 
 /** The object without managedFields, which are half of it and unused here. */
-function slim(object: Any): Any {
+function withoutManagedFields(object: AnyObject): AnyObject {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
@@ -279,8 +277,8 @@ function slim(object: Any): Any {
 // The page's open streams (server-sent events): each gets all views once, and then the changes.
 
 /** A page that does not read its stream is disconnected, and gets everything again when it reconnects. */
-const MOST_WAITING_BYTES = 16 * 1024 * 1024;
-const CHUNK = 500;
+const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
+const ROWS_IN_MESSAGE = 500;
 
 export class Hub {
   /** One for each cluster. */
@@ -306,8 +304,8 @@ export class Hub {
     let sent = 0;
     for (const { rows, ...plans } of snapshots) {
       for (const [name, plan] of Object.entries(plans)) response.write(frame(name as keyof StreamEvents, plan));
-      for (let from = 0; from < rows.set.length; from += CHUNK) {
-        response.write(frame('rows', { ...rows, set: rows.set.slice(from, from + CHUNK) }));
+      for (let from = 0; from < rows.set.length; from += ROWS_IN_MESSAGE) {
+        response.write(frame('rows', { ...rows, set: rows.set.slice(from, from + ROWS_IN_MESSAGE) }));
         await turn();
         if (response.destroyed) return;
       }
@@ -337,7 +335,7 @@ export class Hub {
   #write(text: string): void {
     for (const [response, state] of this.#open) {
       if (state !== 'live') state.pending.push(text);
-      else if (response.writableLength > MOST_WAITING_BYTES) response.destroy();
+      else if (response.writableLength > MAX_UNSENT_BYTES) response.destroy();
       else response.write(text);
     }
   }

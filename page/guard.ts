@@ -10,7 +10,7 @@ export interface PageRefusal {
   message: string;
 }
 
-const SCHEME = /^Bearer ([\w-]{20,200})$/;
+const AUTHORIZATION = /^Bearer ([\w-]{20,200})$/;
 
 /**
  * Refuses requests for another host. `hosts`: the addresses of the page, with the port. A page of another name that
@@ -36,7 +36,7 @@ export function refuseCaller(headers: IncomingHttpHeaders, token: string): PageR
 
 /** Refuses a wrong token. Compared in constant time, by hash, so that lengths do not matter. */
 function refuseToken(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
-  const given = SCHEME.exec(headers.authorization ?? '')?.[1] ?? '';
+  const given = AUTHORIZATION.exec(headers.authorization ?? '')?.[1] ?? '';
   if (timingSafeEqual(digest(given), digest(token))) return undefined;
   return {
     status: 401,

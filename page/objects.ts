@@ -2,7 +2,7 @@
 
 import type { FluxObject } from '../api/flux.ts';
 import type { KindName } from '../api/kinds.ts';
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { AnyObject } from '../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../api/types.ts';
 import { fluxFailure } from '../client/explain/fluxFailure.ts';
 import { type RelatedObjects, relatedGates, type Unread } from '../client/explain/related.ts';
@@ -11,7 +11,7 @@ import { boundRollouts } from '../core/managedField/managedFields.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 
 /** Kinds that take versions; only what Flux reports about them is used. */
-const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
+const BOUND_KIND_NAMES = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
 /** Kinds that the explanation of an application uses. */
 export const EXPLAINED_KINDS = [
   'Rollout',
@@ -19,7 +19,7 @@ export const EXPLAINED_KINDS = [
   'RolloutGate',
   'FluxBinding',
   'HealthCheck',
-  ...BOUND,
+  ...BOUND_KIND_NAMES,
 ] as const satisfies KindName[];
 export const WATCHED_KINDS = [
   ...EXPLAINED_KINDS,
@@ -30,18 +30,16 @@ export const WATCHED_KINDS = [
 ] as const satisfies KindName[];
 export type WatchedKind = (typeof WATCHED_KINDS)[number];
 
-type Any = KubeObject<any, any>;
-
 export class WatchedObjects {
   readonly #all = Object.fromEntries(WATCHED_KINDS.map((kind) => [kind, new Map()])) as Record<
     WatchedKind,
-    Map<string, Any>
+    Map<string, AnyObject>
   >;
   /** Objects by the Rollout that they belong to; HealthChecks by namespace. */
-  readonly #belonging = new Map<string, Map<string, Any>>();
+  readonly #belonging = new Map<string, Map<string, AnyObject>>();
   readonly unread = new Map<WatchedKind, Unread>();
 
-  set(kind: WatchedKind, object: Any): void {
+  set(kind: WatchedKind, object: AnyObject): void {
     this.remove(kind, object);
     const key = refKey(identityOf(object));
     this.#all[kind].set(key, object);
@@ -52,7 +50,7 @@ export class WatchedObjects {
     }
   }
 
-  remove(kind: WatchedKind, object: Any): void {
+  remove(kind: WatchedKind, object: AnyObject): void {
     const key = refKey(identityOf(object));
     const before = this.#all[kind].get(key);
     if (!before) return;
@@ -65,11 +63,11 @@ export class WatchedObjects {
     }
   }
 
-  get<T extends Any>(kind: WatchedKind, key: string): T | undefined {
+  get<T extends AnyObject>(kind: WatchedKind, key: string): T | undefined {
     return this.#all[kind].get(key) as T | undefined;
   }
 
-  all<T extends Any>(kind: WatchedKind): IterableIterator<T> {
+  all<T extends AnyObject>(kind: WatchedKind): IterableIterator<T> {
     return this.#all[kind].values() as IterableIterator<T>;
   }
 
@@ -85,37 +83,37 @@ export class WatchedObjects {
       bindings,
       rolloutGates: this.#of<RolloutGate>('RolloutGate', id),
       gates: this.#each<Gate>('Gate', relatedGates(rollout, bindings).map(refKey)),
-      objects: BOUND.flatMap((kind) => this.#of<FluxObject>(kind, id)),
+      objects: BOUND_KIND_NAMES.flatMap((kind) => this.#of<FluxObject>(kind, id)),
       healthChecks: this.#of<HealthCheck>('HealthCheck', rollout.metadata.namespace ?? ''),
       rollouts: this.#each<Rollout>('Rollout', upstreamRefs(rollout).map(refKey)),
       unread: [...this.unread.values()],
     };
   }
 
-  #of<T extends Any>(kind: WatchedKind, owner: string): T[] {
+  #of<T extends AnyObject>(kind: WatchedKind, owner: string): T[] {
     return [...(this.#belonging.get(`${kind} ${owner}`)?.values() ?? [])] as T[];
   }
 
-  #each<T extends Any>(kind: WatchedKind, keys: Iterable<string>): T[] {
+  #each<T extends AnyObject>(kind: WatchedKind, keys: Iterable<string>): T[] {
     return [...new Set(keys)].flatMap((key) => this.get<T>(kind, key) ?? []);
   }
 }
 
 export function isBoundKind(kind: WatchedKind): boolean {
-  return (BOUND as readonly WatchedKind[]).includes(kind);
+  return (BOUND_KIND_NAMES as readonly WatchedKind[]).includes(kind);
 }
 
 /** Whether both versions of an object have the same explanation. Flux writes a status at each of its intervals. */
-export function areAlike(kind: WatchedKind, before: Any, after: Any): boolean {
+export function areExplainedAlike(kind: WatchedKind, before: AnyObject, after: AnyObject): boolean {
   return isBoundKind(kind) && factsOf(kind, before) === factsOf(kind, after);
 }
 
-function factsOf(kind: WatchedKind, object: Any): string {
+function factsOf(kind: WatchedKind, object: AnyObject): string {
   return JSON.stringify([ownersOf(kind, object), fluxFailure(object as FluxObject)]);
 }
 
 /** The object with only the fields that are used: a status of Flux has an inventory of thousands. */
-export function kept(kind: WatchedKind, object: Any): Any {
+export function withoutUnusedFields(kind: WatchedKind, object: AnyObject): AnyObject {
   if (!isBoundKind(kind)) return object;
   const { spec, status } = object;
   const { suspend, chartRef } = spec ?? {};
@@ -123,7 +121,7 @@ export function kept(kind: WatchedKind, object: Any): Any {
 }
 
 /** Ids of the Rollouts that an object belongs to, or its namespace. */
-export function ownersOf(kind: WatchedKind, object: Any): string[] {
+export function ownersOf(kind: WatchedKind, object: AnyObject): string[] {
   const { namespace } = identityOf(object);
   switch (kind) {
     case 'RolloutGate': {

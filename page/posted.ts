@@ -10,7 +10,7 @@ const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 /** Names of variables that Flux substitutes. */
 const VARIABLE = /^[_A-Za-z][_A-Za-z0-9]{0,252}$/;
-const MOST_REASON = 1000;
+const MAX_REASON_CHARACTERS = 1000;
 
 type Fields = Record<string, unknown>;
 
@@ -74,7 +74,7 @@ function isName(value: unknown): value is string {
 }
 
 function isReason(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MOST_REASON;
+  return typeof value === 'string' && value.length <= MAX_REASON_CHARACTERS;
 }
 
 function isRecord(value: unknown): value is Fields {

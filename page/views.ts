@@ -1,5 +1,5 @@
 /** The rows of the Board and the Gates: rows that an object's change makes stale are computed again, in batches. */
-import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../api/types.ts';
 import { type BudgetView, budgetView } from '../client/board/budgetView.ts';
 import { type GateView, gateView, type ScheduleView, scheduleView } from '../client/board/planViews.ts';
@@ -12,10 +12,10 @@ import type { NextDeployment } from '../core/gate/evaluateGates.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { parseTime } from '../core/kube/time.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
-import { areAlike, isBoundKind, kept, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
+import { areExplainedAlike, isBoundKind, withoutUnusedFields, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
 
 /** Returns an equal object that is in memory already, or else this one. */
-export type ShareObject = <T extends KubeObject<any, any>>(object: T) => T;
+export type ShareObject = <T extends AnyObject>(object: T) => T;
 
 type Changed<T> = { set: T[]; gone: string[] };
 
@@ -41,7 +41,7 @@ const PLAN_OF: { [Kind in WatchedKind]?: keyof Plans } = {
   ClusterRolloutBudget: 'budgets',
 };
 
-const VIEW_OF: { [Plan in keyof Plans]: (object: KubeObject<any, any>, now: EpochMs) => Plans[Plan] } = {
+const VIEW_OF: { [Plan in keyof Plans]: (object: AnyObject, now: EpochMs) => Plans[Plan] } = {
   gates: (object, now) => gateView(object as Gate, now),
   schedules: (object, now) => scheduleView(object as RolloutSchedule, now),
   budgets: (object) => budgetView(object as Budget),
@@ -54,9 +54,9 @@ class PlanCache<T> {
 }
 
 /** Versions that are listed on the page of a Gate. */
-const MOST_WAITING = 50;
+const MAX_WAITING = 50;
 /** Rows that are explained at once before other work gets its turn. */
-const CHUNK = 200;
+const ROWS_AT_ONCE = 200;
 
 export class Views {
   readonly objects = new WatchedObjects();
@@ -104,19 +104,19 @@ export class Views {
       const application = this.application(id);
       const isHeld = application?.steps.some((step) => step.id === `gate/${gate}` && step.state === 'blocks');
       if (rollout && isHeld && application?.waiting) found.push(nextDeployment(rollout, application.waiting.version));
-      if (found.length === MOST_WAITING) break;
+      if (found.length === MAX_WAITING) break;
     }
     return found;
   }
 
-  replace(kind: WatchedKind, objects: readonly KubeObject<any, any>[]): void {
+  replace(kind: WatchedKind, objects: readonly AnyObject[]): void {
     const there = new Set(objects.map((each) => refKey(identityOf(each))));
     const gone = [...this.objects.all(kind)].filter((each) => !there.has(refKey(identityOf(each))));
     for (const each of gone) this.remove(kind, each);
     for (const each of objects) this.set(kind, each);
   }
 
-  set(kind: WatchedKind, object: KubeObject<any, any>): void {
+  set(kind: WatchedKind, object: AnyObject): void {
     const key = refKey(identityOf(object));
     const before = this.objects.get(kind, key);
     if (
@@ -124,13 +124,13 @@ export class Views {
       before.metadata.resourceVersion === object.metadata.resourceVersion
     )
       return;
-    const isNews = !before || !areAlike(kind, before, object);
+    const isNews = !before || !areExplainedAlike(kind, before, object);
     if (before && isNews) this.#touch(kind, before);
-    this.objects.set(kind, this.#share(kept(kind, object)));
+    this.objects.set(kind, this.#share(withoutUnusedFields(kind, object)));
     if (isNews) this.#touch(kind, object);
   }
 
-  remove(kind: WatchedKind, object: KubeObject<any, any>): void {
+  remove(kind: WatchedKind, object: AnyObject): void {
     this.#touch(kind, object);
     this.objects.remove(kind, object);
   }
@@ -155,7 +155,7 @@ export class Views {
     }
   }
 
-  #touch(kind: WatchedKind, object: KubeObject<any, any>): void {
+  #touch(kind: WatchedKind, object: AnyObject): void {
     const key = refKey(identityOf(object));
     const plan = PLAN_OF[kind];
     if (plan) this.#plans[plan].stale.set(key, kind);
@@ -176,24 +176,24 @@ export class Views {
   /** Computes up to a chunk of the stale views, and returns those that differ. */
   refresh(): ViewChanges {
     const rows: ViewChanges['rows'] = { set: [], gone: [] };
-    for (const [id] of take(this.#staleRows, CHUNK)) {
+    for (const [id] of take(this.#staleRows, ROWS_AT_ONCE)) {
       const rollout = this.objects.get<Rollout>('Rollout', id);
-      settle(this.#rows, id, rollout && this.#row(id, rollout), rows);
+      applyView(this.#rows, id, rollout && this.#row(id, rollout), rows);
     }
     return {
       rows,
-      gates: this.#planned('gates'),
-      schedules: this.#planned('schedules'),
-      budgets: this.#planned('budgets'),
+      gates: this.#refreshPlan('gates'),
+      schedules: this.#refreshPlan('schedules'),
+      budgets: this.#refreshPlan('budgets'),
     };
   }
 
-  #planned<Plan extends keyof Plans>(plan: Plan): Changed<Plans[Plan]> {
+  #refreshPlan<Plan extends keyof Plans>(plan: Plan): Changed<Plans[Plan]> {
     const change: Changed<Plans[Plan]> = { set: [], gone: [] };
     const { views, stale } = this.#plans[plan];
-    for (const [id, kind] of take(stale, CHUNK)) {
+    for (const [id, kind] of take(stale, ROWS_AT_ONCE)) {
       const object = this.objects.get(kind, id);
-      settle(views, id, object && VIEW_OF[plan](object, this.#now()), change);
+      applyView(views, id, object && VIEW_OF[plan](object, this.#now()), change);
     }
     return change;
   }
@@ -223,7 +223,7 @@ function take(stale: Map<string, WatchedKind>, most: number): [id: string, kind:
   return taken;
 }
 
-function settle<T>(views: Map<string, T>, id: string, view: T | undefined, change: { set: T[]; gone: string[] }): void {
+function applyView<T>(views: Map<string, T>, id: string, view: T | undefined, change: { set: T[]; gone: string[] }): void {
   const before = views.get(id);
   if (!view) {
     if (views.delete(id)) change.gone.push(id);

@@ -65,7 +65,7 @@ export const DRY_RUN: OptionDefinition = {
   default: 'none',
 };
 
-export function output(...formats: string[]): OptionDefinition {
+export function outputOption(...formats: string[]): OptionDefinition {
   return { flags: '-o, --output <format>', help: 'format', choices: formats, completes: formats };
 }
 
@@ -76,12 +76,12 @@ export const SHOW_KUBECTL: OptionDefinition = {
   help: 'also print the same with kubectl',
 };
 
-export const WRITING: readonly OptionDefinition[] = [
+export const WRITE_OPTIONS: readonly OptionDefinition[] = [
   REASON_OPTION,
   YES,
   DRY_RUN,
   SHOW_KUBECTL,
-  output('json', 'yaml', 'name'),
+  outputOption('json', 'yaml', 'name'),
 ];
 
 const TIMEOUT: OptionDefinition = {
@@ -90,18 +90,18 @@ const TIMEOUT: OptionDefinition = {
   default: '10m',
 };
 
-const waiting = (help: string): readonly OptionDefinition[] => [{ flags: '--wait', help }, TIMEOUT];
+const waitOptions = (help: string): readonly OptionDefinition[] => [{ flags: '--wait', help }, TIMEOUT];
 
-export const WAITING = waiting('wait until the requested version is deployed and has baked');
+export const WAIT_OPTIONS = waitOptions('wait until the requested version is deployed and has baked');
 
 /** `--wait` of commands on a Rollout or on one object behind a Gate. */
-export const WAITING_FOR_OBJECT = waiting(
+export const OBJECT_WAIT_OPTIONS = waitOptions(
   'wait until the requested version is deployed and has baked; for an object, until Flux has reconciled it',
 );
 
 /** `--wait` of commands that open or close a Gate. */
-export const WAITING_FOR_GATE = waiting('wait until each object is held or released, and print which');
+export const GATE_WAIT_OPTIONS = waitOptions('wait until each object is held or released, and print which');
 
-export const WAITING_FOR_LIST = waiting('wait until its Rollout follows the list, and print what it waits for');
+export const LIST_WAIT_OPTIONS = waitOptions('wait until its Rollout follows the list, and print what it waits for');
 
-export const WAITING_FOR_CONTINUE = waiting('wait until the budget no longer holds the version');
+export const CONTINUE_WAIT_OPTIONS = waitOptions('wait until the budget no longer holds the version');

@@ -2,16 +2,16 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS } from '../../api/kinds.ts';
-import { type Adoption, adopt, BAKE, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
+import { type Adoption, adopt, DEFAULT_BAKE, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
 import { ended, withCommands } from '../../core/text/commands.ts';
 import { makeAdoption, readAdoptionContext } from '../../page/makeAdoption.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
-import { additionLines, annotationLines, fileNameOf, structured, yamlText } from '../../tools/kube/objectText.ts';
+import { additionLines, annotationLines, fileNameOf, structuredText, yamlText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { DRY_RUN, output, SHOW_KUBECTL } from '../command/options.ts';
-import { wrapped } from '../terminal/columns.ts';
+import { DRY_RUN, outputOption, SHOW_KUBECTL } from '../command/options.ts';
+import { wrapText } from '../terminal/columns.ts';
 import { styleOf } from '../terminal/style.ts';
 import { make } from '../write/make.ts';
 
@@ -33,16 +33,16 @@ export const adoptCommand: CommandDefinition = {
     { flags: '--runs <tag>', help: 'the running version, if it cannot be detected' },
     {
       flags: '--bake-time <duration>',
-      help: `how long a version bakes once it is applied and healthy; ${BAKE.bakeTime} when absent`,
+      help: `how long a version bakes once it is applied and healthy; ${DEFAULT_BAKE.bakeTime} when absent`,
     },
     {
       flags: '--deploy-timeout <duration>',
-      help: `the longest time until a version is applied and healthy, after which it has failed; ${BAKE.deployTimeout} when absent`,
+      help: `the longest time until a version is applied and healthy, after which it has failed; ${DEFAULT_BAKE.deployTimeout} when absent`,
     },
     { flags: '--no-bake', help: 'no bake: versions are not watched, and none fails' },
     DRY_RUN,
     SHOW_KUBECTL,
-    output('json', 'yaml'),
+    outputOption('json', 'yaml'),
   ],
   examples: [
     ['what would it do?', 'adopt kustomization/my-app'],
@@ -59,12 +59,12 @@ export const adoptCommand: CommandDefinition = {
     const noBake = options.bake === false || undefined;
     const found = adopt(object, related, { policy, variable, rollout, runs, bakeTime, deployTimeout, noBake });
     if ('problem' in found) throw new Problem(found.problem);
-    if (options.out) await write(context, object, found, options.out);
+    if (options.out) await writeFiles(context, object, found, options.out);
     else if (options.apply) await apply(context, invocation, cluster, found);
-    else await show(context, object, found, options.output);
+    else await showPlan(context, object, found, options.output);
     const { terminal } = context;
     for (const { text, commands } of found.notes) {
-      for (const line of wrapped(`Note: ${ended(text)}`, terminal.columns())) terminal.note(line);
+      for (const line of wrapText(`Note: ${ended(text)}`, terminal.columns())) terminal.note(line);
       if (commands) terminal.noteText(withCommands('', ...commands).trimStart());
     }
     return EXIT.ok;
@@ -80,7 +80,7 @@ async function readAdopted(cluster: Cluster, text: string): Promise<FluxObject> 
   );
 }
 
-async function show(
+async function showPlan(
   context: Context,
   object: FluxObject,
   found: Adoption,
@@ -88,7 +88,7 @@ async function show(
 ): Promise<void> {
   const { terminal } = context;
   const all = [...newObjects(found), boundObject(object, found)];
-  if (format === 'json') return terminal.printText(await structured(all, 'json'));
+  if (format === 'json') return terminal.printText(await structuredText(all, 'json'));
   if (format === 'yaml') return terminal.printText((await Promise.all(all.map(yamlText))).join('\n---\n'));
   const style = styleOf(context);
   const parts = await Promise.all([
@@ -100,7 +100,7 @@ async function show(
 }
 
 /** Writes the manifests; never over a file that exists. */
-async function write({ terminal }: Context, object: FluxObject, found: Adoption, folder: string): Promise<void> {
+async function writeFiles({ terminal }: Context, object: FluxObject, found: Adoption, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const bound = boundObject(object, found);
   for (const each of [...newObjects(found), bound]) {
@@ -120,7 +120,7 @@ async function write({ terminal }: Context, object: FluxObject, found: Adoption,
 
 function apply(context: Context, invocation: Invocation, { client }: Cluster, found: Adoption): Promise<void> {
   const isDryRun = invocation.options.dryRun === 'server';
-  return makeAdoption(client, found, (write) => make(context, invocation, () => write), {
+  return makeAdoption(client, found, (writeFiles) => make(context, invocation, () => writeFiles), {
     isDryRun,
     signal: context.signal,
   });

@@ -1,14 +1,14 @@
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import { bypassObject, reconciled } from '../../client/actions/writes/fluxObjectWrites.ts';
-import { type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { bypassObject, reconcileProgress } from '../../client/actions/writes/fluxObjectWrites.ts';
+import { type PlannedWrite, badRequest } from '../../client/actions/writes/plannedWrite.ts';
 import { bypass, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { readRollout } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { WAITING_FOR_OBJECT, WRITING } from '../command/options.ts';
+import { OBJECT_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { make } from '../write/make.ts';
 import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
 
@@ -26,7 +26,7 @@ export const bypassCommand: CommandDefinition = {
       completes: 'versions',
     },
   ],
-  options: [...WRITING, ...WAITING_FOR_OBJECT],
+  options: [...WRITE_OPTIONS, ...OBJECT_WAIT_OPTIONS],
   exitCodes: WAIT_CODES,
   examples: [
     ['a fix through a freeze', "bypass my-app 1.2.1 --reason 'INC-42, the fix'"],
@@ -38,14 +38,14 @@ export const bypassCommand: CommandDefinition = {
     if (!reason) throw new Problem('A bypass takes a reason, which is recorded: --reason "<why>".', EXIT.usage);
     const cluster = await context.cluster();
     const read: { rollout?: Rollout } = {};
-    const made = await make(context, invocation, () => ask(cluster, target, version, reason, context.now(), read));
+    const made = await make(context, invocation, () => planBypass(cluster, target, version, reason, context.now(), read));
     return made && made.object.kind !== KINDS.Rollout.kind
-      ? awaitObject(context, invocation, made, reconciled)
+      ? awaitObject(context, invocation, made, reconcileProgress)
       : awaitRollout(context, invocation, made, read.rollout);
   },
 };
 
-async function ask(
+async function planBypass(
   cluster: Cluster,
   target: string,
   version: string | undefined,
@@ -60,7 +60,7 @@ async function ask(
     const object = await client.get<FluxObject>({ ...resourceOf(kind), namespace, name });
     return object
       ? bypassObject(object, reason, now)
-      : wrong(`There is no ${kind.kind} '${name}' in namespace '${namespace}'.`);
+      : badRequest(`There is no ${kind.kind} '${name}' in namespace '${namespace}'.`);
   }
   const rollout = await readRollout(cluster, target);
   read.rollout = rollout;

@@ -1,26 +1,26 @@
 import { GATES, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/explain/calendar/calendarRows.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { isApiError, unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
-import { ALL_NAMESPACES, output } from '../command/options.ts';
-import { padded, widthOf, wrapped } from '../terminal/columns.ts';
+import { ALL_NAMESPACES, outputOption } from '../command/options.ts';
+import { padEnd, widthOf, wrapText } from '../terminal/columns.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 
-const MOST_WEEKS = 8;
+const MAX_WEEKS = 8;
 
 export const calendarCommand: CommandDefinition = {
   description: `Draws the next weeks of Gates and schedules: when each is open or closed, by whom and until when, by what is known now. For a namespace it shows its own, and those of other namespaces that hold something in it.`,
   options: [
     ALL_NAMESPACES,
-    { flags: '--weeks <count>', help: `how many, up to ${MOST_WEEKS}`, default: '2' },
-    output('json', 'yaml'),
+    { flags: '--weeks <count>', help: `how many, up to ${MAX_WEEKS}`, default: '2' },
+    outputOption('json', 'yaml'),
   ],
   examples: [
     ['the next two weeks', 'calendar -n shop'],
@@ -28,8 +28,8 @@ export const calendarCommand: CommandDefinition = {
   ],
   async run(context, { options }) {
     const weeks = Number(options.weeks);
-    if (!Number.isInteger(weeks) || weeks < 1 || weeks > MOST_WEEKS) {
-      throw new Problem(`--weeks: '${options.weeks}' is not a number from 1 to ${MOST_WEEKS}.`, EXIT.usage);
+    if (!Number.isInteger(weeks) || weeks < 1 || weeks > MAX_WEEKS) {
+      throw new Problem(`--weeks: '${options.weeks}' is not a number from 1 to ${MAX_WEEKS}.`, EXIT.usage);
     }
     const { terminal, timeZone, now } = context;
     const cluster = await context.cluster();
@@ -42,7 +42,7 @@ export const calendarCommand: CommandDefinition = {
     ];
     if (options.output) {
       terminal.printText(
-        await structured({ from: formatTime(from), to: formatTime(to), timeZone, rows, unread }, options.output),
+        await structuredText({ from: formatTime(from), to: formatTime(to), timeZone, rows, unread }, options.output),
       );
       return EXIT.ok;
     }
@@ -62,21 +62,21 @@ interface Plans {
 
 async function readPlans({ client, namespace }: Cluster, everywhere: boolean): Promise<Plans> {
   const unread: string[] = [];
-  const tried = async <T extends KubeObject<any, any>>(kind: KindName, home: string | undefined) => {
+  const tried = async <T extends AnyObject>(kind: KindName, home: string | undefined) => {
     const list = client.list<T>({ ...resourceOf(KINDS[kind]), namespace: home });
     return unlessRefused(
       list.catch((error) => (isApiError(error, 404) ? [] : Promise.reject(error))),
       403,
     );
   };
-  const listed = async <T extends KubeObject<any, any>>(kind: KindName, home: string | undefined): Promise<T[]> => {
+  const listed = async <T extends AnyObject>(kind: KindName, home: string | undefined): Promise<T[]> => {
     const found = await tried<T>(kind, home);
     if (!found) unread.push(`${kind}s${home ? ` in ${home}` : ''}, which you may not read`);
     return found ?? [];
   };
   const readGates = async (): Promise<Gate[]> => {
     const all = await tried<Gate>('Gate', undefined);
-    if (all) return everywhere ? all : all.filter((gate) => isAbout(gate, namespace));
+    if (all) return everywhere ? all : all.filter((gate) => concernsNamespace(gate, namespace));
     if (!everywhere) unread.push('Gates of other namespaces, which you may not read');
     return everywhere ? listed<Gate>('Gate', undefined) : client.list<Gate>({ ...GATES, namespace });
   };
@@ -88,24 +88,24 @@ async function readPlans({ client, namespace }: Cluster, everywhere: boolean): P
   const here = ofCluster.filter(
     ({ status }) => everywhere || status?.managedGates?.some((gate) => gate.startsWith(`${namespace}/`)),
   );
-  const key = ({ metadata }: KubeObject<any, any>) => `${metadata.namespace ?? ''}/${metadata.name}`;
-  const byName = (a: KubeObject<any, any>, b: KubeObject<any, any>) => (key(a) < key(b) ? -1 : 1);
+  const key = ({ metadata }: AnyObject) => `${metadata.namespace ?? ''}/${metadata.name}`;
+  const byName = (a: AnyObject, b: AnyObject) => (key(a) < key(b) ? -1 : 1);
   return { gates: gates.sort(byName), schedules: [...schedules.sort(byName), ...here.sort(byName)], unread };
 }
 
-function isAbout({ metadata, status }: Gate, namespace: string): boolean {
+function concernsNamespace({ metadata, status }: Gate, namespace: string): boolean {
   return metadata.namespace === namespace || (status?.heldObjects ?? []).some((held) => held.namespace === namespace);
 }
 
 // The coming weeks as a picture: a row for each Gate and schedule, a few cells for each day.
 
-type Seen = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
+type Output = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
 
 const DAYS = 7;
 /** Spans of a week that are listed as text. */
-const MOST_TEXTS = 3;
+const MAX_SPAN_TEXTS = 3;
 
-function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, style: Style): string[] {
+function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Output, style: Style): string[] {
   const { terminal, now, timeZone } = seen;
   const columns = terminal.columns() ?? 100;
   const names = rows.map(nameOf);
@@ -118,28 +118,28 @@ function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, 
   const blocks = Array.from({ length: weeks }, (_, week) => {
     const first = today + week * DAYS;
     const days = Array.from({ length: DAYS }, (_each, index) => first + index);
-    const heads = days.map((day) => padded(headOf(day, timeZone, perDay), perDay + 1)).join('');
+    const heads = days.map((day) => padEnd(headOf(day, timeZone, perDay), perDay + 1)).join('');
     const lines = rows.flatMap((row, index) => {
       const picture = days.map((day) => dayCells(row, day, perDay, seen, style)).join(' ');
       const texts = spanTexts(row, first, seen).flatMap((text) =>
-        wrapped(text, columns - indent).map((line) => ' '.repeat(indent) + style.faint(line)),
+        wrapText(text, columns - indent).map((line) => ' '.repeat(indent) + style.faint(line)),
       );
       const name = style.strong(names[index]!);
       return isBeside
-        ? [`${padded(name, widest + 2)}${picture}`, ...texts]
+        ? [`${padEnd(name, widest + 2)}${picture}`, ...texts]
         : [name, `${' '.repeat(indent)}${picture}`, ...texts];
     });
     return [`${' '.repeat(indent)}${heads}`.trimEnd(), ...lines];
   });
   const problems = rows.flatMap(({ problem }, index) =>
-    problem ? wrapped(`${names[index]}: ${problem}`, columns) : [],
+    problem ? wrapText(`${names[index]}: ${problem}`, columns) : [],
   );
   const [open, closed, both] = symbolsOf(style);
   return [
     ...blocks.flatMap((lines, index) => (index > 0 ? ['', ...lines] : lines)),
     '',
     ...problems,
-    ...wrapped(`${closed} closed  ${open} open  ${both} both; ${timeZone}`, columns),
+    ...wrapText(`${closed} closed  ${open} open  ${both} both; ${timeZone}`, columns),
   ];
 }
 
@@ -161,7 +161,7 @@ function headOf(day: number, timeZone: string, width: number): string {
   return width >= 6 ? `${weekday} ${date}` : width >= 3 ? weekday : weekday.slice(0, width);
 }
 
-function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, timeZone }: Seen, style: Style): string {
+function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, timeZone }: Output, style: Style): string {
   const [open, closed, both] = symbolsOf(style);
   const [start, end] = [instantOf(day, 0, timeZone), instantOf(day + 1, 0, timeZone)];
   const cell = (end - start) / perDay;
@@ -181,14 +181,14 @@ function overlaps({ from, to }: Span, start: number, end: number): boolean {
 }
 
 /** `closed Fri 00:00 – Sat 00:00, by its schedule`. A span that starts before the week is listed in the week before. */
-function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Seen): string[] {
+function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Output): string[] {
   const [start, end] = [instantOf(first, 0, timeZone), instantOf(first + DAYS, 0, timeZone)];
   const last = parseTime(spans.at(-1)?.to ?? '');
   const of = spans.filter(({ state, from, to }) => {
     const at = parseTime(from) ?? 0;
     return state !== 'open' && at < end && (at >= start || start <= now()) && (parseTime(to) ?? 0) > start;
   });
-  const texts = of.slice(0, MOST_TEXTS).map(({ state, from, to, why }) => {
+  const texts = of.slice(0, MAX_SPAN_TEXTS).map(({ state, from, to, why }) => {
     const [begin, until] = [parseTime(from) ?? 0, parseTime(to) ?? 0];
     const text = (at: number) => clockText(at, timeZone, first > localDay(now(), timeZone));
     const begins = begin <= now() ? '' : ` ${text(begin)}`;
@@ -196,7 +196,7 @@ function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: See
     const reason = state === 'closed' ? why.replace(/^closed /, '') : why;
     return `${state === 'closed' ? 'closed' : 'open'}${begins}${ends}, ${reason}`;
   });
-  return of.length > MOST_TEXTS ? [...texts, `and ${of.length - MOST_TEXTS} more`] : texts;
+  return of.length > MAX_SPAN_TEXTS ? [...texts, `and ${of.length - MAX_SPAN_TEXTS} more`] : texts;
 }
 
 /** `Sat 00:00`; with its date beyond the first week. */

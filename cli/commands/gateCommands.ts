@@ -13,7 +13,7 @@ import {
   parseKinds,
   SELECTABLE_KINDS,
 } from '../../client/actions/writes/gateWrites.ts';
-import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { isRequest, PROGRAM_WORD, type PlannedWrite, badRequest } from '../../client/actions/writes/plannedWrite.ts';
 import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
@@ -26,9 +26,9 @@ import type { Cluster } from '../../tools/kube/cluster.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { freezeConcerns, heldText, readSelected } from '../../tools/read/heldObjects.ts';
-import { find, isGate, type Named, parseNamed, readAnyGate, readRollout } from '../../tools/read/namedObjects.ts';
+import { readNamed, isGate, type ParsedName, parseName, readAnyGate, readRollout } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { WAITING_FOR_GATE, WRITING } from '../command/options.ts';
+import { GATE_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { endOf, spanOf, timeOf } from '../command/timeOptions.ts';
 import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { choose } from '../write/choose.ts';
@@ -39,7 +39,7 @@ import { awaitRolloutGate } from '../write/wait.ts';
 const DEFAULT_NAME = 'freeze';
 
 /** Options with which `close` creates a missing Gate. */
-const SELECTING = ['kinds', 'selector', 'namespaceSelector', 'every'];
+const SELECT_OPTIONS = ['kinds', 'selector', 'namespaceSelector', 'every'];
 
 export const closeCommand: CommandDefinition = {
   description: `Closes a Gate for everything that requires it, until it is opened or until the given time. With --kinds, a selector or --every it creates the Gate where there is none; the command first lists what it holds, and asks. A RolloutGate closes for every version that is not deployed manually; with --rollout it is created where there is none.`,
@@ -77,8 +77,8 @@ export const closeCommand: CommandDefinition = {
       help: 'for a new RolloutGate: the Rollout whose versions it holds',
       completes: 'rollouts',
     },
-    ...WRITING,
-    ...WAITING_FOR_GATE,
+    ...WRITE_OPTIONS,
+    ...GATE_WAIT_OPTIONS,
   ],
   exitCodes: GATE_WAIT_CODES,
   examples: [
@@ -95,7 +95,7 @@ export const closeCommand: CommandDefinition = {
     const [text = ''] = invocation.arguments as [string?];
     const { options } = invocation;
     const stray = ['between', 'timezone'].some((option) => options[option] !== undefined);
-    if (stray || SELECTING.some((option) => options[option] !== undefined)) return freezeBy(context, invocation, text);
+    if (stray || SELECT_OPTIONS.some((option) => options[option] !== undefined)) return freezeBy(context, invocation, text);
     const { reason, rollout } = options;
     const at = timeOf(context, '--at', options.at);
     const until = endOf(context, options);
@@ -105,10 +105,10 @@ export const closeCommand: CommandDefinition = {
       const gate = await readAnyGate(cluster, text, howToCreate);
       if (isGate(gate)) return closeGate(gate, { reason, at, until }, context.now());
       if (until !== undefined || at !== undefined)
-        return wrong('A RolloutGate is closed until it is opened: it takes neither --for, --until nor --at.');
+        return badRequest('A RolloutGate is closed until it is opened: it takes neither --for, --until nor --at.');
       return setPassing(gate, false, reason);
     });
-    return afterGate(context, invocation, made, at !== undefined);
+    return awaitEffect(context, invocation, made, at !== undefined);
   },
 };
 
@@ -123,14 +123,14 @@ export const freezeCommand: CommandDefinition = {
 
 async function freezeBy(context: Context, invocation: Invocation, text: string): Promise<number> {
   const cluster = await context.cluster();
-  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
+  const { kind, namespace, name } = parseName(text, cluster.namespace);
   if (kind === 'RolloutGate') throw new Problem('A RolloutGate selects nothing: it is for one Rollout.', EXIT.usage);
-  const wanted = wantedOf(context, invocation, { namespace, name });
+  const wanted = freezeRequestOf(context, invocation, { namespace, name });
   const made = await make(context, invocation, async () => {
-    const existing = await find(cluster.client, 'Gate', wanted.ref);
+    const existing = await readNamed(cluster.client, 'Gate', wanted.ref);
     const requested = freeze(wanted, existing, context.now());
     if (isRequest(requested)) await requireFreezeRights(cluster.client, wanted, existing);
-    return withWhatItHolds(cluster.client, requested, existing);
+    return withHeldObjects(cluster.client, requested, existing);
   });
   return awaitGate(context, invocation, made, { isPlanned: wanted.at !== undefined || wanted.every !== undefined });
 }
@@ -156,27 +156,27 @@ async function closeForRollout(
   of: string,
   reason: string | undefined,
 ): Promise<PlannedWrite> {
-  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
-  if (kind && kind !== 'RolloutGate') return wrong(`--rollout is for a RolloutGate, and '${text}' is none.`);
-  const existing = await find(cluster.client, 'RolloutGate', { namespace, name });
+  const { kind, namespace, name } = parseName(text, cluster.namespace);
+  if (kind && kind !== 'RolloutGate') return badRequest(`--rollout is for a RolloutGate, and '${text}' is none.`);
+  const existing = await readNamed(cluster.client, 'RolloutGate', { namespace, name });
   if (!existing) return closeByNewGate(await readRollout({ ...cluster, namespace }, of), name, reason);
   const other = existing.spec?.rolloutRef.name;
   return other === of
     ? setPassing(existing, false, reason)
-    : wrong(`RolloutGate ${namespace}/${name} exists, and is for Rollout ${other}: choose another name.`);
+    : badRequest(`RolloutGate ${namespace}/${name} exists, and is for Rollout ${other}: choose another name.`);
 }
 
 /** The next step where there is no such gate. */
-export function howToCreate({ kind, namespace, name }: Named): string {
-  const gate = shell`${OURS} close ${nameWord(name)} -n ${namespace} --kinds ${FROZEN_KINDS.join(',')}`;
-  const rolloutGate = shell`${OURS} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
+export function howToCreate({ kind, namespace, name }: ParsedName): string {
+  const gate = shell`${PROGRAM_WORD} close ${nameWord(name)} -n ${namespace} --kinds ${FROZEN_KINDS.join(',')}`;
+  const rolloutGate = shell`${PROGRAM_WORD} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
   return [
     ...(kind === 'RolloutGate' ? [] : ['To create a Gate, for what the namespace applies and deploys:', `  ${gate}`]),
     ...(kind === 'Gate' ? [] : ['To create a RolloutGate, for the versions of one Rollout:', `  ${rolloutGate}`]),
   ].join('\n');
 }
 
-function wantedOf(context: Context, { options }: Invocation, ref: FreezeRequest['ref']): FreezeRequest {
+function freezeRequestOf(context: Context, { options }: Invocation, ref: FreezeRequest['ref']): FreezeRequest {
   const at = timeOf(context, '--at', options.at);
   // A planned closing ends by the Gate's window: a Gate keeps one plan.
   const window = at === undefined ? undefined : spanOf('--for', options.for);
@@ -189,9 +189,9 @@ function wantedOf(context: Context, { options }: Invocation, ref: FreezeRequest[
     kinds:
       options.kinds === undefined
         ? undefined
-        : checked('--kinds', options.kinds, parseKinds, `one or more of ${SELECTABLE_KINDS.join(',')}`),
-    labelSelector: optional('--selector', options.selector),
-    namespaceSelector: optional('--namespace-selector', options.namespaceSelector),
+        : parseOption('--kinds', options.kinds, parseKinds, `one or more of ${SELECTABLE_KINDS.join(',')}`),
+    labelSelector: parseSelectorOption('--selector', options.selector),
+    namespaceSelector: parseSelectorOption('--namespace-selector', options.namespaceSelector),
     every: everyOf(context, options),
   };
 }
@@ -206,27 +206,27 @@ function everyOf({ timeZone }: Context, options: Invocation['options']): FreezeR
   if (!isTimeZone(timezone))
     throw new Problem(`--timezone: '${timezone}' is no time zone such as Europe/Berlin.`, EXIT.usage);
   return {
-    days: checked('--every', options.every, parseDays, 'for example Friday, sat,sun, weekend or day'),
+    days: parseOption('--every', options.every, parseDays, 'for example Friday, sat,sun, weekend or day'),
     hours:
       options.between === undefined
         ? undefined
-        : checked('--between', options.between, parseHours, 'for example 16:00-08:00'),
+        : parseOption('--between', options.between, parseHours, 'for example 16:00-08:00'),
     timezone,
   };
 }
 
-function optional(option: string, text: string | undefined) {
-  return text === undefined ? undefined : checked(option, text, parseSelector, 'for example team=payments,tier!=test');
+function parseSelectorOption(option: string, text: string | undefined) {
+  return text === undefined ? undefined : parseOption(option, text, parseSelector, 'for example team=payments,tier!=test');
 }
 
-function checked<T>(option: string, text: string, parse: (text: string) => T | undefined, expected: string): T {
+function parseOption<T>(option: string, text: string, parse: (text: string) => T | undefined, expected: string): T {
   const parsed = parse(text);
   if (parsed === undefined) throw new Problem(`${option}: '${text}' does not parse; expected ${expected}.`, EXIT.usage);
   return parsed;
 }
 
 /** Adds what the freeze holds to what the user has to confirm. */
-async function withWhatItHolds(
+async function withHeldObjects(
   client: KubeClient,
   requested: PlannedWrite,
   existing: Gate | undefined,
@@ -256,8 +256,8 @@ export const openCommand: CommandDefinition = {
   options: [
     { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },
     AT,
-    ...WRITING,
-    ...WAITING_FOR_GATE,
+    ...WRITE_OPTIONS,
+    ...GATE_WAIT_OPTIONS,
   ],
   exitCodes: GATE_WAIT_CODES,
   examples: [
@@ -270,25 +270,25 @@ export const openCommand: CommandDefinition = {
     const { reason, forVersion: version } = invocation.options;
     const at = timeOf(context, '--at', invocation.options.at);
     const cluster = await context.cluster();
-    const text = name ?? (await closedByHand(context, cluster));
+    const text = name ?? (await chooseClosedGate(context, cluster));
     const made = await make(context, invocation, async () => {
       const gate = await readAnyGate(cluster, text);
       if (isGate(gate)) return openGate(gate, { reason, at, version }, context.now());
       if (version !== undefined || at !== undefined)
-        return wrong(
+        return badRequest(
           withCommands('A RolloutGate opens now and for all versions.', [
             'To let one version pass',
-            shell`${OURS} approve rolloutgate/${identityOf(gate).name} ${version ?? '<version>'} -n ${identityOf(gate).namespace}`,
+            shell`${PROGRAM_WORD} approve rolloutgate/${identityOf(gate).name} ${version ?? '<version>'} -n ${identityOf(gate).namespace}`,
           ]),
         );
       return setPassing(gate, true, reason);
     });
-    return afterGate(context, invocation, made, at !== undefined);
+    return awaitEffect(context, invocation, made, at !== undefined);
   },
 };
 
 /** `--wait` of what opens or closes a gate. */
-function afterGate(
+function awaitEffect(
   context: Context,
   invocation: Invocation,
   made: Made | undefined,
@@ -299,7 +299,7 @@ function afterGate(
     : awaitGate(context, invocation, made, { isPlanned });
 }
 
-async function closedByHand(context: Context, { client, namespace }: Cluster): Promise<string> {
+async function chooseClosedGate(context: Context, { client, namespace }: Cluster): Promise<string> {
   const now = context.now();
   const gates = await client.list<Gate>({ ...GATES, namespace });
   const closed = gates.filter((gate) => {

@@ -1,16 +1,16 @@
 import type { Rollout } from '../../api/types.ts';
 import type { Application } from '../../client/explain/application.ts';
-import { type RelatedObjects, watchesElsewhere } from '../../client/explain/related.ts';
+import { type RelatedObjects, watchesOtherNamespaces } from '../../client/explain/related.ts';
 import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal } from '../../client/explain/rollout/reached.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { answersOf, type ClusterAnswer } from '../../tools/read/clusters.ts';
-import { readRollouts, rolloutPages, type Which } from '../../tools/read/namedObjects.ts';
+import { readRollouts, rolloutPages, type RolloutSelection } from '../../tools/read/namedObjects.ts';
 import { readAllRelated, readNamespaces, readRelated } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { ALL_NAMESPACES, CONTEXTS, output, RELEASE, SELECTOR } from '../command/options.ts';
+import { ALL_NAMESPACES, CONTEXTS, outputOption, RELEASE, SELECTOR } from '../command/options.ts';
 import { applicationTable, clustersTable } from '../terminal/applicationTable.ts';
 import { styleOf } from '../terminal/style.ts';
 import { applicationTree, clusterTree, unreadLines } from '../terminal/tree.ts';
@@ -27,7 +27,7 @@ With several --context it reads or watches all these clusters at once. One that 
     ALL_NAMESPACES,
     SELECTOR,
     CONTEXTS,
-    output('wide', 'name', 'json', 'yaml'),
+    outputOption('wide', 'name', 'json', 'yaml'),
     { flags: '-w, --watch', help: 'keep watching until Ctrl-C' },
     { flags: '--until <state>', help: 'with --watch: exit once all have reached it', choices: GOALS, completes: GOALS },
     RELEASE,
@@ -56,7 +56,7 @@ With several --context it reads or watches all these clusters at once. One that 
   },
 };
 
-function whichOf({ arguments: [names], options }: Invocation): Which {
+function whichOf({ arguments: [names], options }: Invocation): RolloutSelection {
   const given = (names ?? []) as readonly string[];
   const everywhere = options.allNamespaces === true;
   if (given.length > 0 && (everywhere || options.selector)) {
@@ -65,7 +65,7 @@ function whichOf({ arguments: [names], options }: Invocation): Which {
   return { names: given, everywhere, selector: options.selector };
 }
 
-async function show(context: Context, cluster: Cluster, which: Which, format: Format): Promise<number> {
+async function show(context: Context, cluster: Cluster, which: RolloutSelection, format: Format): Promise<number> {
   const shown = await (format === undefined || format === 'wide'
     ? showForPeople(context, cluster, which, format === 'wide')
     : showForPrograms(context, cluster, which, format));
@@ -78,7 +78,7 @@ async function show(context: Context, cluster: Cluster, which: Which, format: Fo
 }
 
 /** Prints a page at a time, as they arrive. */
-async function showForPeople(context: Context, cluster: Cluster, which: Which, isWide: boolean): Promise<number> {
+async function showForPeople(context: Context, cluster: Cluster, which: RolloutSelection, isWide: boolean): Promise<number> {
   const { terminal } = context;
   const style = styleOf(context);
   const isQualified = which.everywhere;
@@ -106,7 +106,7 @@ async function showForPeople(context: Context, cluster: Cluster, which: Which, i
 async function showForPrograms(
   context: Context,
   cluster: Cluster,
-  which: Which,
+  which: RolloutSelection,
   format: 'json' | 'yaml' | 'name',
 ): Promise<number> {
   const { terminal } = context;
@@ -119,7 +119,7 @@ async function showForPrograms(
   const related = which.everywhere ? await readAllRelated(cluster.client) : undefined;
   const items = await explain(context, cluster, rollouts, related);
   const value = which.names.length === 1 ? items[0] : { kind: 'ApplicationList', items };
-  terminal.printText(await structured(value, format));
+  terminal.printText(await structuredText(value, format));
   return rollouts.length || 1;
 }
 
@@ -127,7 +127,7 @@ async function showForPrograms(
 async function showClusters(
   context: Context,
   clusters: readonly Cluster[],
-  which: Which,
+  which: RolloutSelection,
   format: Format,
 ): Promise<number> {
   if (format === 'name') throw new Problem('-o name goes with one --context.', EXIT.usage);
@@ -151,13 +151,13 @@ async function showClusters(
   const problems = all.flatMap(({ cluster, problem }) => (problem ? [{ cluster, problem }] : []));
   if (format === 'json' || format === 'yaml') {
     const items = all.flatMap(({ cluster, value = [] }) => value.map((app) => ({ cluster, ...app })));
-    terminal.printText(await structured({ kind: 'ApplicationList', items, unanswered: problems }, format));
+    terminal.printText(await structuredText({ kind: 'ApplicationList', items, unanswered: problems }, format));
   }
   return problems.length > 0 ? EXIT.error : EXIT.ok;
 }
 
 async function explain(context: Context, { client }: Cluster, rollouts: readonly Rollout[], known?: RelatedObjects) {
   const related = known ?? (await readRelated(client, rollouts));
-  if (rollouts.some(watchesElsewhere)) related.namespaces ??= await readNamespaces(client);
+  if (rollouts.some(watchesOtherNamespaces)) related.namespaces ??= await readNamespaces(client);
   return explainRollouts(rollouts, related, context.now());
 }

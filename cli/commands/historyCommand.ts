@@ -6,12 +6,12 @@ import { ageText } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { pinRecordOf } from '../../core/record/pinRecord.ts';
 import { withoutCommands } from '../../core/text/commands.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { readRollout } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { output } from '../command/options.ts';
-import { table, widthOf, wrapped } from '../terminal/columns.ts';
+import { outputOption } from '../command/options.ts';
+import { table, widthOf, wrapText } from '../terminal/columns.ts';
 import { OUTCOME_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const history: CommandDefinition = {
@@ -20,7 +20,7 @@ export const history: CommandDefinition = {
   arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
   options: [
     { flags: '--diff <ids...>', help: 'two ids: show the changes from the first to the second' },
-    output('json', 'yaml'),
+    outputOption('json', 'yaml'),
   ],
   examples: [
     ['who deployed what, and why', 'history my-app -n shop'],
@@ -35,12 +35,12 @@ export const history: CommandDefinition = {
     if (options.diff) {
       const [before, after] = pairOf(options.diff, entries);
       const diff = deploymentDiff(deploymentView(before), deploymentView(after));
-      if (options.output) terminal.printText(await structured(diff, options.output));
+      if (options.output) terminal.printText(await structuredText(diff, options.output));
       else for (const line of diff.lines(style)) terminal.print(line);
       return EXIT.ok;
     }
     const views = entries.map(deploymentView);
-    if (options.output) terminal.printText(await structured(views, options.output));
+    if (options.output) terminal.printText(await structuredText(views, options.output));
     else if (views.length === 0) terminal.note(`Rollout '${rollout.metadata.name}' has deployed nothing yet.`);
     else for (const line of historyLines(views, style, context.now())) terminal.print(line);
     const pin = options.output ? undefined : pinRecordOf(rollout);
@@ -84,7 +84,7 @@ function historyLines(views: readonly DeploymentView[], style: Style, now: Epoch
       line,
       ...more
         .filter((text) => text !== '')
-        .flatMap((text) => wrapped(text, style.columns! - 4))
+        .flatMap((text) => wrapText(text, style.columns! - 4))
         .map((text) => `    ${style.faint(text)}`),
     ];
   });

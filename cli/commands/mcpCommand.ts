@@ -14,7 +14,7 @@ import { problemOf } from '../../tools/kube/apiProblems.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import type { KubeClient } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { sent } from '../../tools/kube/sent.ts';
+import { sendWrite } from '../../tools/kube/sent.ts';
 import { readRollout, readRolloutGatesOf } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { createTerminal } from '../terminal/terminal.ts';
@@ -84,9 +84,9 @@ propose requests a version only while a RolloutGate still lacks approvals for it
     for (const [name, { command, description, input, invocation }] of Object.entries(TOOLS)) {
       const config = { description, inputSchema: input, annotations: { readOnlyHint: true, openWorldHint: false } };
       server.registerTool(name, config, (given: Record<string, any>) =>
-        answered(async () => {
+        toolResult(async () => {
           const { arguments: args, options } = invocation(given);
-          return read(context, command, { arguments: args, options: { ...options, output: 'json' } }, given.namespace);
+          return readCommandOutput(context, command, { arguments: args, options: { ...options, output: 'json' } }, given.namespace);
         }),
       );
     }
@@ -94,7 +94,7 @@ propose requests a version only while a RolloutGate still lacks approvals for it
     const description = 'Request a version of a Rollout that other users have to approve before it is deployed.';
     const annotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
     server.registerTool('propose', { description, inputSchema: input, annotations }, (given) =>
-      answered(() => propose({ ...cluster, namespace: given.namespace ?? cluster.namespace }, given, context.now())),
+      toolResult(() => propose({ ...cluster, namespace: given.namespace ?? cluster.namespace }, given, context.now())),
     );
     await serve(server, context.signal);
     return EXIT.ok;
@@ -114,7 +114,7 @@ async function serve(server: McpServer, signal: AbortSignal): Promise<void> {
 }
 
 /** The output of a command, collected: standard output belongs to the protocol. */
-async function read(
+async function readCommandOutput(
   context: Context,
   command: CommandDefinition,
   invocation: Invocation,
@@ -134,7 +134,7 @@ async function read(
   return printed;
 }
 
-async function answered(work: () => Promise<string>): Promise<CallToolResult> {
+async function toolResult(work: () => Promise<string>): Promise<CallToolResult> {
   try {
     return { content: [{ type: 'text', text: await work() }] };
   } catch (error) {
@@ -157,7 +157,7 @@ async function propose(cluster: Cluster, { rollout: name, version, reason }: Pro
   const planned = deploy(rollout, version, reason);
   if (!isRequest(planned)) throw new Problem(planned.none);
   if (planned.concerns.length > 0) throw new Problem(`Not proposed: ${planned.concerns.join(' ')}`);
-  await sent(cluster.client, planned);
+  await sendWrite(cluster.client, planned);
   return `${planned.text}. It waits for approvals: ${missing.join('; ')}.`;
 }
 

@@ -9,7 +9,7 @@ import { CONTEXTS } from '../command/options.ts';
 import { ownFile, ownFiles } from '../files.ts';
 import { openBrowser } from '../terminal/openBrowser.ts';
 
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 export const ui: CommandDefinition = {
   description: `Serves a page on this machine and opens it: a board of all applications, why each waits, Gates on a calendar, the order of promotion.
@@ -63,8 +63,8 @@ With several --context it shows all these clusters, with the rights that you hav
 function portOf(text: string | undefined): number {
   if (text === undefined) return 0;
   const port = Number(text);
-  if (Number.isInteger(port) && port > 0 && port <= MOST_PORT) return port;
-  throw new Problem(`--port: '${text}' is not a port from 1 to ${MOST_PORT}.`, EXIT.usage);
+  if (Number.isInteger(port) && port > 0 && port <= MAX_PORT) return port;
+  throw new Problem(`--port: '${text}' is not a port from 1 to ${MAX_PORT}.`, EXIT.usage);
 }
 
 /** The files of the page that `npm run build:cli` has made, by their path. */

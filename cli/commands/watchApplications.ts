@@ -11,7 +11,7 @@ import { problemOf } from '../../tools/kube/apiProblems.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
 import { Live } from '../../tools/read/live.ts';
-import { readRollouts, type Which } from '../../tools/read/namedObjects.ts';
+import { readRollouts, type RolloutSelection } from '../../tools/read/namedObjects.ts';
 import type { Context } from '../command/command.ts';
 import type { ClusterApplications } from '../terminal/applicationTable.ts';
 import { openScreen } from '../terminal/screen.ts';
@@ -22,7 +22,7 @@ import { applicationTrees, changeLines, clusterTree } from '../terminal/tree.ts'
 const TICK_MS = 1000;
 const QUIET_MS = 60_000;
 /** After which a cluster that did not answer is asked again. */
-const AGAIN_MS = 15_000;
+const RETRY_MS = 15_000;
 
 const LOST = 'Lost connection to the API server; retrying.';
 
@@ -46,7 +46,7 @@ interface Watched extends Omit<ClusterApplications, 'cluster'> {
 export async function watchApplications(
   context: Context,
   clusters: readonly Cluster[],
-  which: Which,
+  which: RolloutSelection,
   until: Until | undefined,
 ): Promise<number> {
   const { terminal, now } = context;
@@ -57,7 +57,7 @@ export async function watchApplications(
     isLost: false,
     ...(!isOne && { cluster: selected.context }),
   }));
-  const draw = terminal.isTerminal ? drawer(context, which) : appender(context);
+  const draw = terminal.isTerminal ? drawer(context, which) : logger(context);
   let progress: GoalProgress = 'under way';
   const see = (at: number, seen: Omit<Watched, 'cluster'>) => {
     const { cluster } = all[at]!;
@@ -84,7 +84,7 @@ export async function watchApplications(
         const problem = problemOf(error, cluster.selected);
         if (!problem) throw error;
         see(at, { isLost: false, problem: problem.message });
-        await wait(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+        await wait(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   };
@@ -110,7 +110,7 @@ interface Drawer {
   close(): void;
 }
 
-function drawer(context: Context, { everywhere }: Which): Drawer {
+function drawer(context: Context, { everywhere }: RolloutSelection): Drawer {
   const { terminal } = context;
   const screen = openScreen(terminal, () => ({ rows: terminal.rows(), columns: terminal.columns() ?? 80 }));
   return {
@@ -129,7 +129,7 @@ function drawer(context: Context, { everywhere }: Which): Drawer {
   };
 }
 
-function appender({ terminal, now }: Context): Drawer {
+function logger({ terminal, now }: Context): Drawer {
   /** By cluster. */
   const before = new Map<string | undefined, Watched>();
   const changes = (was: Watched | undefined, apps: readonly Application[]): string[] => {

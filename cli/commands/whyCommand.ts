@@ -3,13 +3,13 @@ import type { Remedy } from '../../client/explain/application.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { ended } from '../../core/text/commands.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
-import { explained, withRights } from '../../tools/read/explained.ts';
+import { explainObject, withRights } from '../../tools/read/explained.ts';
 import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { output } from '../command/options.ts';
-import { wrapped } from '../terminal/columns.ts';
+import { outputOption } from '../command/options.ts';
+import { wrapText } from '../terminal/columns.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const why: CommandDefinition = {
@@ -18,7 +18,7 @@ release it, each with whether you may run it. KIND is any kind of rollout-hooks 
   arguments: [
     { syntax: '<kind/name>', help: 'rollout/my-app, gate/year-end, kustomization/web', completes: 'targets' },
   ],
-  options: [output('json', 'yaml')],
+  options: [outputOption('json', 'yaml')],
   examples: [
     ['why does 1.2.0 not go out?', 'why my-app -n shop'],
     ['who has suspended this Kustomization?', 'why kustomization/web -n shop'],
@@ -27,9 +27,9 @@ release it, each with whether you may run it. KIND is any kind of rollout-hooks 
   async run(context, { arguments: [text], options }) {
     const cluster = await context.cluster();
     const target = await readTarget(cluster, text as string);
-    const found = await explained(cluster.client, target, context.now());
+    const found = await explainObject(cluster.client, target, context.now());
     const explanation = { ...found, remedies: await withRights(cluster.client, found.remedies) };
-    if (options.output) context.terminal.printText(await structured(explanation, options.output));
+    if (options.output) context.terminal.printText(await structuredText(explanation, options.output));
     else
       for (const line of explanationLines(explanation, styleOf(context), context.program)) context.terminal.print(line);
     return EXIT.ok;
@@ -47,9 +47,9 @@ function explanationLines(explanation: Explanation, style: Style, program: strin
   const text = causes.length > 0 || then ? causes.map(({ text }) => style.text(text)) : ['Nothing blocks it'];
   const sentences = [...text, ...(then ? [then] : [])];
   return [
-    ...wrapped(head, style.columns),
-    ...sentences.flatMap((text) => wrapped(ended(text), style.columns)),
-    ...unread.flatMap((text) => wrapped(style.faint(`Not taken into account: ${ended(text)}`), style.columns)),
+    ...wrapText(head, style.columns),
+    ...sentences.flatMap((text) => wrapText(ended(text), style.columns)),
+    ...unread.flatMap((text) => wrapText(style.faint(`Not taken into account: ${ended(text)}`), style.columns)),
     ...(remedies.length > 0 ? ['', ...remedies.flatMap((remedy) => remedyLines(remedy, style, program))] : []),
   ];
 }
@@ -68,7 +68,7 @@ function remedyLines(
         : style.tone('bad', `(not allowed: it takes ${verb} on ${resource})`);
   const ours = command.startsWith(PROGRAM) ? `${program}${command.slice(PROGRAM.length)}` : command;
   return [
-    ...wrapped(`To ${text} ${right}`, style.columns),
+    ...wrapText(`To ${text} ${right}`, style.columns),
     // A manifest begins at the margin, and ends there.
     ...[...new Set([ours, kubectl])].flatMap((text) =>
       `  ${text}`.split('\n').map((line) => (allowed === false ? style.faint(line) : line)),

@@ -8,7 +8,7 @@ import type { Rollout, RolloutGate } from '../../api/types.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import type { Collection, KubeClient } from '../../tools/kube/kubeClient.ts';
 import type { ConnectionFlags } from '../../tools/kube/kubeconfig.ts';
-import { rowNamed } from '../../tools/read/namedObjects.ts';
+import { kindRow } from '../../tools/read/namedObjects.ts';
 import type { ArgumentDefinition, Completion, OptionDefinition } from '../command/command.ts';
 import { optionsOf } from '../command/options.ts';
 import { COMMANDS, commandEntry } from '../commands/index.ts';
@@ -110,7 +110,7 @@ interface Candidates {
   isOpen?: true;
 }
 
-const NONE: Candidates = { words: [] };
+const NO_CANDIDATES: Candidates = { words: [] };
 
 /** `word`: the part that is typed already. `first`: the first argument, if it is complete. */
 async function candidatesFor(
@@ -118,7 +118,7 @@ async function candidatesFor(
   { word, first = '' }: { word: string; first?: string | undefined },
   cluster: () => Promise<Cluster>,
 ): Promise<Candidates> {
-  if (completes === undefined) return NONE;
+  if (completes === undefined) return NO_CANDIDATES;
   if (completes === 'targets') return targets(word, cluster, { kinds: ALL_KINDS, orRollout: true });
   if (typeof completes !== 'string') {
     return 'kinds' in completes
@@ -164,8 +164,8 @@ async function targets(
     return { words: [...found, ...prefixes], isOpen: true };
   }
   const prefix = word.slice(0, slash);
-  const row = rowNamed(prefix);
-  if (!row) return NONE;
+  const row = kindRow(prefix);
+  if (!row) return NO_CANDIDATES;
   const { client, namespace } = await cluster();
   return { words: await names(client, { ...resourceOf(row), namespace }, `${prefix}/`) };
 }
@@ -173,7 +173,7 @@ async function targets(
 /** Newest first. */
 async function versions(client: KubeClient, namespace: string, of: string): Promise<[string][]> {
   const parts = of.split('/');
-  const row = parts.length > 1 ? rowNamed(parts[0]!) : KINDS.Rollout;
+  const row = parts.length > 1 ? kindRow(parts[0]!) : KINDS.Rollout;
   const named = { namespace, name: parts.at(-1)! };
   const gate = row?.kind === 'RolloutGate' ? await client.get<RolloutGate>({ ...ROLLOUT_GATES, ...named }) : undefined;
   const name = row?.kind === 'Rollout' ? named.name : gate?.spec?.rolloutRef.name;
@@ -184,10 +184,10 @@ async function versions(client: KubeClient, namespace: string, of: string): Prom
 }
 
 /** Enough to choose from; more would be slow. */
-const MOST = 500;
+const MAX_NAMES = 500;
 
 async function names(client: KubeClient, from: Collection, prefix = ''): Promise<[string][]> {
-  for await (const { items } of client.pages({ ...from, pageSize: MOST }))
+  for await (const { items } of client.pages({ ...from, pageSize: MAX_NAMES }))
     return items.map(({ metadata }) => [`${prefix}${metadata.name}`]);
   return [];
 }

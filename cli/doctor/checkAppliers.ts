@@ -41,12 +41,12 @@ export function ignoredFindings(
     const ref = applierOf(object);
     const applier = ref && appliers.get(refKey(ref));
     if (!applier) return [];
-    const rules = ((applier.spec as { ignore?: IgnoreRule[] } | undefined)?.ignore ?? []).filter(isAbout(object));
+    const rules = ((applier.spec as { ignore?: IgnoreRule[] } | undefined)?.ignore ?? []).filter(appliesTo(object));
     const ignored = new Set(rules.flatMap(({ paths = [] }) => paths));
     return managedFieldsOf(object).fields.map((field) => ({
       name: `${object.kind} ${refKey(identityOf(object))}`,
       applier: refKey(ref),
-      isIgnored: ignored.has(pointer(fieldPath(field))),
+      isIgnored: ignored.has(jsonPointer(fieldPath(field))),
       isOfGit: writingBack.has(refKey({ namespace: object.metadata.namespace ?? '', name: field.rollout })),
     }));
   });
@@ -73,7 +73,7 @@ function resetFinding(fields: readonly { name: string; isIgnored: boolean }[]): 
 }
 
 /** Whether a rule is about the object. Names may be patterns, and Flux evaluates the selectors: such a rule counts. */
-function isAbout({ apiVersion, kind, metadata }: FluxObject): (rule: IgnoreRule) => boolean {
+function appliesTo({ apiVersion, kind, metadata }: FluxObject): (rule: IgnoreRule) => boolean {
   const about = { group: groupOf(apiVersion), kind, namespace: metadata.namespace, name: metadata.name };
   return ({ target = {} }) =>
     (['group', 'kind', 'namespace', 'name'] as const).every((key) => {
@@ -83,7 +83,7 @@ function isAbout({ apiVersion, kind, metadata }: FluxObject): (rule: IgnoreRule)
 }
 
 /** RFC 6901. */
-function pointer(path: readonly string[]): string {
+function jsonPointer(path: readonly string[]): string {
   return path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 

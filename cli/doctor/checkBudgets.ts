@@ -26,7 +26,7 @@ export const checkBudgets: Check = async (examined) => {
 };
 
 /** Share of the limit: a history grows with each deployment. */
-const NEAR = 0.8;
+const WARNING_SHARE = 0.8;
 const inMib = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 
 /** Budgets that Metacontroller can't send with what they select. `labels`: of each Namespace by name; undefined if unknown. */
@@ -41,7 +41,7 @@ export function sizeFindings(
       selects(budget, rollout, labels?.get(rollout.metadata.namespace ?? '') ?? {}),
     );
     const bytes = selected.reduce((sum, rollout) => sum + goJsonBytes(rollout), goJsonBytes(budget));
-    if (bytes < MAX_REQUEST_BYTES * NEAR) return [];
+    if (bytes < MAX_REQUEST_BYTES * WARNING_SHARE) return [];
     const name = `${budgetKind(budget)} ${refKey(identityOf(budget))}`;
     const size = `The ${selected.length} Rollouts that ${name} selects are ${inMib(bytes)} together`;
     const limit = `a request to its hook may have ${inMib(MAX_REQUEST_BYTES)}`;
@@ -55,7 +55,7 @@ export function sizeFindings(
   });
 }
 
-const SELECT = 'select namespaces in spec.namespaceSelector by a label that only you can set';
+const SELECTOR_REMEDY = 'select namespaces in spec.namespaceSelector by a label that only you can set';
 
 /** ClusterRolloutBudgets that let Rollouts of any namespace hold those of others. */
 export function sharingFindings(budgets: readonly Budget[]): Finding[] {
@@ -68,8 +68,8 @@ export function sharingFindings(budgets: readonly Budget[]): Finding[] {
     const what = 'a deployment that never ends takes its slot for ever';
     return [
       // A CRD from before the field was required lets such a budget in.
-      ...(namespaceSelector ? [] : [found('has no spec.namespaceSelector: it grants no slot', SELECT)]),
-      ...(namespaceSelector && !namespacesOf(budget) ? [found(`selects every namespace: ${who}`, SELECT)] : []),
+      ...(namespaceSelector ? [] : [found('has no spec.namespaceSelector: it grants no slot', SELECTOR_REMEDY)]),
+      ...(namespaceSelector && !namespacesOf(budget) ? [found(`selects every namespace: ${who}`, SELECTOR_REMEDY)] : []),
       ...(slotTimeout ? [] : [found(`has no spec.slotTimeout: ${what}`, 'set spec.slotTimeout, such as 24h')]),
     ];
   });

@@ -3,7 +3,7 @@ import { SCHEMAS } from '../../api/generated/schemas.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, fine, problem, unseen } from './finding.ts';
+import { type Check, type Finding, fine, problem, notChecked } from './finding.ts';
 
 const ABOUT = 'Kinds';
 const OLDEST_MINOR = 32;
@@ -59,7 +59,7 @@ async function checkKind(client: KubeClient, name: KindName): Promise<Finding[]>
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
     const text = 'you may not read them, so their fields could not be compared with those of this command';
-    return [unseen(ABOUT, `customresourcedefinitions: ${text}`)];
+    return [notChecked(ABOUT, `customresourcedefinitions: ${text}`)];
   }
 }
 

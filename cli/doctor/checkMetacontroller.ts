@@ -1,10 +1,10 @@
 /** Metacontroller: installed, with the flags that it needs, with our controllers, and reconciling; and the hook server. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { type Check, type Examined, type Finding, fine, orFine, problem, reader, unseen } from './finding.ts';
+import { type Check, type CheckInputs, type Finding, fine, findingsOrFine, problem, reader, notChecked } from './finding.ts';
 
 const ABOUT = 'Metacontroller';
 const METACONTROLLER = 'metacontroller.k8s.io/v1alpha1';
@@ -32,10 +32,10 @@ export const EXPECTED_CONTROLLERS: Record<string, readonly string[]> = {
     'rolloutgates',
   ],
 };
-const FLAGS = ['--client-go-qps', '--client-go-burst', '--workers'];
-const OLDEST = [4, 15] as const;
+const EXPECTED_FLAGS = ['--client-go-qps', '--client-go-burst', '--workers'];
+const OLDEST_VERSION = [4, 15] as const;
 
-interface Workload extends KubeObject<any, any> {
+interface Workload extends AnyObject {
   spec: {
     replicas?: number;
     template: { spec: { containers: { image?: string; args?: string[]; env?: { name: string; value?: string }[] }[] } };
@@ -51,21 +51,21 @@ export const checkMetacontroller: Check = async (examined) => {
   const container = containers.find(({ image }) => image?.includes('metacontroller'));
   if (!container) {
     if (notes.length > 0) return notes.slice(0, 1);
-    return [unseen(ABOUT, 'it does not run in this cluster as a Deployment or StatefulSet')];
+    return [notChecked(ABOUT, 'it does not run in this cluster as a Deployment or StatefulSet')];
   }
   const { image = '', args = [] } = container;
   const version = /:v?(\d+)\.(\d+)/.exec(image);
   const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
-  const isOld = version && (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]));
-  const missing = FLAGS.filter((flag) => !args.some((arg) => arg.startsWith(flag)));
+  const isOld = version && (major < OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor < OLDEST_VERSION[1]));
+  const missing = EXPECTED_FLAGS.filter((flag) => !args.some((arg) => arg.startsWith(flag)));
   const slow = `It runs without ${missing.join(', ')}: about one release every two seconds gets through`;
   const problems = [
     ...(isOld
-      ? [problem(ABOUT, `${image} is older than ${OLDEST.join('.')}`, 'upgrade it: hook version v2 is needed')]
+      ? [problem(ABOUT, `${image} is older than ${OLDEST_VERSION.join('.')}`, 'upgrade it: hook version v2 is needed')]
       : []),
     ...(missing.length > 0 ? [problem(ABOUT, slow, 'manifests/metacontroller/README.md')] : []),
   ];
-  return [...orFine(ABOUT, problems, `${image}, with its flags`), ...notes];
+  return [...findingsOrFine(ABOUT, problems, `${image}, with its flags`), ...notes];
 };
 
 export const checkControllers: Check = async (examined) => {
@@ -81,28 +81,28 @@ export const checkControllers: Check = async (examined) => {
     if (missing !== '') findings.push(problem(ABOUT, text, 'apply them again', apply));
   }
   if (notes.length === Object.keys(EXPECTED_CONTROLLERS).length) return notes.slice(0, 1);
-  return [...orFine(ABOUT, findings, 'our controllers are registered'), ...notes];
+  return [...findingsOrFine(ABOUT, findings, 'our controllers are registered'), ...notes];
 };
 
 /** A status may be behind for a moment: what is behind at two reads is. */
-const MOMENT_MS = 3000;
+const SECOND_READ_MS = 3000;
 
 export const checkAwake: Check = async (examined) => {
   const { kind, notes } = reader(examined, ABOUT);
-  const laggards = async () => {
+  const readBehind = async () => {
     const lists = await Promise.all([kind('Rollout'), kind('Gate')]);
     if (lists.every((list) => list === undefined)) return undefined;
-    return behind(
+    return objectsBehind(
       lists.flatMap((list) => list ?? []),
       examined.now(),
     );
   };
-  const first = await laggards();
+  const first = await readBehind();
   const noted = [...notes];
   if (!first) return noted.slice(0, 1);
   if (first.length === 0) return [fine(ABOUT, 'awake: no Rollout and no Gate is behind'), ...noted];
-  await wait(MOMENT_MS, undefined, { signal: examined.signal });
-  const still = new Set(await laggards());
+  await wait(SECOND_READ_MS, undefined, { signal: examined.signal });
+  const still = new Set(await readBehind());
   const asleep = first.filter((name) => still.has(name));
   if (asleep.length === 0) return [fine(ABOUT, 'awake: it has just caught up'), ...noted];
   const text = `It does not reconcile: the status of ${few(asleep, 3)} is behind. Admission is not affected`;
@@ -111,13 +111,13 @@ export const checkAwake: Check = async (examined) => {
 };
 
 /** An object is synced within moments, a planned change to the second: after that nothing reconciles it. */
-const PATIENCE_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 
 /** `Rollout shop/checkout`: objects whose status is of another generation than the spec, or names a next change that is past. */
-export function behind(objects: readonly KubeObject<any, any>[], now: EpochMs): string[] {
+export function objectsBehind(objects: readonly AnyObject[], now: EpochMs): string[] {
   return objects
     .filter(({ metadata, status }) => {
-      const isOld = (at: EpochMs | undefined) => at !== undefined && now - at > PATIENCE_MS;
+      const isOld = (at: EpochMs | undefined) => at !== undefined && now - at > MAX_DELAY_MS;
       const observed = status?.observedGeneration;
       // The CRD's default for a Gate that was not reconciled yet.
       const isUntouched = status === undefined || observed === -1;
@@ -136,7 +136,7 @@ export const checkServer: Check = async (examined) => {
   const server = found?.find(({ metadata }) => metadata.name === 'rollout-hooks');
   if (!server) {
     if (notes.length > 0) return notes;
-    return [unseen(about, 'there is no Deployment rollout-hooks/rollout-hooks: it runs elsewhere')];
+    return [notChecked(about, 'there is no Deployment rollout-hooks/rollout-hooks: it runs elsewhere')];
   }
   const ready: number = server.status?.readyReplicas ?? 0;
   const wanted = server.spec.replicas ?? 1;
@@ -151,7 +151,7 @@ export const checkServer: Check = async (examined) => {
 };
 
 /** With NO_CROSS_NAMESPACE_REFS, an object that names a Gate of another namespace is held until it no longer does. */
-async function foreignFindings(examined: Examined): Promise<Finding[]> {
+async function foreignFindings(examined: CheckInputs): Promise<Finding[]> {
   const about = 'References';
   const { kind } = reader(examined, about);
   const [bindings = [], gates = []] = await Promise.all([kind<any>('FluxBinding'), kind<any>('Gate')]);

@@ -2,16 +2,16 @@
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
 import { KINDS, NAMESPACES } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
-import { OURS } from '../../client/actions/writes/plannedWrite.ts';
+import { PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
 import { gateRefsOf, gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { consenting, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, orFine, problem, reader } from './finding.ts';
+import { type Check, type Finding, findingsOrFine, problem, reader } from './finding.ts';
 
 const ABOUT = 'References';
 
@@ -38,7 +38,7 @@ export const checkReferences: Check = async (examined) => {
     ...absentFindings({ rollouts, rolloutGates, bindings, gates, policies: policies || undefined }),
     ...upstreamFindings(rollouts ?? [], upstreams, namespaces),
   ];
-  return [...orFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
+  return [...findingsOrFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
 };
 
 /**
@@ -65,14 +65,14 @@ interface ReferringObjects {
 export function absentFindings({ rollouts, rolloutGates, gates, bindings, policies }: ReferringObjects): Finding[] {
   const boundName = ({ spec, metadata }: FluxBinding) =>
     `${spec!.target.kind} ${metadata.namespace}/${spec!.target.name}`;
-  const withoutPolicy = absent(rollouts, policies, (rollout) => {
+  const withoutPolicy = missingReferences(rollouts, policies, (rollout) => {
     const ref = policyRef(rollout);
     return ref ? [ref] : [];
   });
-  const boundToAbsent = absent(bindings, rollouts, ({ spec, metadata }) =>
+  const boundToAbsent = missingReferences(bindings, rollouts, ({ spec, metadata }) =>
     (spec?.pins ?? []).map(({ rollout }) => ({ namespace: metadata.namespace ?? '', name: rollout })),
   );
-  const gatesOfAbsent = absent(rolloutGates, rollouts, ({ spec, metadata }) =>
+  const gatesOfAbsent = missingReferences(rolloutGates, rollouts, ({ spec, metadata }) =>
     spec ? [{ namespace: metadata.namespace ?? '', name: spec.rolloutRef.name }] : [],
   );
   return [
@@ -84,22 +84,22 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
         shell`kubectl -n ${nameWord(ref.namespace)} get imagepolicies`,
       ),
     ),
-    ...absent(rollouts, gates, gateRefsOf).map(({ by, ref }) =>
+    ...missingReferences(rollouts, gates, gateRefsOf).map(({ by, ref }) =>
       problem(
         ABOUT,
         `Rollout ${refKey(by)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: nothing is deployed`,
         'create the Gate, or no longer require it: this lists the commands',
-        shell`${OURS} why ${by.name} -n ${by.namespace}`,
+        shell`${PROGRAM_WORD} why ${by.name} -n ${by.namespace}`,
       ),
     ),
-    ...absent(bindings, gates, ({ spec }) => gatesOf(spec).filter((ref) => !isTooMany(ref))).map(
+    ...missingReferences(bindings, gates, ({ spec }) => gatesOf(spec).filter((ref) => !isTooMany(ref))).map(
       ({ object, by, ref }) => {
         const { kind, name } = object.spec!.target;
         return problem(
           ABOUT,
           `${boundName(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: it is suspended`,
           'create the Gate: this prints the command',
-          shell`${OURS} why ${kind.toLowerCase()}/${nameWord(name)} -n ${by.namespace}`,
+          shell`${PROGRAM_WORD} why ${kind.toLowerCase()}/${nameWord(name)} -n ${by.namespace}`,
         );
       },
     ),
@@ -158,9 +158,9 @@ function notHeldFinding({ metadata: { namespace, name }, status }: Gate): Findin
 }
 
 /** References of the objects to targets that do not exist, each once per object. */
-function absent<T extends KubeObject<any, any>>(
+function missingReferences<T extends AnyObject>(
   objects: readonly T[] | undefined,
-  targets: readonly KubeObject<any, any>[] | undefined,
+  targets: readonly AnyObject[] | undefined,
   refsOf: (object: T) => readonly NamespacedName[],
 ): { object: T; by: NamespacedName; ref: NamespacedName }[] {
   if (!objects || !targets) return [];

@@ -2,7 +2,7 @@
 
 import { few } from '../../core/kube/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, orFine, problem, unseen } from './finding.ts';
+import { type Check, type Finding, findingsOrFine, problem, notChecked } from './finding.ts';
 
 const ABOUT = 'Rights';
 
@@ -46,7 +46,7 @@ const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
 ];
 
 /** `kubectl apply` of a newer version deletes nothing. */
-const LEFT = {
+const LEFTOVER_BINDING = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
   resource: 'clusterrolebindings',
   name: 'rollout-hooks-view',
@@ -58,18 +58,18 @@ export const checkRights: Check = async ({ client }) => {
     const lacks: string[] = [];
     for (const [verb, group, resource, subresource] of needs) {
       const allowed = await unlessRefused(isAllowed(client, user, { verb, group, resource, subresource }), 403);
-      if (allowed === undefined) return [unseen(ABOUT, 'you may not ask what our ServiceAccounts may do')];
+      if (allowed === undefined) return [notChecked(ABOUT, 'you may not ask what our ServiceAccounts may do')];
       if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);
     }
     const apply = `kubectl apply --server-side -f ${file}`;
     if (lacks.length > 0)
       findings.push(problem(ABOUT, `${user} may not ${few(lacks, 4)}`, 'apply its roles again', apply));
   }
-  if (await unlessRefused(client.get(LEFT), 403)) {
-    const text = `ClusterRoleBinding ${LEFT.name}, of an earlier version, lets the hook server read more than it needs`;
-    findings.push(problem(ABOUT, text, 'delete it', `kubectl delete clusterrolebinding ${LEFT.name}`));
+  if (await unlessRefused(client.get(LEFTOVER_BINDING), 403)) {
+    const text = `ClusterRoleBinding ${LEFTOVER_BINDING.name}, of an earlier version, lets the hook server read more than it needs`;
+    findings.push(problem(ABOUT, text, 'delete it', `kubectl delete clusterrolebinding ${LEFTOVER_BINDING.name}`));
   }
-  return orFine(ABOUT, findings, 'our ServiceAccounts have what they need');
+  return findingsOrFine(ABOUT, findings, 'our ServiceAccounts have what they need');
 };
 
 async function isAllowed(client: KubeClient, user: string, resourceAttributes: object): Promise<boolean> {

@@ -7,7 +7,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { matchesSelector, selectorProblems } from '../../core/kube/selector.ts';
 import { derivedLabels, writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { type Check, type Finding, problem, reader, unseen } from './finding.ts';
+import { type Check, type Finding, problem, reader, notChecked } from './finding.ts';
 
 const ABOUT = 'Write-back';
 
@@ -64,7 +64,7 @@ function markerNote(rollout: Rollout, source: ImagePolicy | undefined, automatio
   if (!both) return [];
   const what = `whether a marker in Git names ImagePolicy ${refKey(identityOf(source))}, which ImageUpdateAutomation ${refKey(identityOf(both))} selects too`;
   const help = `it would be committed past every gate of Rollout ${rollout.metadata.name}. To rule that out, select the label ${ROLLOUT_NAME_LABEL} in spec.policySelector`;
-  return [unseen(ABOUT, `${what}: ${help}`)];
+  return [notChecked(ABOUT, `${what}: ${help}`)];
 }
 
 interface AutomationSpec {

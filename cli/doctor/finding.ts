@@ -1,6 +1,6 @@
 /** Findings of the doctor, and reads for its checks: a list that the user may not read is noted, and isn't a finding. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { type Collection, isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
 
 export interface Finding {
@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 export const fine = (about: string, text: string): Finding => ({ level: 'fine', about, text });
-export const unseen = (about: string, text: string): Finding => ({ level: 'unseen', about, text });
+export const notChecked = (about: string, text: string): Finding => ({ level: 'unseen', about, text });
 export const problem = (about: string, text: string, remedy: string, command?: string): Finding => ({
   level: 'problem',
   about,
@@ -26,11 +26,11 @@ export const problem = (about: string, text: string, remedy: string, command?: s
 });
 
 /** The findings; without any, that all is well. */
-export function orFine(about: string, findings: readonly Finding[], text: string): Finding[] {
+export function findingsOrFine(about: string, findings: readonly Finding[], text: string): Finding[] {
   return findings.length > 0 ? [...findings] : [fine(about, text)];
 }
 
-export interface Examined {
+export interface CheckInputs {
   client: KubeClient;
   /** The namespace to check; undefined: the whole cluster. */
   namespace: string | undefined;
@@ -40,12 +40,10 @@ export interface Examined {
   signal: AbortSignal;
 }
 
-export type Check = (examined: Examined) => Promise<Finding[]>;
-
-type AnyObject = KubeObject<any, any>;
+export type Check = (examined: CheckInputs) => Promise<Finding[]>;
 
 /** Reads for a check of this name. A list is undefined if the user may not read it; `notes` then has the reason. */
-export function reader({ client, namespace }: Examined, about: string) {
+export function reader({ client, namespace }: CheckInputs, about: string) {
   const notes: Finding[] = [];
   const list = async <T extends AnyObject>(from: Collection): Promise<T[] | undefined> => {
     try {
@@ -54,7 +52,7 @@ export function reader({ client, namespace }: Examined, about: string) {
       if (isApiError(error, 404)) return [];
       if (!isApiError(error, 403)) throw error;
       notes.push(
-        unseen(about, `${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}: you may not list them`),
+        notChecked(about, `${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}: you may not list them`),
       );
       return undefined;
     }

@@ -5,12 +5,12 @@ import wrapAnsi from 'wrap-ansi';
 /** Line breaks in others' text, which would begin lines of ours. */
 const BREAKS = /[\r\n]+/g;
 
-export function padded(text: string, width: number): string {
+export function padEnd(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 }
 
 /** The lines of a text that fit into `columns`; as it is where there is no limit. */
-export function wrapped(text: string, columns: number | undefined): string[] {
+export function wrapText(text: string, columns: number | undefined): string[] {
   if (columns === undefined) return [text];
   return wrapAnsi(text.replace(BREAKS, ' '), Math.max(columns, 10), { hard: true, trim: true }).split('\n');
 }
@@ -25,7 +25,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   }
   return rows.map((row) =>
     row
-      .map((cell, index) => padded(cell, widths[index] ?? 0))
+      .map((cell, index) => padEnd(cell, widths[index] ?? 0))
       .join('   ')
       .trimEnd(),
   );

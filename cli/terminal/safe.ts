@@ -7,15 +7,15 @@ import { randomInt } from 'node:crypto';
 import { UNSAFE } from '../../core/text/oneLine.ts';
 import { UNSAFE_IN_TEXT } from '../../tools/kube/objectText.ts';
 
-const OURS = Array.from({ length: 4 }, () => randomInt(1000, 10_000)).join(';');
+const PROCESS_MARK = Array.from({ length: 4 }, () => randomInt(1000, 10_000)).join(';');
 
-const IN_A_LINE = new RegExp(String.raw`\u001b\[${OURS};(\d+)z|[${UNSAFE}]`, 'gu');
+const IN_A_LINE = new RegExp(String.raw`\u001b\[${PROCESS_MARK};(\d+)z|[${UNSAFE}]`, 'gu');
 
 /**
  * The mark that begins or ends a color: an escape sequence that no terminal interprets. `line` replaces it with the
  * real one.
  */
-const mark = (code: number) => `\x1b[${OURS};${code}z`;
+const mark = (code: number) => `\x1b[${PROCESS_MARK};${code}z`;
 const between = (begin: number, end: number) => (text: string) => `${mark(begin)}${text}${mark(end)}`;
 const asItIs = (text: string) => text;
 
@@ -28,11 +28,11 @@ export function createPaint(hasColors: boolean) {
 }
 
 /** One line, with our colors. */
-export function line(text: string): string {
+export function safeLine(text: string): string {
   return text.replace(IN_A_LINE, (_, code: string | undefined) => (code === undefined ? ' ' : `\x1b[${code}m`));
 }
 
 /** Several lines without colors: help, a file. */
-export function lines(text: string): string {
+export function safeText(text: string): string {
   return text.replace(UNSAFE_IN_TEXT, ' ');
 }

@@ -1,7 +1,7 @@
 /** A part of the terminal that is drawn again and again, and leaves the terminal as it was. */
 
 import { widthOf } from './columns.ts';
-import { line } from './safe.ts';
+import { safeLine } from './safe.ts';
 import type { Terminal } from './terminal.ts';
 
 const HIDE = '\x1b[?25l';
@@ -21,19 +21,19 @@ export function openScreen(
 ): Screen {
   let drawn = '';
   let last: readonly string[] = [];
-  let standing: readonly string[] = [];
+  let visible: readonly string[] = [];
   write(HIDE);
   const show = (lines: readonly string[]) => {
     const text = textOf(lines);
     // A line that is wider than the terminal, as wide as that is now, takes more than one row.
     const { columns } = size();
-    const height = standing.reduce((sum, each) => sum + Math.max(1, Math.ceil(widthOf(each) / columns)), 0);
+    const height = visible.reduce((sum, each) => sum + Math.max(1, Math.ceil(widthOf(each) / columns)), 0);
     write(`${height > 0 ? `\x1b[${height}A\r` : ''}${CLEAR_BELOW}${text}`);
-    standing = lines;
+    visible = lines;
     drawn = text;
   };
   around((writing) => {
-    const before = standing;
+    const before = visible;
     show([]);
     writing();
     show(before);
@@ -41,7 +41,7 @@ export function openScreen(
   return {
     draw(lines) {
       last = lines;
-      const shown = fitting(lines, size().rows);
+      const shown = linesThatFit(lines, size().rows);
       if (textOf(shown) !== drawn) show(shown);
     },
     close() {
@@ -53,9 +53,9 @@ export function openScreen(
 }
 
 /** The line with user text made safe: control sequences have no effect. */
-const textOf = (lines: readonly string[]) => lines.map((each) => `${line(each)}\n`).join('');
+const textOf = (lines: readonly string[]) => lines.map((each) => `${safeLine(each)}\n`).join('');
 
-function fitting(lines: readonly string[], rows: number): readonly string[] {
+function linesThatFit(lines: readonly string[], rows: number): readonly string[] {
   const room = Math.max(rows - 1, 5);
   if (lines.length <= room) return lines;
   return [

@@ -1,7 +1,7 @@
 /** The output of a command: streams, their width, colors. */
 import type { Writable } from 'node:stream';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { createPaint, line, lines, type Paint } from './safe.ts';
+import { createPaint, safeLine, safeText, type Paint } from './safe.ts';
 
 export interface Terminal {
   /** A line on standard output. What others wrote in it is text, and no more: see safe.ts. */
@@ -38,8 +38,8 @@ export interface Streams {
 }
 
 /** Below that a tree is unreadable; the terminal may wrap itself then. */
-const NARROWEST = 40;
-const WIDEST = 160;
+const MIN_COLUMNS = 40;
+const MAX_COLUMNS = 160;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -49,17 +49,17 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
   let around = (write: () => void) => write();
   const say = (stream: Writable, text: string) => around(() => void stream.write(`${text}\n`));
   return {
-    print: (text) => say(stdout, line(text)),
-    note: (text) => say(stderr, line(text)),
-    printText: (text) => say(stdout, lines(text)),
-    noteText: (text) => say(stderr, lines(text)),
+    print: (text) => say(stdout, safeLine(text)),
+    note: (text) => say(stderr, safeLine(text)),
+    printText: (text) => say(stdout, safeText(text)),
+    noteText: (text) => say(stderr, safeText(text)),
     around: (writing) => {
       around = writing ?? ((write) => write());
     },
     write: (text) => stdout.write(text),
     isTerminal,
     isInteractive: isTerminal && stdin.isTTY === true,
-    columns: () => (isTerminal ? Math.min(Math.max(stdout.columns ?? 80, NARROWEST), WIDEST) : undefined),
+    columns: () => (isTerminal ? Math.min(Math.max(stdout.columns ?? 80, MIN_COLUMNS), MAX_COLUMNS) : undefined),
     rows: () => stdout.rows ?? 24,
     paint: createPaint(wantsColor && isTerminal && hasColors(env)),
     hasSymbols: hasSymbols(env),
@@ -70,7 +70,7 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
         // During a question the terminal sends Ctrl-C to readline only.
         reader.once('SIGINT', () => reject(new Problem('Nothing was changed.', EXIT.interrupted)));
         reader.once('close', () => resolve(''));
-        reader.question(line(question)).then(resolve, reject);
+        reader.question(safeLine(question)).then(resolve, reject);
       });
       try {
         return await typed;

@@ -3,7 +3,7 @@
 import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import { type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
@@ -13,7 +13,7 @@ import { parseState } from '../../core/suspension/stateAnnotation.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { heldText, readSelected } from '../../tools/read/heldObjects.ts';
-import { find } from '../../tools/read/namedObjects.ts';
+import { readNamed } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { styleOf } from '../terminal/style.ts';
 import type { Made } from './make.ts';
@@ -24,7 +24,7 @@ export const GATE_WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
 ];
 
 /** The most objects that are followed; a Gate lists no more either. */
-const FOLLOWED = 100;
+const MAX_FOLLOWED = 100;
 
 /** Waits until the Gate has taken effect, and returns the exit code. `isPlanned`: it takes effect later. */
 export async function awaitGate(
@@ -42,7 +42,7 @@ export async function awaitGate(
   const { client } = await context.cluster();
   const settled: Settled = new Map();
   return pollUntil(context, invocation, async (isLate) => {
-    const gate = await find(client, 'Gate', made.request.object);
+    const gate = await readNamed(client, 'Gate', made.request.object);
     if (!gate) throw new Problem(`Gate ${refKey(made.request.object)} has been deleted.`);
     const seen = await observe(client, gate, settled, context);
     const isSettled = seen.isCounted && seen.moving.length === 0;
@@ -56,7 +56,7 @@ export async function awaitGate(
 /** Objects that need not be read again, by name. `unseen`: deleted, or the user may not read it. */
 type Settled = Map<string, Exclude<Effect, 'moving'> | 'unseen'>;
 
-interface Seen {
+interface Observed {
   opened: boolean;
   /** Whether the Gate's status has the number of objects that require it. */
   isCounted: boolean;
@@ -68,14 +68,14 @@ interface Seen {
 }
 
 /** Fills `settled`. */
-async function observe(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<Seen> {
+async function observe(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<Observed> {
   const { opened } = evaluateGate(gate, context.now());
   const { held: count, heldObjects = [], observedGeneration = 0 } = gate.status ?? {};
   const { held: selected } = await readSelected(client, gate);
   const requiring = new Map([...heldObjects, ...selected].map((each) => [requirerText(each), each]));
   const followed = [...requiring.keys()]
     .sort()
-    .slice(0, FOLLOWED)
+    .slice(0, MAX_FOLLOWED)
     .map((name) => requiring.get(name)!);
   await Promise.all(
     followed.map(async (requirer) => {
@@ -107,12 +107,12 @@ async function effectNow(
   opened: boolean,
 ): Promise<Effect | 'unseen'> {
   const from = { ...resourceOf(KINDS[kind as KindName]), namespace, name };
-  const object = await unlessRefused(client.get<KubeObject<any, any>>(from), 403);
+  const object = await unlessRefused(client.get<AnyObject>(from), 403);
   return object ? effectOn(object, refKey(identityOf(gate)), opened) : 'unseen';
 }
 
 /** `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)` */
-function lineOf(gate: Gate, { opened, held, free, unseen }: Seen, context: Context): string {
+function lineOf(gate: Gate, { opened, held, free, unseen }: Observed, context: Context): string {
   const parts = opened
     ? [
         `released: ${textOf(free)}`,
@@ -133,7 +133,7 @@ function textOf(requirers: readonly Requirer[]): string {
 export type Effect = 'held' | 'free' | 'moving';
 
 /** The effect of a Gate on an object. `gate`: `namespace/name`. `opened`: the Gate's state. */
-export function effectOn(object: KubeObject<any, any>, gate: string, opened: boolean): Effect {
+export function effectOn(object: AnyObject, gate: string, opened: boolean): Effect {
   return object.kind === KINDS.Rollout.kind
     ? effectOnRollout(object as Rollout, gate, opened)
     : effectOnFlux(object as FluxObject, gate, opened);

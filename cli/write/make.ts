@@ -1,5 +1,5 @@
 /** Makes a write: asks for confirmation if needed, sends it, and prints the API server's answer. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import {
   basisProblem,
   isRequest,
@@ -8,15 +8,15 @@ import {
   type WriteRequest,
 } from '../../client/actions/writes/plannedWrite.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { ATTEMPTS, sent } from '../../tools/kube/sent.ts';
+import { MAX_WRITE_ATTEMPTS, sendWrite } from '../../tools/kube/sent.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { sentenceLines } from '../terminal/style.ts';
 
 export interface Made {
   /** The object that the API server has stored, or would store. */
-  object: KubeObject<any, any>;
+  object: AnyObject;
   /** The write that was made. */
   request: WriteRequest;
   isDryRun: boolean;
@@ -52,7 +52,7 @@ export async function make(
     } catch (error) {
       if (!isApiError(error)) throw error;
       for (const warning of error.warnings) context.terminal.note(warningText(context, warning));
-      if (attempt === ATTEMPTS || !isApiError(error, 409) || request.creates) throw error;
+      if (attempt === MAX_WRITE_ATTEMPTS || !isApiError(error, 409) || request.creates) throw error;
     }
   }
 }
@@ -71,15 +71,15 @@ async function send(
   options: Invocation['options'],
   request: WriteRequest,
   isDryRun: boolean,
-): Promise<KubeObject<any, any>> {
+): Promise<AnyObject> {
   const { terminal } = context;
   const { client } = await context.cluster();
   const { resource, name, group } = request.object;
   if (options.showKubectl) terminal.noteText(kubectlOf(request));
-  const answer = await sent(client, request, isDryRun);
+  const answer = await sendWrite(client, request, isDryRun);
   for (const warning of answer.warnings) terminal.note(warningText(context, warning));
   if (options.output === 'name') terminal.print(`${resource.replace(/s$/, '')}.${group}/${name}`);
-  else if (options.output) terminal.printText(await structured(withoutManagers(answer.object), options.output));
+  else if (options.output) terminal.printText(await structuredText(withoutManagers(answer.object), options.output));
   else {
     const text = `${request.text}${isDryRun ? ' (server dry run)' : ''}`;
     for (const line of sentenceLines(context, text)) terminal.print(line);
@@ -88,7 +88,7 @@ async function send(
 }
 
 /** The object as kubectl prints it. */
-function withoutManagers(object: KubeObject<any, any>): KubeObject<any, any> {
+function withoutManagers(object: AnyObject): AnyObject {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

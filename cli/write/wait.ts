@@ -2,9 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import { named, type Reached } from '../../client/actions/writes/plannedWrite.ts';
+import { objectTitle, type Progress } from '../../client/actions/writes/plannedWrite.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { type GoalProgress, progressSince, type SinceRequest } from '../../client/explain/rollout/reached.ts';
@@ -13,7 +13,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { Live } from '../../tools/read/live.ts';
-import { find } from '../../tools/read/namedObjects.ts';
+import { readNamed } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 import { changeLines } from '../terminal/tree.ts';
@@ -49,17 +49,17 @@ export async function pollUntil(
 }
 
 /** Waits for an object whose own status reports its progress. */
-export async function awaitObject<T extends KubeObject<any, any>>(
+export async function awaitObject<T extends AnyObject>(
   context: Context,
   invocation: Given,
   made: Made | undefined,
-  progress: (object: T) => Reached,
+  progress: (object: T) => Progress,
 ): Promise<number> {
   if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const { client } = await context.cluster();
   const kind = made.object.kind as KindName;
   const { namespace, name } = identityOf(made.object);
-  const title = named(kind, { namespace, name });
+  const title = objectTitle(kind, { namespace, name });
   const say = (text: string) => styleOf(context).text(`${title}: ${text}`);
   let last = '';
   return pollUntil(context, invocation, async (isLate) => {
@@ -90,14 +90,14 @@ export async function awaitRollout(
     return EXIT.ok;
   }
   const { version } = brings;
-  return ofRollout(context, invocation, identityOf(before), {
+  return awaitProgress(context, invocation, identityOf(before), {
     what: `${version ?? 'the next version'} baked`,
-    progress: (app) => progressSince('baked', app, since(before, version), version),
+    progress: (app) => progressSince('baked', app, historyBefore(before, version), version),
   });
 }
 
 /** A version that is the newest already is not deployed again. */
-function since({ status }: Rollout, version: string | undefined): SinceRequest {
+function historyBefore({ status }: Rollout, version: string | undefined): SinceRequest {
   const [head] = status?.history ?? [];
   const isThere = head !== undefined && head.version.tag === version && head.bakeStatus !== 'Failed';
   return { id: (head?.id ?? 0) - (isThere ? 1 : 0), retriedAt: head?.lastRetryTimestamp };
@@ -114,33 +114,33 @@ export async function awaitRolloutGate(
   const { client } = await context.cluster();
   const { spec, metadata } = made.object as RolloutGate;
   const ref = { namespace: metadata.namespace ?? '', name: spec?.rolloutRef.name ?? '' };
-  if (!(await find(client, 'Rollout', ref))) {
-    context.terminal.note(`There is no Rollout ${refKey(ref)}: the gate holds nothing.`);
+  if (!(await readNamed(client, 'Rollout', ref))) {
+    context.terminal.note(`There is no Rollout ${refKey(ref)}: the RolloutGate holds nothing.`);
     return EXIT.ok;
   }
   const gate = metadata.name ?? '';
   const passing = spec?.passing ?? true;
-  return ofRollout(context, invocation, ref, {
+  return awaitProgress(context, invocation, ref, {
     what: version === undefined ? `RolloutGate ${gate} ${passing ? 'open' : 'closed'}` : `${version} rejected`,
-    progress: (_, rollout) => goesBy(rollout, { gate, passing, version }),
+    progress: (_, rollout) => listProgress(rollout, { gate, passing, version }),
   });
 }
 
-function goesBy(
+function listProgress(
   { status }: Rollout,
   { gate, passing, version }: { gate: string; passing: boolean; version: string | undefined },
 ): GoalProgress {
   const { gates = [], availableReleases = [], rejectedReleases = [] } = status ?? {};
   const entry = gates.find(({ name, kind }) => name === gate && kind === undefined);
-  const isJudged =
+  const hasTakenEffect =
     version === undefined
       ? entry !== undefined && (entry.passing ?? true) === passing
       : // A version that was never there is rejected once it is.
         rejectedReleases.some(({ tag }) => tag === version) || !availableReleases.some(({ tag }) => tag === version);
-  return isJudged ? 'reached' : 'under way';
+  return hasTakenEffect ? 'reached' : 'under way';
 }
 
-async function ofRollout(
+async function awaitProgress(
   context: Context,
   { options }: Given,
   { namespace, name }: { namespace: string; name: string },

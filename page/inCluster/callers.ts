@@ -42,7 +42,7 @@ interface RateOptions {
 }
 
 /** Limit for stored keys; beyond it all counts start again. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /** Returns whether one more request of this key is within the limit. */
 export function createRateLimit({ perSecond, burst, now }: RateOptions): (key: string) => boolean {
@@ -51,7 +51,7 @@ export function createRateLimit({ perSecond, burst, now }: RateOptions): (key: s
     const at = now();
     const before = buckets.get(key) ?? { left: burst, at };
     const left = Math.min(burst, before.left + (Math.max(0, at - before.at) / 1000) * perSecond);
-    if (buckets.size >= MOST_KEYS) buckets.clear();
+    if (buckets.size >= MAX_KEYS) buckets.clear();
     buckets.set(key, { left: left < 1 ? left : left - 1, at });
     return left >= 1;
   };

@@ -72,7 +72,7 @@ export const PAGE_ENVIRONMENT: Record<string, string> = {
 };
 
 /** Limit for namespaces: each takes a dozen watches for each reader. */
-const MOST_NAMESPACES = 10;
+const MAX_NAMESPACES = 10;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -94,13 +94,13 @@ export function readPageConfig(env: Environment): PageConfig {
   const logLevel = env.LOG_LEVEL || 'info';
   if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is none of ${LOG_LEVELS.join(', ')}`);
   const namespaces = listOf(env.UI_NAMESPACES || 'default');
-  if (namespaces.length > MOST_NAMESPACES) mistakes.push(`UI_NAMESPACES has more than ${MOST_NAMESPACES} namespaces`);
+  if (namespaces.length > MAX_NAMESPACES) mistakes.push(`UI_NAMESPACES has more than ${MAX_NAMESPACES} namespaces`);
   const config: PageConfig = {
     port: number('UI_PORT', 8080, 0, 65_535),
     host: env.HOST || '::',
     origin,
     ...(cert && key && { tls: { cert, key, ...(clientCa && { clientCa }) } }),
-    signIn: proxyIn(env, mistakes) ?? issuerIn(env, mistakes),
+    signIn: readProxy(env, mistakes) ?? readIssuer(env, mistakes),
     sessionSeconds: number('UI_SESSION_MINUTES', 60, 5, 720) * 60,
     clusterName: env.UI_CLUSTER_NAME || 'cluster',
     ...(env.UI_CLUSTERS && { clustersFolder: env.UI_CLUSTERS }),
@@ -114,7 +114,7 @@ export function readPageConfig(env: Environment): PageConfig {
 }
 
 /** The settings of a proxy; undefined: none is set. */
-function proxyIn(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'proxy' }> | undefined {
+function readProxy(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'proxy' }> | undefined {
   const names = ['UI_PROXY_CLIENT_NAMES', 'UI_PROXY_USER_HEADER', 'UI_PROXY_GROUPS_HEADER'];
   const set = names.filter((name) => env[name]);
   if (!env.UI_PROXY_CLIENT_CA) {
@@ -134,7 +134,7 @@ function proxyIn(env: Environment, mistakes: string[]): Extract<PageConfig['sign
   };
 }
 
-function issuerIn(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'issuer' }> {
+function readIssuer(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'issuer' }> {
   const { UI_OIDC_ISSUER: issuer = '', UI_OIDC_CLIENT_ID: clientId = '', UI_COOKIE_KEY_FILE: key = '' } = env;
   const naming = {
     usernameClaim: env.UI_OIDC_USERNAME_CLAIM || 'email',

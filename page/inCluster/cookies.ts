@@ -8,8 +8,8 @@ import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import { type FileLog, watchFiles } from '../../server/fileWatch.ts';
 
 /** Browsers keep 4096 bytes of a cookie, with its name and attributes. */
-const MOST_COOKIE = 3800;
-const SHORTEST_KEY = 32;
+const MAX_COOKIE_CHARACTERS = 3800;
+const MIN_KEY_CHARACTERS = 32;
 const ALGORITHM = { alg: 'dir', enc: 'A256GCM' } as const;
 
 /** Purposes of cookies: a cookie of another purpose is not accepted. */
@@ -52,11 +52,11 @@ export function createCookieJar({ keys, seconds, now }: JarOptions): CookieJar {
         .setIssuedAt(at)
         .setExpirationTime(at + seconds[kind])
         .encrypt(keys()[0]!);
-      return text.length > MOST_COOKIE ? undefined : setCookie(kind, text, seconds[kind]);
+      return text.length > MAX_COOKIE_CHARACTERS ? undefined : setCookie(kind, text, seconds[kind]);
     },
     async open(kind, header) {
       const text = cookieIn(header, COOKIES[kind].name);
-      if (text === undefined || text.length > MOST_COOKIE) return undefined;
+      if (text === undefined || text.length > MAX_COOKIE_CHARACTERS) return undefined;
       for (const key of keys()) {
         try {
           const { payload } = await jwtDecrypt(text, key, {
@@ -117,8 +117,8 @@ export function watchKeys({ key, previous }: KeyFiles, log: FileLog, onChange?: 
 
 function readKey(file: string): Buffer {
   const text = readFileSync(file, 'utf8').trim();
-  if (text.length >= SHORTEST_KEY) return createHash('sha256').update(text).digest();
-  throw new Error(`${file} has fewer than ${SHORTEST_KEY} characters: write one with openssl rand -hex 32`);
+  if (text.length >= MIN_KEY_CHARACTERS) return createHash('sha256').update(text).digest();
+  throw new Error(`${file} has fewer than ${MIN_KEY_CHARACTERS} characters: write one with openssl rand -hex 32`);
 }
 
 function readPrevious(file: string): Buffer[] {

@@ -5,7 +5,7 @@ export interface Identity {
   groups: string[];
 }
 
-export type Identified = { identity: Identity } | { problem: string };
+export type IdentityResult = { identity: Identity } | { problem: string };
 
 /** How claims become names, with the meaning of the API server's --oidc-* flags. */
 export interface Naming {
@@ -16,14 +16,14 @@ export interface Naming {
 }
 
 /** With more, the cookie of the session would be longer than browsers keep. */
-export const MOST_GROUPS = 100;
-const MOST_NAME = 256;
+export const MAX_GROUPS = 100;
+const MAX_NAME_CHARACTERS = 256;
 /** Characters of a name: HTTP headers carry no others unchanged, and lose spaces at both ends. */
 const NAME = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** Kubernetes' own names: `system:masters` may do everything. */
-const OF_KUBERNETES = /^\s*system:/i;
+const RESERVED_NAME = /^\s*system:/i;
 
-export function identityOfClaims(claims: Readonly<Record<string, unknown>>, naming: Naming): Identified {
+export function identityOfClaims(claims: Readonly<Record<string, unknown>>, naming: Naming): IdentityResult {
   const { usernameClaim, groupsClaim } = naming;
   const user = claims[usernameClaim];
   if (typeof user !== 'string') return { problem: `The issuer's token has no text in the claim ${usernameClaim}.` };
@@ -33,16 +33,16 @@ export function identityOfClaims(claims: Readonly<Record<string, unknown>>, nami
   }
   const groups = listOf(claims[groupsClaim]);
   if (!groups) return { problem: `The claim ${groupsClaim} of the issuer's token is not a list of texts.` };
-  return identified(user, groups, naming);
+  return checkedIdentity(user, groups, naming);
 }
 
 const UNPREFIXED = { usernamePrefix: '', groupsPrefix: '' };
 
 /** The identity in a proxy's headers. `groups`: separated by commas. */
-export function identityOfProxy(user: string | undefined, groups: string | undefined): Identified {
+export function identityOfProxy(user: string | undefined, groups: string | undefined): IdentityResult {
   if (!user) return { problem: 'The proxy names no user.' };
   const names = (groups ?? '').split(',').map((name) => name.trim());
-  return identified(
+  return checkedIdentity(
     user,
     names.filter((name) => name !== ''),
     UNPREFIXED,
@@ -55,7 +55,7 @@ export function identityOfProxy(user: string | undefined, groups: string | undef
 export function isIdentity(value: unknown): value is Identity {
   const { user, groups } = (value ?? {}) as Partial<Identity>;
   if (typeof user !== 'string' || !Array.isArray(groups)) return false;
-  return groups.every((name) => typeof name === 'string') && 'identity' in identified(user, groups, UNPREFIXED);
+  return groups.every((name) => typeof name === 'string') && 'identity' in checkedIdentity(user, groups, UNPREFIXED);
 }
 
 /** Key of an identity: equal for equal rights. */
@@ -63,14 +63,14 @@ export function identityKey({ user, groups }: Identity): string {
   return JSON.stringify([user, ...[...groups].sort()]);
 }
 
-function identified(
+function checkedIdentity(
   user: string,
   groups: readonly string[],
   { usernamePrefix, groupsPrefix }: Pick<Naming, 'usernamePrefix' | 'groupsPrefix'>,
-): Identified {
-  if (groups.length > MOST_GROUPS)
+): IdentityResult {
+  if (groups.length > MAX_GROUPS)
     return {
-      problem: `You are in ${groups.length} groups; at most ${MOST_GROUPS} are taken. Let the issuer send fewer.`,
+      problem: `You are in ${groups.length} groups; at most ${MAX_GROUPS} are taken. Let the issuer send fewer.`,
     };
   const identity = { user: usernamePrefix + user, groups: [...new Set(groups)].map((name) => groupsPrefix + name) };
   const problem =
@@ -82,9 +82,9 @@ function identified(
 
 function nameProblem(what: 'user' | 'group', name: string): string | undefined {
   const shown = JSON.stringify(name.slice(0, 100));
-  if (OF_KUBERNETES.test(name))
+  if (RESERVED_NAME.test(name))
     return `The ${what} ${shown} is one of Kubernetes itself, and nobody may sign in with it.`;
-  if (name.length > MOST_NAME) return `The ${what} ${shown}… is longer than ${MOST_NAME} characters.`;
+  if (name.length > MAX_NAME_CHARACTERS) return `The ${what} ${shown}… is longer than ${MAX_NAME_CHARACTERS} characters.`;
   return NAME.test(name) ? undefined : `The ${what} ${shown} is empty, or has characters other than printable ASCII.`;
 }
 

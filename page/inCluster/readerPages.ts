@@ -9,7 +9,7 @@ import type { ShareObject } from '../views.ts';
 import { type Identity, identityKey } from './identity.ts';
 
 /** Limit for readers: what each may read is kept in memory. */
-const MOST_READERS = 50;
+const MAX_READERS = 50;
 /** How long a reader's pages stay without a tab: after a reload or a closed lid everything is still loaded. */
 const IDLE_MS = 5 * 60_000;
 const SWEEP_MS = 30_000;
@@ -34,18 +34,18 @@ interface ReaderPagesOptions {
   now(): number;
 }
 
-interface Open {
+interface OpenPages {
   pages: readonly Page[];
   clients: readonly KubeClient[];
   usedAt: number;
 }
 
 /** One stream has all clusters. */
-const hubOf = ({ pages }: Open) => pages[0]!.feed.hub;
+const hubOf = ({ pages }: OpenPages) => pages[0]!.feed.hub;
 
 export function createReaderPages({ connect, namespaces, signOut, now }: ReaderPagesOptions): ReaderPages {
-  const open = new Map<string, Open>();
-  const close = (key: string, { pages, clients }: Open) => {
+  const open = new Map<string, OpenPages>();
+  const close = (key: string, { pages, clients }: OpenPages) => {
     open.delete(key);
     for (const { feed } of pages) feed.stop();
     for (const client of clients) client.close();
@@ -70,8 +70,8 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
         before.usedAt = now();
         return before.pages;
       }
-      if (open.size >= MOST_READERS) makeRoom();
-      if (open.size >= MOST_READERS) return undefined;
+      if (open.size >= MAX_READERS) makeRoom();
+      if (open.size >= MAX_READERS) return undefined;
       const clusters = connect(identity);
       const clients = clusters.map(({ client }) => client);
       const hello = { server: '', user: identity.user, program: 'kubectl rollouts', ...(signOut && { signOut }) };

@@ -17,7 +17,7 @@ import { createSharedObjects } from './sharedObjects.ts';
 import { createSignIn } from './signIn.ts';
 
 const SIGN_IN_SECONDS = 600;
-const ANSWER_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 30_000;
 
 interface ServeOptions {
   config: PageConfig;
@@ -50,7 +50,7 @@ export async function serveInCluster({
       clusters.current().map((cluster) => ({
         ...cluster,
         client: createClient(cluster, {
-          timeoutMs: ANSWER_MS,
+          timeoutMs: ANSWER_TIMEOUT_MS,
           userAgent: 'rollout-hooks-ui',
           as: user,
           asGroup: groups,
@@ -83,14 +83,14 @@ export async function serveInCluster({
   };
 }
 
-interface DoorOptions {
+interface SignInOptions {
   log: Logger;
   now(): number;
   /** Keys of sessions have changed. */
   onChange(): void;
 }
 
-function signInMethodOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onChange }: DoorOptions) {
+function signInMethodOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onChange }: SignInOptions) {
   if (signIn.by === 'proxy') {
     const method: SignInMethod = { by: 'proxy', readerOf: proxyReader(signIn.proxy, sessionSeconds, now) };
     return { method, stop: () => {} };

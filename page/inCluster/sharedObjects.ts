@@ -1,5 +1,5 @@
 /** One copy in memory of each object that several readers of a cluster may read. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import type { ShareObject } from '../views.ts';
 
 /**
@@ -7,11 +7,11 @@ import type { ShareObject } from '../views.ts';
  * grants nothing: a reader gets only a version that the API server has just sent to this reader.
  */
 export function createSharedObjects(): ShareObject {
-  const known = new Map<string, WeakRef<KubeObject<any, any>>>();
+  const known = new Map<string, WeakRef<AnyObject>>();
   const unused = new FinalizationRegistry<string>((uid) => {
     if (!known.get(uid)?.deref()) known.delete(uid);
   });
-  return <T extends KubeObject<any, any>>(object: T) => {
+  return <T extends AnyObject>(object: T) => {
     const { uid, resourceVersion } = object.metadata;
     if (!uid || !resourceVersion) return object;
     const before = known.get(uid)?.deref();

@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import * as oidc from 'openid-client';
 import { type IssuerConfig, isLoopback } from './config.ts';
-import { type Identified, identityOfClaims } from './identity.ts';
+import { type IdentityResult, identityOfClaims } from './identity.ts';
 
 export const CALLBACK = '/signed-in';
-const ANSWER_SECONDS = 10;
+const ANSWER_TIMEOUT_SECONDS = 10;
 
 /** The values to compare the callback with; the browser keeps them in a cookie that only this server can read. */
 export interface Pending {
@@ -21,7 +21,7 @@ export interface SignIn {
   /** Starts a sign-in. `to`: where the browser goes. @throws SignInError */
   begin(): Promise<{ to: URL; pending: Pending }>;
   /** Ends a sign-in. `query`: that of the address to which the issuer has sent the browser back. @throws SignInError */
-  finish(query: string, pending: Pending): Promise<Identified>;
+  finish(query: string, pending: Pending): Promise<IdentityResult>;
 }
 
 /** A failed sign-in: a sentence for the reader, without text from the issuer or the browser. `detail`: for the log. */
@@ -79,7 +79,7 @@ function discover({ issuer, clientId, clientSecretFile }: IssuerConfig): Promise
   const withSecret: oidc.ClientAuth = (...request) =>
     oidc.ClientSecretPost(readFileSync(clientSecretFile!, 'utf8').trim())(...request);
   return oidc.discovery(url, clientId, undefined, clientSecretFile ? withSecret : oidc.None(), {
-    timeout: ANSWER_SECONDS,
+    timeout: ANSWER_TIMEOUT_SECONDS,
     // The token's signature is checked too, although it comes from the issuer itself over TLS.
     execute: [oidc.enableNonRepudiationChecks, ...(isLoopback(url.hostname) ? [oidc.allowInsecureRequests] : [])],
   });

@@ -102,7 +102,7 @@ describe('--wait has nothing to wait for', () => {
     [
       'close rolloutgate/stray',
       [rolloutGate('stray', { passing: true }, 'nobody')],
-      'There is no Rollout shop/nobody: the gate holds nothing.\n',
+      'There is no Rollout shop/nobody: the RolloutGate holds nothing.\n',
     ],
   ])('%s', async (line, objects, answer) => {
     const called = await typed([...line.split(' '), '--wait', '--yes', '-n', 'shop'], objects as never);

@@ -4,7 +4,7 @@ import type { Gate } from '../../api/types.ts';
 import { ignoredFindings, waitedGateFindings } from '../../cli/doctor/checkAppliers.ts';
 import { sharingFindings, sizeFindings } from '../../cli/doctor/checkBudgets.ts';
 import { olderFindings, type Schema, schemaFindings } from '../../cli/doctor/checkKinds.ts';
-import { behind } from '../../cli/doctor/checkMetacontroller.ts';
+import { objectsBehind } from '../../cli/doctor/checkMetacontroller.ts';
 import { metricFindings } from '../../cli/doctor/checkMetrics.ts';
 import { checkRights } from '../../cli/doctor/checkRights.ts';
 import { writeBackFindings } from '../../cli/doctor/checkWriteBack.ts';
@@ -34,7 +34,7 @@ describe('nobody looks after', () => {
     ['what is about to change', gate(1, { observedGeneration: 1, nextTransition: '2026-11-25T09:59:58Z' }), false],
     ['what is as it should be', gate(1, { observedGeneration: 1 }), false],
   ])('%s: %o', (_, object, isBehind) => {
-    expect(behind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
+    expect(objectsBehind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
   });
 });
 

@@ -19,13 +19,13 @@ export function problemOf(error: unknown, where: Whereabouts | undefined): Probl
   const of = context ? ` of context '${context}'` : '';
   switch (error.code) {
     case 0:
-      return new Problem(unanswered(error, server, of));
+      return new Problem(unansweredText(error, server, of));
     case 401:
       return new Problem(
         `The API server ${server}${of} does not accept the credentials of '${user}': they have expired or are wrong. Sign in again.`,
       );
     case 404:
-      return new Problem(isUnknownKind(error) ? unknownKind(error) : ended(error.message));
+      return new Problem(isUnknownKind(error) ? unknownKindText(error) : ended(error.message));
     case 429:
       return new Problem(`The API server ${server}${of} is too busy: ${error.message}. Try again in a moment.`);
     default:
@@ -38,7 +38,7 @@ function isUnknownKind({ message }: ApiError): boolean {
   return message.includes('could not find the requested resource') || message === '404 page not found';
 }
 
-function unknownKind({ path }: ApiError): string {
+function unknownKindText({ path }: ApiError): string {
   const row = Object.values(KINDS).find(
     ({ group, resource }) => path.includes(`/${group}/`) && path.includes(`/${resource}`),
   );
@@ -46,14 +46,14 @@ function unknownKind({ path }: ApiError): string {
   return `The cluster does not have ${kind}: is rollout-hooks installed, and is this the right context?`;
 }
 
-function unanswered({ reason, message }: ApiError, server: string, of: string): string {
-  const known = REASONS[reason];
+function unansweredText({ reason, message }: ApiError, server: string, of: string): string {
+  const known = CONNECTION_ERRORS[reason];
   if (reason === 'Credentials')
     return `The credentials${of} could not be had: ${ended(message || 'the plugin failed')}`;
   return `The API server ${server}${of} does not answer: ${known ?? message}.`;
 }
 
-const REASONS: Record<string, string> = {
+const CONNECTION_ERRORS: Record<string, string> = {
   ECONNREFUSED: 'connection refused. Is the cluster running, and is this the right context',
   ENOTFOUND: 'its name is unknown. Is this the right context, and are you on its network',
   EAI_AGAIN: 'its name could not be looked up. Are you on its network',

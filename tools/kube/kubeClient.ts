@@ -1,5 +1,5 @@
 /** The client of the commands for the API server: read, list, watch, write, and review access. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
 import type { Right } from '../../client/explain/application.ts';
 import { isApiError } from '../../server/cluster/apiError.ts';
@@ -26,8 +26,8 @@ interface WriteOptions {
 
 export interface KubeClient extends Collections {
   /** Reads an object; undefined: it does not exist, or the kind is not served. */
-  get<T extends KubeObject<any, any> = KubeObject>(path: ObjectPath): Promise<T | undefined>;
-  list<T extends KubeObject<any, any> = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
+  get<T extends AnyObject = KubeObject>(path: ObjectPath): Promise<T | undefined>;
+  list<T extends AnyObject = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
   create<T = KubeObject>(to: Collection, object: object, options?: WriteOptions): Promise<ApiAnswer<T>>;
   /** A merge patch. Warnings of the answer included; a refusal is an ApiError in the API server's words. */
   patch<T = KubeObject>(path: ObjectPath, patch: unknown, options?: WriteOptions): Promise<ApiAnswer<T>>;
@@ -59,7 +59,7 @@ export function createClient(
   const collections = createCollections(connection);
 
   return {
-    async get<T extends KubeObject<any, any>>(path: ObjectPath) {
+    async get<T extends AnyObject>(path: ObjectPath) {
       try {
         return await send<T>({ path: pathOf(path) });
       } catch (error) {
@@ -68,7 +68,7 @@ export function createClient(
       }
     },
     ...collections,
-    async list<T extends KubeObject<any, any>>(from: Collection & ListSelectors) {
+    async list<T extends AnyObject>(from: Collection & ListSelectors) {
       const items: T[] = [];
       for await (const page of collections.pages<T>(from)) items.push(...page.items);
       return items;

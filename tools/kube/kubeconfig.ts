@@ -43,25 +43,25 @@ export function selectCluster(flags: ConnectionFlags, env: Environment): Selecte
       `There is no kubeconfig at ${files.join(', ')}: set KUBECONFIG, or say which one with --kubeconfig.`,
     );
   }
-  const config = merged(found);
+  const config = mergeFiles(found);
   const context = flags.context ?? config.currentContext;
   const where = found.join(', ');
   if (!context && !flags.cluster) {
-    throw new Problem(`${where} has no current context: choose one with --context (${names(config.contexts)}).`);
+    throw new Problem(`${where} has no current context: choose one with --context (${namesText(config.contexts)}).`);
   }
   const entry = config.contexts.find(({ name }) => name === context);
   if (!entry && !flags.cluster) {
-    throw new Problem(`There is no context ${quoted(context)} in ${where}: it has ${names(config.contexts)}.`);
+    throw new Problem(`There is no context ${quoted(context)} in ${where}: it has ${namesText(config.contexts)}.`);
   }
   const cluster = config.clusters.find(({ name }) => name === (flags.cluster ?? entry?.cluster));
   if (!cluster?.server) {
     throw new Problem(
-      `There is no cluster ${quoted(flags.cluster ?? entry?.cluster)} with a server in ${where}: it has ${names(config.clusters)}.`,
+      `There is no cluster ${quoted(flags.cluster ?? entry?.cluster)} with a server in ${where}: it has ${namesText(config.clusters)}.`,
     );
   }
   const user = flags.user ?? entry?.user ?? '';
   if (user !== '' && !config.users.some(({ name }) => name === user)) {
-    throw new Problem(`There is no user ${quoted(user)} in ${where}: it has ${names(config.users)}.`);
+    throw new Problem(`There is no user ${quoted(user)} in ${where}: it has ${namesText(config.users)}.`);
   }
   const chosen = { name: context || 'chosen', cluster: cluster.name, user };
   // http: carries no TLS that could be skipped, and client-node asks for the word all the same.
@@ -85,7 +85,7 @@ function kubeconfigFiles({ kubeconfig }: ConnectionFlags, env: Environment): str
 }
 
 /** Files merged like kubectl does: the first file that sets something wins, missing files are ignored. */
-function merged(files: readonly string[]): KubeConfig {
+function mergeFiles(files: readonly string[]): KubeConfig {
   const all = files.map(readFile);
   const first = <T extends { name: string }>(lists: readonly T[][]): T[] => [
     ...new Map(
@@ -125,7 +125,7 @@ function inCluster(flags: ConnectionFlags): Selected {
   return { config, context: '', server, user: 'the ServiceAccount', namespace: flags.namespace ?? (own || 'default') };
 }
 
-function names(entries: readonly { name: string }[]): string {
+function namesText(entries: readonly { name: string }[]): string {
   const all = entries.map(({ name }) => name);
   return few(all, 8) || 'none';
 }

@@ -1,13 +1,13 @@
 /** Objects as text: JSON, YAML, and the diff of an object that is created or annotated. Control characters are escaped. */
 
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import { UNSAFE } from '../../core/text/oneLine.ts';
 
 /** In a text of several lines. */
 export const UNSAFE_IN_TEXT = new RegExp(String.raw`(?![\n\t])[${UNSAFE}]`, 'gu');
 
-export async function structured(value: unknown, format: 'json' | 'yaml'): Promise<string> {
-  return format === 'json' ? escaped(JSON.stringify(value, undefined, 2)) : yamlText(value);
+export async function structuredText(value: unknown, format: 'json' | 'yaml'): Promise<string> {
+  return format === 'json' ? escapeUnsafe(JSON.stringify(value, undefined, 2)) : yamlText(value);
 }
 
 export async function yamlText(value: unknown): Promise<string> {
@@ -20,7 +20,7 @@ export async function yamlText(value: unknown): Promise<string> {
       if (typeof node.value === 'string' && isUnsafe(node.value)) node.type = 'QUOTE_DOUBLE';
     },
   });
-  return escaped(document.toString({ lineWidth: 0 }).replace(/\n$/, ''));
+  return escapeUnsafe(document.toString({ lineWidth: 0 }).replace(/\n$/, ''));
 }
 
 /** Prefixes of changed lines in a diff. */
@@ -29,10 +29,10 @@ interface DiffStyle {
   strong(text: string): string;
 }
 
-export const PLAIN: DiffStyle = { tone: (_, text) => text, strong: (text) => text };
+export const PLAIN_STYLE: DiffStyle = { tone: (_, text) => text, strong: (text) => text };
 
 /** An object that is not there yet: every line is added. */
-export async function additionLines(object: KubeObject<any, any>, style: DiffStyle): Promise<string[]> {
+export async function additionLines(object: AnyObject, style: DiffStyle): Promise<string[]> {
   const path = fileNameOf(object);
   const body = (await yamlText(object)).split('\n').map((line) => style.tone('good', `+${line}`));
   return [style.strong('--- /dev/null'), style.strong(`+++ ${path}`), ...body];
@@ -67,7 +67,7 @@ export function fileNameOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metada
 }
 
 /** JSON, or YAML with unsafe characters between double quotes only: they are escaped, which keeps their meaning. */
-function escaped(text: string): string {
+function escapeUnsafe(text: string): string {
   return text.replace(UNSAFE_IN_TEXT, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

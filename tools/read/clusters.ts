@@ -13,7 +13,7 @@ export interface ClusterAnswer<T> {
 }
 
 /** Answers that come within it are in the order of the clusters. */
-const MOMENT_MS = 2000;
+const FIRST_ANSWERS_MS = 2000;
 
 /** First those that answer within a moment, then each as it comes. Ends early with the signal. */
 export async function* answersOf<T>(
@@ -26,7 +26,7 @@ export async function* answersOf<T>(
     clusters.map((cluster) => [cluster, answerOf(cluster, read).then((answer) => void answered.set(cluster, answer))]),
   );
   const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  await Promise.race([Promise.all(pending.values()), wait(MOMENT_MS, undefined, { ref: false }), aborted]);
+  await Promise.race([Promise.all(pending.values()), wait(FIRST_ANSWERS_MS, undefined, { ref: false }), aborted]);
   while (pending.size > 0 && !signal.aborted) {
     const done = clusters.filter((cluster) => pending.has(cluster) && answered.has(cluster));
     for (const cluster of done) pending.delete(cluster);

@@ -13,9 +13,9 @@ import { recordedRefs } from '../../core/admission/objectGates.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import type { NamedTarget } from './namedObjects.ts';
-import { notingReader, readRelated } from './readRelated.ts';
+import { optionalReader, readRelated } from './readRelated.ts';
 
-export async function explained(
+export async function explainObject(
   client: KubeClient,
   { kind, resource, object }: NamedTarget,
   now: EpochMs,
@@ -67,7 +67,7 @@ async function explainFlux(
   known?: FluxBinding,
 ): Promise<Explanation> {
   const { namespace, name } = identityOf(object);
-  const { unread, get } = notingReader(client);
+  const { unread, get } = optionalReader(client);
   const [binding, gates] = await Promise.all([
     known ?? readable(client.get<FluxBinding>({ ...FLUX_BINDINGS, namespace, name: objectName(object.kind, name) })),
     Promise.all(recordedRefs(object).refs.map((ref) => get<Gate>('Gate', ref))),

@@ -1,9 +1,9 @@
 /** Rollouts and their related objects, updated by watches: for `get --watch`, `status --until` and `--wait`. */
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { type RelatedObjects, type Unread, watchesElsewhere } from '../../client/explain/related.ts';
+import { type RelatedObjects, type Unread, watchesOtherNamespaces } from '../../client/explain/related.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { follow, isApiError, type KubeClient, type ListSelectors } from '../kube/kubeClient.ts';
 import { boundKinds, gateNames, NAMESPACES_UNREAD, whyUnread } from './readRelated.ts';
@@ -19,11 +19,9 @@ interface LiveOptions {
 }
 
 /** Changes come in bursts: one update for all of one moment. */
-const MOMENT_MS = 80;
+const GATHER_MS = 80;
 
 type WatchedKind = KindName | 'Namespace';
-type AnyObject = KubeObject<any, any>;
-
 /** Called with the reason if a kind may not be watched; without it, that is a failure. */
 type OnUnread = (why: string, namespace: string | undefined) => void;
 
@@ -50,9 +48,9 @@ export class Live {
     const { signal, names, selector: labelSelector, namespace } = this.#options;
     const fieldSelector = names.length === 1 ? `metadata.name=${names[0]}` : undefined;
     this.#watch('Rollout', namespace, undefined, { fieldSelector, labelSelector });
-    for (const kind of ['RolloutGate', 'FluxBinding', 'HealthCheck'] as const) this.#watchNoting(kind, namespace);
+    for (const kind of ['RolloutGate', 'FluxBinding', 'HealthCheck'] as const) this.#watchOptional(kind, namespace);
     while (!signal.aborted) {
-      await this.#changed(everyMs);
+      await this.#nextChange(everyMs);
       if (this.#failure !== undefined) throw this.#failure;
       if (signal.aborted) return;
       this.#watchRelated();
@@ -97,9 +95,9 @@ export class Live {
     const { namespace } = this.#options;
     const bindings = this.#all<FluxBinding>('FluxBinding');
     for (const gate of gateNames(this.rollouts, bindings))
-      this.#watchNoting('Gate', namespace === undefined ? undefined : gate.namespace);
-    for (const { kind } of boundKinds(bindings)) this.#watchNoting(kind, namespace);
-    if (!this.rollouts.some(watchesElsewhere)) return;
+      this.#watchOptional('Gate', namespace === undefined ? undefined : gate.namespace);
+    for (const { kind } of boundKinds(bindings)) this.#watchOptional(kind, namespace);
+    if (!this.rollouts.some(watchesOtherNamespaces)) return;
     const unreadBecause = (why: string) => () => {
       this.#namespacesUnread = { unread: why };
     };
@@ -107,7 +105,7 @@ export class Live {
     this.#watch('HealthCheck', undefined, unreadBecause('you may not list HealthChecks there'));
   }
 
-  #watchNoting(kind: KindName, namespace: string | undefined): void {
+  #watchOptional(kind: KindName, namespace: string | undefined): void {
     this.#watch(kind, namespace, (why) => {
       this.#unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
     });
@@ -166,12 +164,12 @@ export class Live {
     }
   }
 
-  async #changed(everyMs: number): Promise<void> {
+  async #nextChange(everyMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, everyMs);
       this.#wake = () => {
         clearTimeout(timer);
-        setTimeout(resolve, MOMENT_MS);
+        setTimeout(resolve, GATHER_MS);
       };
     });
   }

@@ -1,5 +1,5 @@
 /** Details of an object besides its explanation: reads its Events, and prints them. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import { type ObjectDetails, objectDetails } from '../../client/explain/objectDetails.ts';
 import type { CoreEvent } from '../../core/audit/eventRecords.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
@@ -7,7 +7,7 @@ import { yamlText } from '../kube/objectText.ts';
 
 export async function readDetails(
   client: KubeClient,
-  object: KubeObject<any, any>,
+  object: AnyObject,
 ): Promise<{ details: ObjectDetails; yaml: string }> {
   const { managedFields: _, ...metadata } = object.metadata;
   const events = client.list<CoreEvent>({

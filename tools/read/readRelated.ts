@@ -1,7 +1,7 @@
 /** Reads the objects that Rollouts are explained with. What the user may not read is noted, and the rest is explained without it. */
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, relatedGates, type Unread } from '../../client/explain/related.ts';
 import { gatesOf, TOO_MANY } from '../../core/gate/gateRefs.ts';
@@ -10,7 +10,7 @@ import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
 /** Up to so many Gates of other namespaces, or bound objects, are read one by one; beyond that, all of them at once. */
-const ONE_BY_ONE = 20;
+const MAX_SINGLE_READS = 20;
 
 /** Why an object could not be read; undefined for an error that ends the command. */
 export function whyUnread(error: unknown): string | undefined {
@@ -18,12 +18,10 @@ export function whyUnread(error: unknown): string | undefined {
   return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
 }
 
-type AnyObject = KubeObject<any, any>;
-
 /** Reads objects, and notes in `unread` each kind of a namespace that could not be read, once. */
-export function notingReader(client: KubeClient) {
+export function optionalReader(client: KubeClient) {
   const unread: Unread[] = [];
-  const tried = async <T>(read: Promise<T>, none: T, kind: KindName, namespace: string | undefined): Promise<T> => {
+  const readOptional = async <T>(read: Promise<T>, none: T, kind: KindName, namespace: string | undefined): Promise<T> => {
     try {
       return await read;
     } catch (error) {
@@ -36,17 +34,17 @@ export function notingReader(client: KubeClient) {
   };
   /** `namespace` undefined: all. */
   const list = <T extends AnyObject>(kind: KindName, namespace: string | undefined): Promise<T[]> =>
-    tried(client.list<T>({ ...resourceOf(KINDS[kind]), namespace }), [], kind, namespace);
+    readOptional(client.list<T>({ ...resourceOf(KINDS[kind]), namespace }), [], kind, namespace);
   const get = <T extends AnyObject>(kind: KindName, { namespace, name }: NamespacedName): Promise<T | undefined> =>
-    tried(client.get<T>({ ...resourceOf(KINDS[kind]), namespace, name }), undefined, kind, namespace);
+    readOptional(client.get<T>({ ...resourceOf(KINDS[kind]), namespace, name }), undefined, kind, namespace);
   return { unread, list, get };
 }
 
-type NotingReader = ReturnType<typeof notingReader>;
+type OptionalReader = ReturnType<typeof optionalReader>;
 
 /** The objects around some Rollouts. */
 export async function readRelated(client: KubeClient, rollouts: readonly Rollout[]): Promise<RelatedObjects> {
-  const reader = notingReader(client);
+  const reader = optionalReader(client);
   const namespaces = [...new Set(rollouts.map(({ metadata }) => metadata.namespace ?? ''))];
   const all = async <T extends AnyObject>(kind: KindName) =>
     (await Promise.all(namespaces.map((namespace) => reader.list<T>(kind, namespace)))).flat();
@@ -55,7 +53,7 @@ export async function readRelated(client: KubeClient, rollouts: readonly Rollout
     all<RolloutGate>('RolloutGate'),
     all<FluxBinding>('FluxBinding'),
     watches ? all<HealthCheck>('HealthCheck') : [],
-    readElsewhere(client, reader, rollouts, namespaces),
+    readOtherNamespaces(client, reader, rollouts, namespaces),
   ]);
   const [gates, objects] = await Promise.all([
     readGates(reader, gateNames(rollouts, bindings)),
@@ -76,7 +74,7 @@ export async function readRelated(client: KubeClient, rollouts: readonly Rollout
 
 /** The objects around all Rollouts of the cluster: one list of each kind. */
 export async function readAllRelated(client: KubeClient): Promise<RelatedObjects> {
-  const { unread, list } = notingReader(client);
+  const { unread, list } = optionalReader(client);
   const [gates, rolloutGates, bindings, healthChecks] = await Promise.all([
     list<Gate>('Gate', undefined),
     list<RolloutGate>('RolloutGate', undefined),
@@ -88,9 +86,9 @@ export async function readAllRelated(client: KubeClient): Promise<RelatedObjects
 }
 
 /** HealthChecks of the other namespaces that some of the Rollouts watch. `home`: the namespaces that were read already. */
-async function readElsewhere(
+async function readOtherNamespaces(
   client: KubeClient,
-  { list }: NotingReader,
+  { list }: OptionalReader,
   rollouts: readonly Rollout[],
   home: readonly string[],
 ): Promise<{ healthChecks: HealthCheck[]; related: Pick<RelatedObjects, 'namespaces'> }> {
@@ -101,7 +99,7 @@ async function readElsewhere(
   const names = namespaces
     .filter(({ metadata }) => selectors.some((selector) => isMatch(selector, metadata.labels)))
     .flatMap(({ metadata: { name = '' } }) => (home.includes(name) ? [] : [name]));
-  const from = names.length > ONE_BY_ONE ? [undefined] : names;
+  const from = names.length > MAX_SINGLE_READS ? [undefined] : names;
   const found = (await Promise.all(from.map((name) => list<HealthCheck>('HealthCheck', name)))).flat();
   const healthChecks = found.filter(({ metadata }) => !home.includes(metadata.namespace ?? ''));
   return { healthChecks, related: { namespaces } };
@@ -136,14 +134,14 @@ export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxB
   return without(uniqueRefs(all), [TOO_MANY]);
 }
 
-async function readGates({ unread, list, get }: NotingReader, refs: readonly NamespacedName[]): Promise<Gate[]> {
-  if (refs.length > ONE_BY_ONE) {
+async function readGates({ unread, list, get }: OptionalReader, refs: readonly NamespacedName[]): Promise<Gate[]> {
+  if (refs.length > MAX_SINGLE_READS) {
     const before = unread.length;
     const gates = await list<Gate>('Gate', undefined);
     if (unread.length === before) return gates;
     unread.length = before;
   }
-  const found = await Promise.all(refs.slice(0, ONE_BY_ONE * 5).map((ref) => get<Gate>('Gate', ref)));
+  const found = await Promise.all(refs.slice(0, MAX_SINGLE_READS * 5).map((ref) => get<Gate>('Gate', ref)));
   return found.flatMap((gate) => gate ?? []);
 }
 
@@ -157,7 +155,7 @@ export function boundKinds(bindings: readonly FluxBinding[]): BoundKind[] {
 
 /** The Flux objects that take versions of these Rollouts. */
 async function readBound(
-  { list, get }: NotingReader,
+  { list, get }: OptionalReader,
   rollouts: readonly Rollout[],
   bindings: readonly FluxBinding[],
 ): Promise<FluxObject[]> {
@@ -168,7 +166,7 @@ async function readBound(
   const kinds = boundKinds(own);
   const namespaces = [...new Set(own.map(({ metadata }) => metadata.namespace ?? ''))];
   const reads =
-    own.length > ONE_BY_ONE
+    own.length > MAX_SINGLE_READS
       ? namespaces.flatMap((namespace) => kinds.map(({ kind }) => list<FluxObject>(kind, namespace)))
       : own.map(async ({ metadata: { namespace = '' }, spec }) => {
           const row = kinds.find(({ kind }) => kind === spec?.target.kind);

@@ -9,7 +9,7 @@ import { Field } from '../parts/Field.tsx';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
-const READ_MS = 250;
+const TYPING_PAUSE_MS = 250;
 
 type Choices = AdoptRequest['choices'];
 
@@ -33,7 +33,7 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
     let isOld = false;
     const timer = setTimeout(
       () => void api.previewAdoption(requested).then((found) => !isOld && setPlans(found), failed),
-      plans ? READ_MS : 0,
+      plans ? TYPING_PAUSE_MS : 0,
     );
     return () => {
       isOld = true;

@@ -1,7 +1,7 @@
 /** The path of a release: the release, its blockers, the Flux objects that take it, their health. Left to right, or down on a phone. */
 import type { Application, Step } from '../../client/explain/application.ts';
-import { isOfEarlier } from '../../client/explain/application.ts';
-import { kindsThat, STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
+import { isOfDeployedVersion } from '../../client/explain/application.ts';
+import { STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
 import { Icon, type IconName } from '../look/Icon.tsx';
 import { STEPS, type Tone } from '../look/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
@@ -9,12 +9,10 @@ import { Ago, For, Until } from '../parts/Time.tsx';
 import { linkTo } from '../state/route.ts';
 import { MetricChart } from './MetricChart.tsx';
 
-const AFTER = kindsThat('ofDeployment');
-
 export function Path({ application }: { application: Application }) {
   const { steps, waiting, runs, releases, pinned } = application;
   const of = (...kinds: StepKind[]) => steps.filter(({ kind }) => kinds.includes(kind));
-  const between = steps.filter(({ kind }) => !AFTER.includes(kind));
+  const between = steps.filter(({ kind }) => !STEP_KINDS[kind].ofDeployment);
   const version = waiting?.version ?? runs?.version;
   return (
     <ol class="path">
@@ -80,7 +78,7 @@ function Column({ title, children }: { title: string; children: preact.Component
 function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined }) {
   const { state, title, kind, detail, object, by, reason, until, since, metric } = step;
   const look = STEPS[state];
-  const isEarlier = isOfEarlier(step, waiting);
+  const isEarlier = isOfDeployedVersion(step, waiting);
   const tone: Tone = isEarlier
     ? 'calm'
     : state === 'blocks' && (kind === 'failure' || kind === 'check')

@@ -14,7 +14,7 @@ const HEIGHT = 108;
 const BAR = { y: 26, height: 40 };
 const AXIS = 84;
 /** Half the width of a label: one that would be cut is left out. */
-const LABEL = 20;
+const HALF_LABEL_WIDTH = 20;
 
 export function Timeline({ history }: { history: readonly DeploymentView[] }) {
   const svg = useRef<SVGSVGElement>(null);
@@ -50,7 +50,7 @@ export function Timeline({ history }: { history: readonly DeploymentView[] }) {
   const zoomBy = (factor: number) => svg.current && select(svg.current).call(behaviour.scaleBy, factor);
   const ticks = x
     .ticks(Math.max(2, Math.floor(width / 130)))
-    .filter((tick) => x(tick) > LABEL && x(tick) < width - LABEL);
+    .filter((tick) => x(tick) > HALF_LABEL_WIDTH && x(tick) < width - HALF_LABEL_WIDTH);
   const bars = [...history].reverse().map((each, index, all) => ({
     each,
     from: Date.parse(each.at),

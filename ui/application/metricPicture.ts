@@ -42,14 +42,14 @@ export function metricPicture({ min, max, measurements }: MetricView): MetricPic
     };
   });
   return {
-    lines: runs(marks).map((run) => run.map((mark) => `${mark.x},${mark.y}`).join(' ')),
+    lines: valueRuns(marks).map((run) => run.map((mark) => `${mark.x},${mark.y}`).join(' ')),
     marks,
     bounds: bounds.map(({ value, label }) => ({ y: y(value), labelY: y(value) + label, text: numberText(value) })),
   };
 }
 
 /** Runs of two or more values without a gap. */
-function runs(marks: readonly Mark[]): Mark[][] {
+function valueRuns(marks: readonly Mark[]): Mark[][] {
   const found: Mark[][] = [[]];
   for (const mark of marks) {
     if (mark.measurement.value === undefined) found.push([]);

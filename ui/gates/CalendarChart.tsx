@@ -2,7 +2,7 @@
 import { scaleTime } from 'd3-scale';
 import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView, ScheduleView } from '../../client/board/planViews.ts';
-import { keyOf } from '../../client/board/row.ts';
+import { rowKey } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { clockText, dayName, monthDay, now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';
@@ -11,7 +11,7 @@ import { useWidth } from '../state/width.ts';
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 /** Smallest width of a band, visible beside the line of the present. */
-const LEAST = 7;
+const MIN_BAND_WIDTH = 7;
 
 /** A Gate or a schedule. */
 interface CalendarLine {
@@ -96,7 +96,7 @@ export function CalendarChart({ lines, days, onPlan }: CalendarChartProps) {
 export function gateLine({ cluster, id, namespace, name, held, opened, bands }: GateView): CalendarLine {
   const objects = held === 0 ? 'holds nothing' : `${held} ${held === 1 ? 'object' : 'objects'}`;
   const about = [cluster, namespace, ...(held === undefined ? [] : [objects])].filter(Boolean).join(' · ');
-  return { id: `gate ${keyOf({ cluster, id })}`, name, about, to: linkTo.gate(id, cluster), opened, bands };
+  return { id: `gate ${rowKey({ cluster, id })}`, name, about, to: linkTo.gate(id, cluster), opened, bands };
 }
 
 /** A schedule of the cluster has no page of its own. */
@@ -104,7 +104,7 @@ export function scheduleLine(schedule: ScheduleView): CalendarLine {
   const { cluster, id, kind, namespace, name, holds, opened, bands, problem } = schedule;
   const where = namespace || 'all namespaces';
   return {
-    id: `schedule ${keyOf({ cluster, id })}`,
+    id: `schedule ${rowKey({ cluster, id })}`,
     name,
     about: [cluster, where, problem ? `opens and closes nothing: ${problem}` : holds, 'schedule']
       .filter(Boolean)
@@ -123,7 +123,7 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
   return (
     <span
       class={`band${band.planned ? ' planned' : ''}${band.openFor ? ' for-one' : ''}`}
-      style={{ left: `${left}px`, width: `${Math.max(right - left - 1, LEAST)}px` }}
+      style={{ left: `${left}px`, width: `${Math.max(right - left - 1, MIN_BAND_WIDTH)}px` }}
       title={text}
     >
       <span class="clip band-text">

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
 import type { Preview } from '../../client/board/pageMessages.ts';
-import { keyOf } from '../../client/board/row.ts';
+import { rowKey } from '../../client/board/row.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { Commands, commandsOf } from '../parts/Commands.tsx';
@@ -19,7 +19,7 @@ import {
   type Freeze,
   freezeOf,
   instantText,
-  lacking,
+  formProblem,
   NO_FREEZE,
   nameOf,
   presets,
@@ -27,19 +27,19 @@ import {
   requestOf,
 } from './freeze.ts';
 
-const PREVIEW_MS = 350;
+const TYPING_PAUSE_MS = 350;
 
 export function FreezeDialog() {
   const freeze = freezeOf(query.value, homeOf(), timeZone);
   const [reason, setReason] = useState('');
   const [preview, setPreview] = useState<Preview | undefined>();
-  const name = nameOf(freeze, (id) => gates.value.has(keyOf({ cluster: cluster.value, id })));
+  const name = nameOf(freeze, (id) => gates.value.has(rowKey({ cluster: cluster.value, id })));
   const request = requestOf(freeze, name, reason);
-  const lacks = clusters.value.length > 0 && !cluster.value ? 'Choose a cluster.' : lacking(freeze);
+  const lacks = clusters.value.length > 0 && !cluster.value ? 'Choose a cluster.' : formProblem(freeze);
   useEffect(() => {
     setPreview(undefined);
     if (lacks) return;
-    const timer = setTimeout(() => void api.preview(request).then(setPreview, () => {}), PREVIEW_MS);
+    const timer = setTimeout(() => void api.preview(request).then(setPreview, () => {}), TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [JSON.stringify(request), cluster.value]);
   const where = freeze.isOfAll ? 'all namespaces' : freeze.namespace;

@@ -27,12 +27,12 @@ export interface Freeze {
 
 const MINUTE_MS = 60_000;
 /** In the address: no kind, or no end. Without a value there are the usual kinds and end. */
-const NONE = '-';
+const EMPTY = '-';
 
 export function freezeOf(query: Query, namespace: string, timezone: string): Freeze {
   const { when, name = '', in: place = namespace, all, kinds, for: lasts = '24h', from = '' } = query;
   const { days, between: hours = '', zone = timezone } = query;
-  const listed = (text: string | undefined) => (text && text !== NONE ? text.split(',') : []);
+  const listed = (text: string | undefined) => (text && text !== EMPTY ? text.split(',') : []);
   return {
     when: when === 'planned' || when === 'weekly' ? when : 'now',
     name,
@@ -40,7 +40,7 @@ export function freezeOf(query: Query, namespace: string, timezone: string): Fre
     isOfAll: all !== undefined,
     kinds:
       kinds === undefined ? FROZEN_KINDS : listed(kinds).filter((each) => FROZEN_KINDS.some((kind) => kind === each)),
-    lasts: lasts === NONE ? '' : lasts,
+    lasts: lasts === EMPTY ? '' : lasts,
     from: Number.isNaN(Date.parse(from)) ? '' : from,
     days: listed(days).filter((each) => DAYS.includes(each)),
     hours,
@@ -54,8 +54,8 @@ export function queryOf({ when, name, namespace, isOfAll, kinds, lasts, from, da
     name,
     in: namespace,
     all: isOfAll ? 'true' : '',
-    kinds: kinds.length === FROZEN_KINDS.length ? '' : kinds.join(',') || NONE,
-    for: lasts || NONE,
+    kinds: kinds.length === FROZEN_KINDS.length ? '' : kinds.join(',') || EMPTY,
+    for: lasts || EMPTY,
     from,
     days: days.join(','),
     between: hours,
@@ -108,7 +108,7 @@ export function requestOf(freeze: Freeze, name: string, reason: string): ActionR
 }
 
 /** The problem of the form: a missing or wrong value. */
-export function lacking({ kinds, when, days, hours, lasts, from }: Freeze): string | undefined {
+export function formProblem({ kinds, when, days, hours, lasts, from }: Freeze): string | undefined {
   if (kinds.length === 0) return 'Choose at least one kind.';
   if (when === 'weekly' && days.length === 0) return 'Choose at least one day.';
   if (when === 'weekly' && hours && !parseHours(hours)) return 'Between: hours such as 16:00-08:00; empty for all day.';

@@ -3,7 +3,7 @@
 import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
 import type { GatePageData } from '../../client/board/pageMessages.ts';
 import type { GateView } from '../../client/board/planViews.ts';
-import { keyOf } from '../../client/board/row.ts';
+import { rowKey } from '../../client/board/row.ts';
 import { Approvals } from '../gates/Approvals.tsx';
 import { CalendarChart, gateLine } from '../gates/CalendarChart.tsx';
 import { Panel } from '../look/Panel.tsx';
@@ -23,7 +23,7 @@ import { gates, hello, isComplete } from '../state/stream.ts';
 const READ_MS = 5000;
 
 export function GatePage({ id }: { id: string }) {
-  const known = gates.value.get(keyOf({ cluster: cluster.value, id }));
+  const known = gates.value.get(rowKey({ cluster: cluster.value, id }));
   // The Gate doesn't list the versions that wait for approval: they are read at an interval.
   const tick = known?.approvals ? Math.floor(now.value / READ_MS) : 0;
   const loaded = useItem((signal) => api.gate(id, signal), known ?? isComplete.value, tick);

@@ -12,7 +12,7 @@ const OVERSCAN = 400;
 
 const viewport: Signal<{ top: number; height: number }> = signal({ top: 0, height: window.innerHeight });
 let isRequested = false;
-const look = () => {
+const updateViewport = () => {
   if (isRequested) return;
   isRequested = true;
   requestAnimationFrame(() => {
@@ -20,8 +20,8 @@ const look = () => {
     viewport.value = { top: window.scrollY, height: window.innerHeight };
   });
 };
-window.addEventListener('scroll', look, { passive: true });
-window.addEventListener('resize', look);
+window.addEventListener('scroll', updateViewport, { passive: true });
+window.addEventListener('resize', updateViewport);
 
 export function VirtualList({
   items,

@@ -12,17 +12,17 @@ import { cluster as stageCluster } from '../state/cluster.ts';
 import { linkTo, query } from '../state/route.ts';
 import { rows } from '../state/stream.ts';
 import { isNarrow } from '../state/width.ts';
-import { NODE, type Placed, placed } from './layout.ts';
+import { NODE, type Placed, placeStages } from './layout.ts';
 import { edgeState, type Pipeline, partsOf } from './pipelines.ts';
 
 /** A larger picture is unreadable, and its layout takes seconds. */
-const MOST_DRAWN = 150;
+const MAX_DRAWN = 150;
 
 export function Graph({ pipeline }: { pipeline: Pipeline }) {
   const { title, stages, edges } = pipeline;
-  const isDrawn = stages.length <= MOST_DRAWN && !isNarrow.value;
+  const isDrawn = stages.length <= MAX_DRAWN && !isNarrow.value;
   // Laid out again only if the order of stages has changed.
-  const picture = useMemo(() => (isDrawn ? placed(pipeline) : undefined), [isDrawn, JSON.stringify([stages, edges])]);
+  const picture = useMemo(() => (isDrawn ? placeStages(pipeline) : undefined), [isDrawn, JSON.stringify([stages, edges])]);
   const place = new Map(picture?.nodes.map(({ key, x, y }) => [key, { left: `${x}px`, top: `${y}px` }]));
   return (
     <section
@@ -33,12 +33,12 @@ export function Graph({ pipeline }: { pipeline: Pipeline }) {
       <div class={picture ? 'graph' : 'graph-list'} style={picture && sizeOf(picture)}>
         {picture && <Edges picture={picture} />}
         <ol>
-          {stages.slice(0, MOST_DRAWN).map((key) => (
+          {stages.slice(0, MAX_DRAWN).map((key) => (
             <Node key={key} of={key} row={rows.value.get(key)} style={place.get(key)} />
           ))}
         </ol>
       </div>
-      {stages.length > MOST_DRAWN && <p class="meta">{stages.length - MOST_DRAWN} more stages are on the board.</p>}
+      {stages.length > MAX_DRAWN && <p class="meta">{stages.length - MAX_DRAWN} more stages are on the board.</p>}
     </section>
   );
 }

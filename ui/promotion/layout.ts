@@ -16,7 +16,7 @@ export interface Placed {
   edges: (Edge & { begin: Point; end: Point })[];
 }
 
-export function placed({ stages, edges }: Pick<Pipeline, 'stages' | 'edges'>): Placed {
+export function placeStages({ stages, edges }: Pick<Pipeline, 'stages' | 'edges'>): Placed {
   const graph = new graphlib.Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: 18, ranksep: 56, marginx: 2, marginy: 2 });
   graph.setDefaultEdgeLabel(() => ({}));

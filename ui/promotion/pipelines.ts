@@ -1,6 +1,6 @@
 /** Pipelines: the Rollouts that versions pass one after another, and how far each version has come among them. */
 import { graphlib } from '@dagrejs/dagre';
-import { keyOf, type Row } from '../../client/board/row.ts';
+import { rowKey, type Row } from '../../client/board/row.ts';
 import type { Outcome } from '../../client/explain/application.ts';
 import { depthsOf } from '../state/depths.ts';
 
@@ -47,7 +47,7 @@ export function pipelinesOf(rows: Rows): Pipeline[] {
 function edgesOf(rows: Rows): Edge[] {
   const byImage = Map.groupBy(rows, ([, { image }]) => image ?? '');
   return [...rows].flatMap(([key, { cluster, after, copiesTo }]) => [
-    ...after.map((id): Edge => ({ from: keyOf({ cluster, id }), to: key })),
+    ...after.map((id): Edge => ({ from: rowKey({ cluster, id }), to: key })),
     ...(copiesTo ? (byImage.get(copiesTo) ?? []) : []).map(([to]): Edge => ({ from: key, to, isCopy: true })),
   ]);
 }
@@ -102,7 +102,7 @@ export function cellOf({ waits, runs, strip, since }: Row, version: string): Cel
 }
 
 /** Versions that are shown beside those that run or wait. */
-const MOST_PAST = 5;
+const MAX_PAST = 5;
 
 /** The versions of these stages, newest first: by when each was first deployed to one of them. */
 export function versionsOf(stages: readonly Row[]): string[] {
@@ -120,12 +120,12 @@ export function versionsOf(stages: readonly Row[]): string[] {
     if (waits !== undefined) see(waits, `~${since ?? ''}`);
   }
   const newestFirst = [...first].sort(([, a], [, b]) => (a < b ? 1 : -1)).map(([version]) => version);
-  const past = newestFirst.filter((version) => !current.has(version)).slice(0, MOST_PAST);
+  const past = newestFirst.filter((version) => !current.has(version)).slice(0, MAX_PAST);
   return newestFirst.filter((version) => current.has(version) || past.includes(version));
 }
 
 /** The stage that moved last; undefined where nothing is deployed. */
-export function movedLast(stages: readonly Row[]): Row | undefined {
+export function lastMoved(stages: readonly Row[]): Row | undefined {
   return stages.filter(({ runs }) => runs).sort((a, b) => (movedAt(a) < movedAt(b) ? 1 : -1))[0];
 }
 
@@ -140,7 +140,7 @@ export function edgeState(
 ): 'passed' | 'moves' | 'held' | 'failed' | undefined {
   const { version, at } = to?.track ?? {};
   // A version that a stage was rolled back to doesn't come over this edge.
-  const comes = at === 'waits' || at === 'gates' || (version !== undefined && version === from?.runs?.version);
-  if (to?.track && comes) return to.track.failed ? 'failed' : to.track.halted ? 'held' : 'moves';
+  const isOverEdge = at === 'waits' || at === 'gates' || (version !== undefined && version === from?.runs?.version);
+  if (to?.track && isOverEdge) return to.track.failed ? 'failed' : to.track.halted ? 'held' : 'moves';
   return from?.runs && to?.runs?.version === from.runs.version ? 'passed' : undefined;
 }

@@ -1,6 +1,6 @@
 /** The rows that the address selects: searched, filtered, grouped and sorted. */
 import { computed } from '@preact/signals';
-import { keyOf, type Row } from '../../client/board/row.ts';
+import { rowKey, type Row } from '../../client/board/row.ts';
 import { STATE_ORDER, STATES } from '../look/words.ts';
 import { depthsOf } from './depths.ts';
 import { query } from './route.ts';
@@ -13,16 +13,16 @@ export function isHere({ cluster: own }: { cluster?: string }): boolean {
 }
 
 /** Rows filtered by everything but the state, so that choosing a state doesn't change the counts. */
-const searched = computed<Row[]>(() => {
+const searchedRows = computed<Row[]>(() => {
   const { q = '', namespace } = query.value;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return [...rows.value.values()].filter(
-    (row) => isHere(row) && (!namespace || row.namespace === namespace) && words.every((word) => has(row, word)),
+    (row) => isHere(row) && (!namespace || row.namespace === namespace) && words.every((word) => hasWord(row, word)),
   );
 });
 
 /** Whether a row has a word in a name, namespace, version or sentence; or the label `label=value`. */
-function has(row: Row, word: string): boolean {
+function hasWord(row: Row, word: string): boolean {
   const [label, value] = word.split('=');
   if (value !== undefined)
     return Object.entries(row.labels).some(([key, is]) => key.toLowerCase() === label && is.toLowerCase() === value);
@@ -33,17 +33,17 @@ function has(row: Row, word: string): boolean {
 
 export const stateCounts = computed(() => {
   const found = new Map<string, number>();
-  for (const { state } of searched.value) found.set(state, (found.get(state) ?? 0) + 1);
+  for (const { state } of searchedRows.value) found.set(state, (found.get(state) ?? 0) + 1);
   return found;
 });
 
-export const total = computed(() => searched.value.length);
+export const total = computed(() => searchedRows.value.length);
 
 const rank = (row: Row) => STATE_ORDER.indexOf(row.state);
 
-export const shown = computed<Row[]>(() => {
+export const shownRows = computed<Row[]>(() => {
   const { state, group } = query.value;
-  const found = state ? searched.value.filter((row) => row.state === state) : searched.value;
+  const found = state ? searchedRows.value.filter((row) => row.state === state) : searchedRows.value;
   const within = (a: Row, b: Row) =>
     rank(a) - rank(b) ||
     a.name.localeCompare(b.name) ||
@@ -77,12 +77,12 @@ function groupRank(row: Row, group: string): number {
 
 /** How many stages a version passes before this one, on the longest path. */
 function stageOf(row: Row): number {
-  return depths.value.get(keyOf(row)) ?? 0;
+  return depths.value.get(rowKey(row)) ?? 0;
 }
 
 const depths = computed(() =>
   depthsOf(
-    [...rows.value].flatMap(([to, { cluster, after }]) => after.map((id) => ({ from: keyOf({ cluster, id }), to }))),
+    [...rows.value].flatMap(([to, { cluster, after }]) => after.map((id) => ({ from: rowKey({ cluster, id }), to }))),
   ),
 );
 

@@ -10,7 +10,7 @@ export type StreamEvent = {
 const SILENCE_MS = 45_000;
 
 /** Calls `received` for all that arrives, with no events for a heartbeat. @throws Refused or fetch's error when the stream ends. */
-export async function readStream(received: (events: StreamEvent[]) => void, own: AbortController): Promise<never> {
+export async function readStream(onEvents: (events: StreamEvent[]) => void, own: AbortController): Promise<never> {
   const silent = () => own.abort(new Refused(0, 'The server of this page has gone silent.'));
   let timer = setTimeout(silent, SILENCE_MS);
   try {
@@ -24,7 +24,7 @@ export async function readStream(received: (events: StreamEvent[]) => void, own:
       timer = setTimeout(silent, SILENCE_MS);
       const frames = (rest + value).split('\n\n');
       rest = frames.pop()!;
-      received(frames.flatMap(eventOf));
+      onEvents(frames.flatMap(eventOf));
     }
   } finally {
     clearTimeout(timer);

@@ -3,7 +3,7 @@ import { batch, type Signal, signal } from '@preact/signals';
 import type { BudgetView } from '../../client/board/budgetView.ts';
 import type { Change, Hello, KindState, StreamEvents } from '../../client/board/pageMessages.ts';
 import type { GateView, ScheduleView } from '../../client/board/planViews.ts';
-import { keyOf, type Row } from '../../client/board/row.ts';
+import { rowKey, type Row } from '../../client/board/row.ts';
 import { readStream, type StreamEvent } from './reader.ts';
 import { Refused } from './session.ts';
 
@@ -46,7 +46,7 @@ export function reconnect(): void {
   if (document.visibilityState === 'hidden') return;
   const own = new AbortController();
   current = own;
-  void readStream(received, own).catch((error: Error) => {
+  void readStream(handleEvents, own).catch((error: Error) => {
     if (current !== own) return;
     const isRefused = error instanceof Refused && error.status !== 0;
     batch(() => {
@@ -58,7 +58,7 @@ export function reconnect(): void {
   });
 }
 
-function received(events: StreamEvent[]): void {
+function handleEvents(events: StreamEvent[]): void {
   failures = 0;
   batch(() => {
     for (const [name, data] of events) HANDLERS[name]?.(data as never);
@@ -103,8 +103,8 @@ function merge<T extends { id: string }>(
 ): void {
   const next = (fresh?.get(into) as Map<string, T> | undefined) ?? new Map(into.value);
   for (const each of set)
-    next.set(keyOf({ cluster, id: each.id }), cluster === undefined ? each : { ...each, cluster });
-  for (const id of gone) next.delete(keyOf({ cluster, id }));
+    next.set(rowKey({ cluster, id: each.id }), cluster === undefined ? each : { ...each, cluster });
+  for (const id of gone) next.delete(rowKey({ cluster, id }));
   // On the first visit, the first screenful doesn't wait for the rest.
   if (!fresh || !isComplete.value) into.value = fresh ? new Map(next) : next;
 }

@@ -21,7 +21,7 @@ import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';
 import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';
-import { ofType, storedBlockers } from './storedBlockers.ts';
+import { blockerOf, storedBlockers } from './storedBlockers.ts';
 
 /**
  * Conditions of waits, in order of importance. Each reason that begins with WaitingFor is a wait, including
@@ -67,11 +67,11 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
     ...(isFirst ? ofFlux : []),
     ...causesFrom([...waits, ...failed]),
     ...(isFirst ? [] : ofFlux),
-    ...(status?.pendingVersion === undefined ? lasting(rollout, steps) : []),
-    ...(isBaking(head) || status?.pendingVersion !== undefined ? [] : heldObjects(steps)),
+    ...(status?.pendingVersion === undefined ? lastingCauses(rollout, steps) : []),
+    ...(isBaking(head) || status?.pendingVersion !== undefined ? [] : notReadyCauses(steps)),
     ...causesFrom([...idle, ...notes]),
   ];
-  return causes.flatMap((cause) => (cause.code === 'WantedVersion' ? [cause, ...pinner(rollout)] : [cause]));
+  return causes.flatMap((cause) => (cause.code === 'WantedVersion' ? [cause, ...pinCauses(rollout)] : [cause]));
 }
 
 /**
@@ -83,15 +83,15 @@ function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readon
   if (type !== DEPLOYMENT_BLOCKED || reason !== GATE_CLOSED || closed.length === 0) return undefined;
   const others = (storedBlockers(rollout, rollout.status?.pendingVersion) ?? [])
     .filter(({ type }) => type !== 'Gate' && !hasOwnCondition(type))
-    .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isOn(step, blocker)) }));
+    .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isStepOf(step, blocker)) }));
   // Without a step only the condition has details.
   if (others.some(({ step }) => step === undefined)) return undefined;
   const causes = [...closed.map((step) => ({ code: GATE_CLOSED, step })), ...others];
-  return causes.flatMap(({ code, step }) => (step ? [{ code, text: sentence(step), step: step.id }] : []));
+  return causes.flatMap(({ code, step }) => (step ? [{ code, text: stepSentence(step), step: step.id }] : []));
 }
 
 /** Whether the step is the blocker's. A blocker without an object has a step of its kind. */
-function isOn({ state, kind, object: its }: Step, { object, reason }: Blocker): boolean {
+function isStepOf({ state, kind, object: its }: Step, { object, reason }: Blocker): boolean {
   if (state === 'passed') return false;
   if (!object) return kind === kindOfReason(reason);
   const { namespace = '', name } = object;
@@ -99,29 +99,29 @@ function isOn({ state, kind, object: its }: Step, { object, reason }: Blocker): 
 }
 
 /** A step as a sentence: `Gate platform/freeze is closed by sre: INC-7`, `Bake of 1.0.0: baking in progress`. */
-function sentence({ kind, title, detail = '', until, unread, missing }: Step): string {
+function stepSentence({ kind, title, detail = '', until, unread, missing }: Step): string {
   if (kind !== 'gate' || unread) return `${title}: ${detail}`;
   if (missing) return `${title} ${detail}`;
   return `${title} is ${detail}${until === undefined ? '' : `, until ${until}`}`;
 }
 
 /** Causes that would hold every version, reported before one waits. */
-function lasting(rollout: Rollout, steps: readonly Step[]): Cause[] {
+function lastingCauses(rollout: Rollout, steps: readonly Step[]): Cause[] {
   if (findCondition(rollout.status?.conditions, WAITING_FOR_ROLLOUTS)?.status === 'True') return [];
-  const isLasting = ofType(storedBlockers(rollout, undefined), 'Upstream') !== undefined;
+  const isLasting = blockerOf(storedBlockers(rollout, undefined), 'Upstream') !== undefined;
   const stages = isLasting ? steps.filter(({ kind, state }) => kind === 'stage' && state === 'blocks') : [];
-  return stages.map((step) => ({ code: 'RolloutNotFound', text: sentence(step), step: step.id }));
+  return stages.map((step) => ({ code: 'RolloutNotFound', text: stepSentence(step), step: step.id }));
 }
 
 /** Bound objects that name a Rollout which does not exist; not those that a closed gate holds. */
-function heldObjects(steps: readonly Step[]): Cause[] {
+function notReadyCauses(steps: readonly Step[]): Cause[] {
   if (steps.some(({ kind, state }) => kind === 'gate' && state === 'blocks')) return [];
   return steps
     .filter(({ kind, state }) => kind === 'binding' && state === 'blocks')
-    .map((step) => ({ code: 'ObjectNotReady', text: sentence(step), step: step.id }));
+    .map((step) => ({ code: 'ObjectNotReady', text: stepSentence(step), step: step.id }));
 }
 
-function pinner(rollout: Rollout): Cause[] {
+function pinCauses(rollout: Rollout): Cause[] {
   const pin = pinRecordOf(rollout);
   return pin?.version === undefined ? [] : [{ code: 'PinnedBy', text: pinText(pin) }];
 }

@@ -9,14 +9,14 @@ import { findCondition } from '../../../core/kube/conditions.ts';
 import { defined } from '../../../core/kube/json.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import type { Step } from '../application.ts';
-import { ofType, storedBlockers } from './storedBlockers.ts';
+import { blockerOf, storedBlockers } from './storedBlockers.ts';
 
 export function conditionSteps(rollout: Rollout, version: string | undefined): Step[] {
   const { status, spec } = rollout;
   const copied = findCondition(status?.conditions, COPIED);
   const blockers = storedBlockers(rollout, version);
   const young = status?.youngReleases?.find(({ tag }) => tag === version);
-  const isYoung = young && (!blockers || ofType(blockers, 'MinimumAge'));
+  const isYoung = young && (!blockers || blockerOf(blockers, 'MinimumAge'));
   const [head] = status?.history ?? [];
   const pin = pinRecordOf(rollout);
   const step = (
@@ -51,14 +51,14 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
  */
 function isHeldByPin({ status, spec }: Rollout, version: string | undefined): boolean {
   if (!spec?.wantedVersion || version === spec.wantedVersion) return false;
-  return !status?.blockers || ofType(status.blockers, 'PinnedVersion') !== undefined;
+  return !status?.blockers || blockerOf(status.blockers, 'PinnedVersion') !== undefined;
 }
 
 /**
  * Whether a failure holds the version. The status of an older version of this software names only the first blocker.
  */
 function isHeldByFailure({ status }: Rollout, blockers: readonly Blocker[] | undefined): boolean {
-  if (blockers) return ofType(blockers, 'Failure')?.effect === 'Blocks';
+  if (blockers) return blockerOf(blockers, 'Failure')?.effect === 'Blocks';
   const blocked = findCondition(status?.conditions, DEPLOYMENT_BLOCKED);
   return blocked?.status === 'True' && blocked.reason === 'PreviousDeploymentFailed';
 }

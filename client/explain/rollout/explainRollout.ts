@@ -28,14 +28,14 @@ import {
   type Step,
   type WaitingVersion,
 } from '../application.ts';
-import { type RelatedObjects, relatedByNamespace, unreadOf, unreadTexts, watchesElsewhere } from '../related.ts';
+import { type RelatedObjects, relatedByNamespace, unreadAbout, unreadTexts, watchesOtherNamespaces } from '../related.ts';
 import { kindsThat } from '../stepKinds.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeSteps, bindingSteps, checkSteps } from './deploymentSteps.ts';
 import { gateSteps } from './gateSteps.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
-import { ofType, storedBlockers } from './storedBlockers.ts';
+import { blockerOf, storedBlockers } from './storedBlockers.ts';
 
 /**
  * The explanations of many Rollouts, in their order: linear in all related objects, except for those
@@ -45,7 +45,7 @@ export function explainRollouts(rollouts: readonly Rollout[], related: RelatedOb
   const relatedOf = relatedByNamespace(related);
   return rollouts.map((rollout) => {
     const own = relatedOf(rollout.metadata.namespace ?? '');
-    const { healthChecks } = watchesElsewhere(rollout) ? related : own;
+    const { healthChecks } = watchesOtherNamespaces(rollout) ? related : own;
     return explainRollout(rollout, { ...own, healthChecks }, now);
   });
 }
@@ -86,7 +86,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
     causes,
     remedies: remediesOf(actions, now),
     history,
-    unread: unreadTexts(unreadOf(related, bound)),
+    unread: unreadTexts(unreadAbout(related, bound)),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
   };
 }
@@ -112,8 +112,8 @@ function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
   const { status, spec } = rollout;
   const version = status?.pendingVersion;
   if (version === undefined) return undefined;
-  const isByHand = version === spec?.wantedVersion || version === requestsOf(rollout).forceDeploy;
-  const requested = isByHand ? requesterOf(rollout, version) : undefined;
+  const isManual = version === spec?.wantedVersion || version === requestsOf(rollout).forceDeploy;
+  const requested = isManual ? requesterOf(rollout, version) : undefined;
   const release = status?.availableReleases?.find(({ tag }) => tag === version);
   return { version, ...(requested && { requested }), ...defined({ firstSeen: release?.firstSeen }) };
 }
@@ -147,7 +147,7 @@ function headline(
   steps: readonly Step[],
 ): string {
   const current = status?.currentVersion;
-  const held = ofType(status?.blockers, 'PinnedVersion')?.version;
+  const held = blockerOf(status?.blockers, 'PinnedVersion')?.version;
   const broken = steps.filter(isFailedObject).map(({ title }) => title);
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
@@ -184,9 +184,9 @@ function failureCauses({ status }: Rollout, failure: FailureView | undefined, kn
   const quoted = known.some(({ code }) => code === 'UnhealthyHealthChecks')
     ? status?.blockers?.find(({ type }) => type === 'Health')?.object
     : undefined;
-  const isSaid = (namespace: string, name: string) => quoted?.namespace === namespace && quoted.name === name;
+  const isQuoted = (namespace: string, name: string) => quoted?.namespace === namespace && quoted.name === name;
   const checks = failedHealthChecks
-    .filter(({ namespace, name, message }) => message && !isSaid(namespace, name))
+    .filter(({ namespace, name, message }) => message && !isQuoted(namespace, name))
     .map(({ namespace, name, message }) => ({
       code: 'HealthCheckFailed',
       text: `HealthCheck ${namespace}/${name} failed ${version.tag}: ${withoutCommands(message!)}`,
@@ -212,7 +212,7 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
     if (head.bakeStatus === 'InProgress' && unhealthy.length > 0) {
       return {
-        text: `the bake of ${tag} ends once ${named(unhealthy)} ${unhealthy.length === 1 ? 'is' : 'are'} Healthy${then}`,
+        text: `the bake of ${tag} ends once ${titlesText(unhealthy)} ${unhealthy.length === 1 ? 'is' : 'are'} Healthy${then}`,
       };
     }
     if (head.bakeStatus === 'InProgress') {
@@ -238,7 +238,7 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
     ...inTheWay.filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined)),
     ...blockers.filter(({ effect }) => effect === 'Blocks').map((each) => ({ title: titleOf(each) })),
   ];
-  if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${named(lasting)}` };
+  if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${titlesText(lasting)}` };
   const at = lastOf([...inTheWay, ...blockers]);
   return { text: `${version} is deployed automatically`, ...(at && { at }) };
 }
@@ -254,7 +254,7 @@ function lastOf(waits: readonly { until?: string }[]): string | undefined {
   return times.length === waits.length ? times.sort().at(-1) : undefined;
 }
 
-function named(steps: readonly Pick<Step, 'title'>[]): string {
+function titlesText(steps: readonly Pick<Step, 'title'>[]): string {
   const titles = steps.map(({ title }) => title);
   return few(titles, 3);
 }

@@ -16,7 +16,7 @@ import { closingKey } from '../../../core/suspension/stateAnnotation.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
-import { finder, type RelatedObjects, relatedGates, unreadBecause } from '../related.ts';
+import { finder, type RelatedObjects, relatedGates, unreadReason } from '../related.ts';
 
 /** The steps for Gates. `version`: the one that waits; without one the steps show what would hold any version. */
 export function gateSteps(
@@ -34,9 +34,9 @@ export function gateSteps(
   const [head] = rollout.status?.history ?? [];
   const bypassed = version === undefined ? new Set<string>() : bypassedClosings(rollout, head, version);
   // An opening for one version does not count for an object that requires the same Gate.
-  const bySource = new Set(ofBound.map(refKey));
+  const ofObjects = new Set(ofBound.map(refKey));
   return relatedGates(rollout, bound).map((ref) => {
-    const isOfObject = version === undefined || bySource.has(refKey(ref));
+    const isOfObject = version === undefined || ofObjects.has(refKey(ref));
     const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
     return gateStep(ref, find(ref), reported.get(refKey(ref)), related, { version, wanted, bypassed }, now);
   });
@@ -67,7 +67,7 @@ function gateStep(
   const reportedText = reported?.message && withoutCommands(reported.message);
   if (isTooMany(ref))
     return { ...step, title: 'Gates', state: 'blocks', unread: true, ...defined({ detail: reportedText }) };
-  const why = gate ? undefined : unreadBecause(related, 'Gate', ref.namespace);
+  const why = gate ? undefined : unreadReason(related, 'Gate', ref.namespace);
   if (why !== undefined) {
     const detail = reported ? reportedText : `the Gate itself could not be read: ${why}`;
     return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };

@@ -18,7 +18,7 @@ import { listedOn, parseListed } from '../../../core/record/listRecord.ts';
 import { rolloutGateApprovals } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step, type StepState } from '../application.ts';
-import { finder, type RelatedObjects, refNamed } from '../related.ts';
+import { finder, type RelatedObjects, parseRefKey } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
 import { storedBlockers, storedHold } from './storedBlockers.ts';
 
@@ -73,7 +73,7 @@ export function rolloutGateSteps(
           until: until === undefined ? (known?.until ?? undefined) : formatTime(until),
           since: kind === 'Rollout' ? known?.since : undefined,
           asksApproval: object?.spec?.approvals || known?.type === 'Approvals' ? true : undefined,
-          ...whoListed(entry),
+          ...listingFields(entry),
         }),
       };
     });
@@ -92,7 +92,7 @@ function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } 
  * The user who closed the gate, or put the version onto its list or off it, with the reason, as the
  * webhook has recorded them.
  */
-function whoListed({ gate, object, version }: Entry): Pick<Step, 'by' | 'reason' | 'since'> {
+function listingFields({ gate, object, version }: Entry): Pick<Step, 'by' | 'reason' | 'since'> {
   const listed = object && listingOf(object, gate.passing === false, version);
   return listed ? defined({ by: listed.by, reason: listed.reason, since: formatTime(listed.at) }) : {};
 }
@@ -111,7 +111,7 @@ export function listingOf({ metadata, spec }: RolloutGate, isClosed: boolean, ve
 /** The reference of an entry: an upstream Rollout of another namespace has its namespace in the name. */
 function refOf(kind: Kind, name: string, home: string): NamespacedName {
   if (kind === 'ClusterRolloutBudget') return { namespace: '', name };
-  return kind === 'Rollout' ? refNamed(name, home) : { namespace: home, name };
+  return kind === 'Rollout' ? parseRefKey(name, home) : { namespace: home, name };
 }
 
 /** The state that the Rollout reports. Manual deployments and rollbacks wait for no RolloutGate. */
@@ -121,7 +121,7 @@ function stateOf({ rollout, gate, kind, hold, version }: Entry): StepState {
     // The calendar ends a wait that has a time; one without is in progress.
     return hold.effect === 'Waits' && hold.until === undefined ? 'waits' : 'blocks';
   }
-  const listed = byList(gate, version);
+  const listed = listState(gate, version);
   if (hold === 'none' && version !== undefined) return 'passed';
   return KIND_OF[kind] === 'budget' && listed === 'blocks' && !isClosed(rollout) ? 'waits' : listed;
 }
@@ -136,7 +136,7 @@ function isClosed({ status }: Rollout): boolean {
  * Whether the entry allows the version: a list allows only its versions; a bypassed entry allows its
  * version in any state.
  */
-function byList({ passing, allowedVersions, bypassGates }: GateSummary, version: string | undefined) {
+function listState({ passing, allowedVersions, bypassGates }: GateSummary, version: string | undefined) {
   if (bypassGates) return 'passed';
   if (passing === false) return 'blocks';
   if (!allowedVersions || version === undefined) return 'passed';
@@ -156,10 +156,10 @@ function detailOf(entry: Entry, state: StepState, now: EpochMs): string {
   const { gate, object, version } = entry;
   const { labels = {}, annotations = {} } = object?.metadata ?? {};
   const [scheduleKind, name] = [labels[SCHEDULE_KIND_LABEL], labels[SCHEDULE_NAME_LABEL]];
-  const isPassedBy = state === 'passed' && version !== undefined && byList(gate, version) === 'blocks';
+  const isBypassed = state === 'passed' && version !== undefined && listState(gate, version) === 'blocks';
   return [
     stateText(entry, state, approvalsText(entry, now)),
-    ...(isPassedBy ? [`which does not hold ${version}`] : []),
+    ...(isBypassed ? [`which does not hold ${version}`] : []),
     ...(scheduleKind && name ? [`of ${scheduleKind} ${name}`] : []),
     ...[annotations[GATE_PRETTY_NAME], annotations[GATE_DESCRIPTION]].flatMap((text) => text || []),
   ].join(', ');

@@ -14,7 +14,7 @@ export function storedBlockers({ status }: Rollout, version: string | undefined)
   return status?.blockers?.filter((each) => each.version === undefined || each.version === version);
 }
 
-export function ofType(blockers: readonly Blocker[] | undefined, type: Blocker['type']): Blocker | undefined {
+export function blockerOf(blockers: readonly Blocker[] | undefined, type: Blocker['type']): Blocker | undefined {
   return blockers?.find((each) => each.type === type);
 }
 

@@ -55,7 +55,7 @@ describe('adopting', () => {
     await tab.getByText('+  initialVersion: 1.0.0').waitFor();
     await runs('1.0.1');
     await tab.getByRole('button', { name: 'Put under Rollout app' }).click();
-    await tab.getByText('It has changed since it was shown. Nothing was written: check it again.').waitFor();
+    await tab.getByText('The plan has changed since it was shown. Nothing was written: check it again.').waitFor();
     expect(await view.admin.find(ref('rollout', ns, 'app'))).toBeUndefined();
     await runs('1.0.0');
   });
