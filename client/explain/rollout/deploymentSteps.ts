@@ -1,4 +1,4 @@
-/** Steps of a deployment after its commit: the Flux objects that take it, the HealthChecks that watch it, its bake. */
+/** Steps of a deployment after its commit: the bound Flux objects, the HealthChecks that watch it, its bake. */
 import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
@@ -29,7 +29,7 @@ import {
 import { fluxFailure } from '../fluxFailure.ts';
 import { finder, objectFinder, type RelatedObjects, unreadReason, watchesOtherNamespaces } from '../related.ts';
 
-/** Steps for the Flux objects that take the version. `objects`: those that could be read. */
+/** The steps for bound Flux objects. `objects`: those that could be read. */
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
   const find = objectFinder(objects);
   const { name, namespace = '' } = rollout.metadata;
@@ -39,7 +39,7 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
     const ready = findCondition(binding.status?.conditions, READY);
     const carried = binding.status?.applied?.find(({ rollout: of }) => of === name);
     const isApplied = head !== undefined && (head.appliedTime !== undefined || hasApplied(binding, rollout, head));
-    // A binding may still report that the version before is applied.
+    // The FluxBinding may still report that the version before is applied.
     const isBehind = head !== undefined && !isApplied && ready?.status === 'True';
     const state = isBehind ? 'waits' : bindingState(isApplied, ready?.status);
     const found = state === 'blocks' ? undefined : find(kind, { namespace, name: target });
@@ -62,11 +62,10 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
   });
 }
 
-/** The later of the two: the object may have waited for the deployment before already. */
+/** The later of `since` and the start of the deployment: the object may have waited for the one before already. */
 function laterTime(since: string | undefined, head: HistoryEntry | undefined): string | undefined {
   if (!head) return since;
-  const [began, turned] = [parseTime(head.timestamp) ?? 0, parseTime(since) ?? 0];
-  return turned > began ? since : head.timestamp;
+  return (parseTime(since) ?? 0) > (parseTime(head.timestamp) ?? 0) ? since : head.timestamp;
 }
 
 function bindingState(isApplied: boolean, ready: string | undefined): StepState {
@@ -74,10 +73,7 @@ function bindingState(isApplied: boolean, ready: string | undefined): StepState 
   return ready === 'False' ? 'blocks' : 'waits';
 }
 
-/**
- * Steps for the HealthChecks that the Rollout watches: those of its namespace, and of
- * namespaces in its namespaceSelector.
- */
+/** The steps for the HealthChecks that the Rollout watches, of its namespace and of those that its namespaceSelector selects. */
 export function checkSteps(rollout: Rollout, related: RelatedObjects): Step[] {
   if (!healthCheckLabels(rollout.spec?.healthCheckSelector)) return [];
   const home = rollout.metadata.namespace ?? '';
@@ -90,7 +86,7 @@ export function checkSteps(rollout: Rollout, related: RelatedObjects): Step[] {
   const watched = related.healthChecks.filter(
     (check) => association(rollout, check, namespaceOf(check)?.metadata.labels ?? {}) === 'watched',
   );
-  // Consent matters only if the Rollout has left out HealthChecks.
+  // Without this condition the Rollout watches all of them, even without consent (WATCH_WITHOUT_CONSENT).
   const hasLeftOut = findCondition(rollout.status?.conditions, HEALTH_CHECKS_LEFT_OUT)?.status === 'True';
   const isLeftOut = (check: HealthCheck) =>
     hasLeftOut && check.metadata.namespace !== home && ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
@@ -166,24 +162,24 @@ const BAKE_STATES: Record<string, StepState> = {
 
 // Measurements of a HealthCheck of class prometheus, as numbers: its status may contain any text.
 
-type Stored = { time?: unknown; result?: unknown; value?: unknown };
+type StoredMeasurement = { time?: unknown; result?: unknown; value?: unknown };
 
 const RESULTS: readonly unknown[] = ['InRange', 'OutOfRange', 'Empty', 'Unknown'] satisfies MeasurementView['result'][];
 
 /** The format in which the hook writes numbers. */
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
 const MAX_NUMBER_CHARACTERS = 32;
-/** Limit for numbers: differences and quotients of smaller ones are finite. */
+/** The largest absolute value: differences and quotients of such numbers are finite. */
 const MAX_NUMBER = 1e100;
 
-/** The measurements of a check; undefined: the check is of another class, or has no measurement that can be read. */
+/** The measurements of a HealthCheck; undefined if it is of another class, or has no valid measurement. */
 export function metricOf(check: HealthCheck): MetricView | undefined {
   const requested = metricCheckOf(check);
   const stored: unknown = check.status?.prometheus?.measurements;
   if (!requested || !Array.isArray(stored)) return undefined;
   const measurements = stored
     .slice(0, MAX_MEASUREMENTS)
-    .flatMap((each: Stored | null) => measurementOf(each ?? {}))
+    .flatMap((each: StoredMeasurement | null) => measurementOf(each ?? {}))
     .reverse()
     .sort((a, b) => a.at.localeCompare(b.at));
   if (measurements.length === 0) return undefined;
@@ -191,7 +187,7 @@ export function metricOf(check: HealthCheck): MetricView | undefined {
   return { ...defined({ min: boundedNumber(min), max: boundedNumber(max) }), measurements };
 }
 
-function measurementOf({ time, result, value }: Stored): MeasurementView[] {
+function measurementOf({ time, result, value }: StoredMeasurement): MeasurementView[] {
   const at = typeof time === 'string' ? parseTime(time) : undefined;
   if (at === undefined || !RESULTS.includes(result)) return [];
   const hasValue = result === 'InRange' || result === 'OutOfRange';

@@ -1,8 +1,4 @@
-/**
- * Steps for the Gates that a version has to pass: from the Rollout's status, and with user, reason and end
- * from the live Gates.
- */
-
+/** The steps for the Gates that a version has to pass: from the Rollout's status and from the Gates themselves. */
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
@@ -18,7 +14,7 @@ import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
 import { finder, type RelatedObjects, relatedGates, unreadReason } from '../related.ts';
 
-/** The steps for Gates. `version`: the one that waits; without one the steps show what would hold any version. */
+/** The steps for Gates. `version`: the one that waits; undefined: the steps show which Gates would hold any version. */
 export function gateSteps(
   rollout: Rollout,
   bound: readonly FluxBinding[],
@@ -33,7 +29,7 @@ export function gateSteps(
   const find = finder(related.gates);
   const [head] = rollout.status?.history ?? [];
   const bypassed = version === undefined ? new Set<string>() : bypassedClosings(rollout, head, version);
-  // An opening for one version does not count for an object that requires the same Gate.
+  // At a Gate that a bound object requires, an opening for one version does not count.
   const ofObjects = new Set(ofBound.map(refKey));
   return relatedGates(rollout, bound).map((ref) => {
     const isOfObject = version === undefined || ofObjects.has(refKey(ref));
@@ -45,7 +41,7 @@ export function gateSteps(
 interface StepInputs {
   version: string | undefined;
   wanted: NextDeployment | undefined;
-  /** Closings that the version bypasses. */
+  /** The closings of Gates that the version bypasses. */
   bypassed: ReadonlySet<string>;
 }
 
@@ -75,7 +71,7 @@ function gateStep(
   const [evaluated] = evaluateGates([ref], () => gate, now, wanted).all;
   if (!evaluated || !gate) {
     const state = bypassed.has(refKey(ref)) ? 'passed' : 'blocks';
-    return { ...step, state, detail: 'does not exist, and a missing gate counts as closed', missing: true };
+    return { ...step, state, detail: 'does not exist, and a missing Gate counts as closed', missing: true };
   }
   const facts = {
     ...gateFacts(gate, now),
@@ -97,12 +93,12 @@ function gateStep(
   return { ...step, ...facts, state: 'passed' };
 }
 
-/** The detail, with the missing approvals of the version for users who may read the Gate. */
+/** The Gate's state, with the missing approvals of the version. */
 function detailOf(text: string, { lacks }: GateResult): string {
   return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
 }
 
-/** The version in the form that a Gate evaluates. */
+/** The version with all that a Gate's evaluation needs. */
 export function nextDeployment(rollout: Rollout, version: string): NextDeployment {
   const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
   return { version, rollout: refKey(identityOf(rollout)), uid: rollout.metadata.uid, background };
