@@ -2,7 +2,7 @@
 
 import type { EpochMs } from '../api/kubernetes.ts';
 import { parseDuration } from '../core/kube/duration.ts';
-import type { Whereabouts } from '../tools/kube/apiProblems.ts';
+import type { ClusterNames } from '../tools/kube/apiProblems.ts';
 import type { Cluster } from '../tools/kube/cluster.ts';
 import type { ConnectionFlags } from '../tools/kube/kubeconfig.ts';
 import { EXIT, Problem } from '../tools/kube/problem.ts';
@@ -35,7 +35,7 @@ export async function run(inputs: ProgramInputs): Promise<number> {
     for (const line of await completions(inputs, terminal)) terminal.printText(line.replace(/[\r\n]+/g, ' '));
     return EXIT.ok;
   }
-  const called = { exitCode: EXIT.ok as number, where: undefined as Whereabouts | undefined };
+  const called = { exitCode: EXIT.ok as number, where: undefined as ClusterNames | undefined };
   const parser = await createProgram(
     {
       name: program,
@@ -96,7 +96,7 @@ function contextOf(
   flags: ConnectionFlags,
   /** Of the kubeconfig, where more than one may be given. */
   contexts: readonly string[],
-  found: (where: Whereabouts) => void,
+  found: (where: ClusterNames) => void,
 ): Context {
   const { env, program, version, now, timeZone, signal } = inputs;
   const opened = new Map<string | undefined, Promise<Cluster>>();

@@ -1,4 +1,4 @@
-/** Options that more than one command has. Names and letters are those of kubectl. */
+/** The options that several commands share. Names and letters are kubectl's. */
 import type { CommandDefinition, OptionDefinition } from './command.ts';
 
 export const CONNECTION_OPTIONS: readonly OptionDefinition[] = [
@@ -17,7 +17,7 @@ export const CONNECTION_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--no-color', help: 'no colors; NO_COLOR in the environment does the same' },
 ];
 
-/** Instead of the connection option of that name. */
+/** --context for commands that take several clusters, in place of the connection option. */
 export const CONTEXTS: OptionDefinition = {
   flags: '--context <name>',
   help: 'context of the kubeconfig; may be repeated: several clusters in one',
@@ -25,7 +25,7 @@ export const CONTEXTS: OptionDefinition = {
   completes: 'contexts',
 };
 
-/** Its own options, and the connection options that none of them replaces. */
+/** The options of a command: its own, and the connection options that its own don't replace. */
 export function optionsOf({ options = [], isLocal }: CommandDefinition): {
   own: readonly OptionDefinition[];
   connection: readonly OptionDefinition[];
@@ -44,7 +44,7 @@ export const SELECTOR: OptionDefinition = {
   help: 'only objects with these labels: team=shop,tier!=test',
 };
 
-/** The argument of what gives or withdraws approvals, for completion. */
+/** The completion of an argument that names a Rollout, RolloutGate or Gate. */
 export const APPROVABLE = { kinds: ['RolloutGate', 'Gate'], orRollout: true } as const;
 
 export const RELEASE: OptionDefinition = {
@@ -94,7 +94,7 @@ const waitOptions = (help: string): readonly OptionDefinition[] => [{ flags: '--
 
 export const WAIT_OPTIONS = waitOptions('wait until the requested version is deployed and has baked');
 
-/** `--wait` of commands on a Rollout or on one object behind a Gate. */
+/** `--wait` of commands on a Rollout, or on one object behind a Gate. */
 export const OBJECT_WAIT_OPTIONS = waitOptions(
   'wait until the requested version is deployed and has baked; for an object, until Flux has reconciled it',
 );

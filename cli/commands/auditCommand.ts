@@ -24,7 +24,7 @@ const FORMATS = ['table', 'csv', 'json', 'yaml'];
 export const audit: CommandDefinition = {
   description: `Deployments, approvals, bypasses, freezes and changes of rules, oldest first: who, when, why, and where it is recorded.
 It reads histories, what the webhook recorded on objects, and Events. Withdrawn approvals, deleted objects and every other change are in the API server's audit log alone: give it with --audit-log.
-What the sources can't tell stands below the report, on standard error; in JSON and YAML under "gaps".`,
+The gaps of these sources are printed below the report, on standard error; in JSON and YAML they are in "gaps".`,
   options: [
     ALL_NAMESPACES,
     { flags: '--since <span>', help: 'how far back: 12h, 90d', default: '30d' },
@@ -36,7 +36,7 @@ What the sources can't tell stands below the report, on standard error; in JSON 
     { flags: '-o, --output <format>', help: 'format', choices: FORMATS, completes: FORMATS, default: 'table' },
   ],
   examples: [
-    ['who deployed, approved and bypassed what in this namespace', 'audit -n shop --since 7d'],
+    ['deployments, approvals and bypasses of one namespace', 'audit -n shop --since 7d'],
     ['the last quarter of the cluster, for a spreadsheet', 'audit -A --since 90d --audit-log audit.log -o csv'],
   ],
   async run(context, { options }) {
@@ -123,6 +123,6 @@ async function readAuditLogs(
       throw new Problem(`--audit-log: ${file} can't be read: ${(error as Error).message}`, EXIT.usage);
     }
   }
-  const isAsked = ({ object }: AuditRecord) => namespace === undefined || object.namespace === namespace;
-  return { records: log.records.filter(isAsked), gaps: log.gaps(since) };
+  const isIncluded = ({ object }: AuditRecord) => namespace === undefined || object.namespace === namespace;
+  return { records: log.records.filter(isIncluded), gaps: log.gaps(since) };
 }

@@ -1,5 +1,5 @@
 import type { FluxObject } from '../../api/flux.ts';
-import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
+import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { bypassObject, reconcileProgress } from '../../client/actions/writes/fluxObjectWrites.ts';
 import { type PlannedWrite, badRequest } from '../../client/actions/writes/plannedWrite.ts';
@@ -35,34 +35,33 @@ export const bypassCommand: CommandDefinition = {
   async run(context, invocation) {
     const [target = '', version] = invocation.arguments as [string, string?];
     const { reason } = invocation.options;
-    if (!reason) throw new Problem('A bypass takes a reason, which is recorded: --reason "<why>".', EXIT.usage);
+    if (!reason) throw new Problem('A bypass needs a reason, which is recorded: --reason "<why>".', EXIT.usage);
     const cluster = await context.cluster();
-    const read: { rollout?: Rollout } = {};
-    const made = await make(context, invocation, () => planBypass(cluster, target, version, reason, context.now(), read));
-    return made && made.object.kind !== KINDS.Rollout.kind
-      ? awaitObject(context, invocation, made, reconcileProgress)
-      : awaitRollout(context, invocation, made, read.rollout);
+    const [word = '', name] = target.split('/');
+    const row = GOVERNED_KINDS.find(({ kind, resource }) => [kind.toLowerCase(), resource].includes(word.toLowerCase()));
+    if (row && name) {
+      const made = await make(context, invocation, () => planObjectBypass(cluster, row, name, reason, context.now()));
+      return awaitObject(context, invocation, made, reconcileProgress);
+    }
+    let rollout: Rollout | undefined;
+    const made = await make(context, invocation, async () => {
+      rollout = await readRollout(cluster, target);
+      const now = context.now();
+      return version === undefined ? bypassWaiting(rollout, reason, now) : bypass(rollout, version, reason, now);
+    });
+    return awaitRollout(context, invocation, made, rollout);
   },
 };
 
-async function planBypass(
-  cluster: Cluster,
-  target: string,
-  version: string | undefined,
+async function planObjectBypass(
+  { client, namespace }: Cluster,
+  row: (typeof GOVERNED_KINDS)[number],
+  name: string,
   reason: string,
   now: number,
-  read: { rollout?: Rollout },
 ): Promise<PlannedWrite> {
-  const [word = '', name] = target.split('/');
-  const kind = GOVERNED_KINDS.find((row) => [row.kind.toLowerCase(), row.resource].includes(word.toLowerCase()));
-  if (kind && name) {
-    const { client, namespace } = cluster;
-    const object = await client.get<FluxObject>({ ...resourceOf(kind), namespace, name });
-    return object
-      ? bypassObject(object, reason, now)
-      : badRequest(`There is no ${kind.kind} '${name}' in namespace '${namespace}'.`);
-  }
-  const rollout = await readRollout(cluster, target);
-  read.rollout = rollout;
-  return version === undefined ? bypassWaiting(rollout, reason, now) : bypass(rollout, version, reason, now);
+  const object = await client.get<FluxObject>({ ...resourceOf(row), namespace, name });
+  return object
+    ? bypassObject(object, reason, now)
+    : badRequest(`There is no ${row.kind} '${name}' in namespace '${namespace}'.`);
 }

@@ -3,6 +3,7 @@ import type { AnyObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/explain/calendar/calendarRows.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { isApiError, unlessRefused } from '../../tools/kube/kubeClient.ts';
@@ -16,7 +17,7 @@ import { type Style, styleOf } from '../terminal/style.ts';
 const MAX_WEEKS = 8;
 
 export const calendarCommand: CommandDefinition = {
-  description: `Draws the next weeks of Gates and schedules: when each is open or closed, by whom and until when, by what is known now. For a namespace it shows its own, and those of other namespaces that hold something in it.`,
+  description: `Draws the next weeks of Gates and schedules: when each is open or closed, by which user and until when, as far as known now. For a namespace it shows its own, and those of other namespaces that hold something in it.`,
   options: [
     ALL_NAMESPACES,
     { flags: '--weeks <count>', help: `how many, up to ${MAX_WEEKS}`, default: '2' },
@@ -62,34 +63,33 @@ interface Plans {
 
 async function readPlans({ client, namespace }: Cluster, everywhere: boolean): Promise<Plans> {
   const unread: string[] = [];
-  const tried = async <T extends AnyObject>(kind: KindName, home: string | undefined) => {
-    const list = client.list<T>({ ...resourceOf(KINDS[kind]), namespace: home });
+  const listUnlessForbidden = async <T extends AnyObject>(kind: KindName, home: string | undefined) => {
+    const objects = client.list<T>({ ...resourceOf(KINDS[kind]), namespace: home });
     return unlessRefused(
-      list.catch((error) => (isApiError(error, 404) ? [] : Promise.reject(error))),
+      objects.catch((error) => (isApiError(error, 404) ? [] : Promise.reject(error))),
       403,
     );
   };
-  const listed = async <T extends AnyObject>(kind: KindName, home: string | undefined): Promise<T[]> => {
-    const found = await tried<T>(kind, home);
+  const list = async <T extends AnyObject>(kind: KindName, home: string | undefined): Promise<T[]> => {
+    const found = await listUnlessForbidden<T>(kind, home);
     if (!found) unread.push(`${kind}s${home ? ` in ${home}` : ''}, which you may not read`);
     return found ?? [];
   };
   const readGates = async (): Promise<Gate[]> => {
-    const all = await tried<Gate>('Gate', undefined);
+    const all = await listUnlessForbidden<Gate>('Gate', undefined);
     if (all) return everywhere ? all : all.filter((gate) => concernsNamespace(gate, namespace));
     if (!everywhere) unread.push('Gates of other namespaces, which you may not read');
-    return everywhere ? listed<Gate>('Gate', undefined) : client.list<Gate>({ ...GATES, namespace });
+    return everywhere ? list<Gate>('Gate', undefined) : client.list<Gate>({ ...GATES, namespace });
   };
   const [gates, schedules, ofCluster] = await Promise.all([
     readGates(),
-    listed<RolloutSchedule>('RolloutSchedule', everywhere ? undefined : namespace),
-    listed<ClusterRolloutSchedule>('ClusterRolloutSchedule', undefined),
+    list<RolloutSchedule>('RolloutSchedule', everywhere ? undefined : namespace),
+    list<ClusterRolloutSchedule>('ClusterRolloutSchedule', undefined),
   ]);
   const here = ofCluster.filter(
     ({ status }) => everywhere || status?.managedGates?.some((gate) => gate.startsWith(`${namespace}/`)),
   );
-  const key = ({ metadata }: AnyObject) => `${metadata.namespace ?? ''}/${metadata.name}`;
-  const byName = (a: AnyObject, b: AnyObject) => (key(a) < key(b) ? -1 : 1);
+  const byName = (a: AnyObject, b: AnyObject) => (refKey(identityOf(a)) < refKey(identityOf(b)) ? -1 : 1);
   return { gates: gates.sort(byName), schedules: [...schedules.sort(byName), ...here.sort(byName)], unread };
 }
 
@@ -102,7 +102,7 @@ function concernsNamespace({ metadata, status }: Gate, namespace: string): boole
 type Output = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
 
 const DAYS = 7;
-/** Spans of a week that are listed as text. */
+/** The most spans of a week that are listed as text. */
 const MAX_SPAN_TEXTS = 3;
 
 function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Output, style: Style): string[] {
@@ -110,7 +110,7 @@ function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Output
   const columns = terminal.columns() ?? 100;
   const names = rows.map(nameOf);
   const widest = Math.max(...names.map((name) => widthOf(name)));
-  // Beside its picture where both fit.
+  // A name is beside its picture if both fit into a line.
   const isBeside = widest + 2 + DAYS * 6 <= columns;
   const indent = isBeside ? widest + 2 : 2;
   const perDay = Math.max(1, Math.min(8, Math.floor((columns - indent) / DAYS) - 1));
@@ -144,7 +144,7 @@ function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Output
 }
 
 function nameOf({ kind, namespace, name, holds }: CalendarRow): string {
-  return `${kind} ${namespace ? `${namespace}/` : ''}${name}${holds ? ` (${holds})` : ''}`;
+  return `${kind} ${refKey({ namespace, name })}${holds ? ` (${holds})` : ''}`;
 }
 
 function symbolsOf(style: Style): [open: string, closed: string, both: string] {
@@ -152,7 +152,7 @@ function symbolsOf(style: Style): [open: string, closed: string, both: string] {
   return isPlain ? ['.', '#', '+'] : ['·', '█', '▒'];
 }
 
-/** `Fri 27`, or `Fr` where there is no room. */
+/** The label of a day: `Fri 27`; in few columns `Fri` or `Fr`. */
 function headOf(day: number, timeZone: string, width: number): string {
   const at = instantOf(day, 12 * 60, timeZone);
   const [weekday, date] = ['weekday', 'day'].map((part) =>
@@ -167,7 +167,7 @@ function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, ti
   const cell = (end - start) / perDay;
   return Array.from({ length: perDay }, (_, index) => {
     const [from, to] = [start + index * cell, start + (index + 1) * cell];
-    // What is over is not drawn.
+    // The past is not drawn.
     if (to <= now()) return ' ';
     const states = new Set(spans.filter((span) => overlaps(span, Math.max(from, now()), to)).map(({ state }) => state));
     if (states.size === 0) return ' ';
@@ -180,7 +180,7 @@ function overlaps({ from, to }: Span, start: number, end: number): boolean {
   return (parseTime(from) ?? 0) < end && (parseTime(to) ?? 0) > start;
 }
 
-/** `closed Fri 00:00 – Sat 00:00, by its schedule`. A span that starts before the week is listed in the week before. */
+/** The spans of a week as text: `closed Fri 00:00 – Sat 00:00, by its schedule`. A span is listed in the week of its start. */
 function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Output): string[] {
   const [start, end] = [instantOf(first, 0, timeZone), instantOf(first + DAYS, 0, timeZone)];
   const last = parseTime(spans.at(-1)?.to ?? '');
@@ -199,7 +199,7 @@ function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Out
   return of.length > MAX_SPAN_TEXTS ? [...texts, `and ${of.length - MAX_SPAN_TEXTS} more`] : texts;
 }
 
-/** `Sat 00:00`; with its date beyond the first week. */
+/** The time of a span's edge: `Sat 00:00`, or `Sat 5 Dec 00:00` if it is dated. */
 function clockText(at: number, timeZone: string, isDated: boolean): string {
   const date = isDated ? ({ day: 'numeric', month: 'short' } as const) : {};
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;

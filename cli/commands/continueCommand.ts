@@ -34,15 +34,15 @@ export const continueCommand: CommandDefinition = {
     const made = await make(context, invocation, async () => {
       const budget = await readBudget(cluster, text);
       chosen ??= await chooseHeldVersion(context, budget, text);
-      const name = objectTitle(budgetKind(budget), identityOf(budget));
-      if (chosen === undefined) return noChange(`${name} holds no version after failures.`);
+      const title = objectTitle(budgetKind(budget), identityOf(budget));
+      if (chosen === undefined) return noChange(`${title} holds no version after failures.`);
       return continueVersion(budget, chosen, invocation.options.reason);
     });
     return awaitObject<Budget>(context, invocation, made, (budget) => continueProgress(budget, chosen ?? ''));
   },
 };
 
-/** undefined: none. */
+/** The version that the budget holds, or the user's choice of several; undefined if it holds none. */
 async function chooseHeldVersion(context: Context, budget: Budget, text: string): Promise<string | undefined> {
   const held = heldVersions(budget);
   if (held.length === 0) return undefined;
@@ -57,15 +57,15 @@ async function chooseHeldVersion(context: Context, budget: Budget, text: string)
 }
 
 /**
- * The budget. `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget; `clusterrolloutbudget/fleet` is
- * always the latter. @throws Problem if there is none
+ * Reads a budget. `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget; `clusterrolloutbudget/fleet`
+ * is always the latter. @throws Problem if there is none
  */
 async function readBudget(cluster: Cluster, text: string): Promise<Budget> {
   const { client, namespace } = cluster;
   if (text.includes('/')) {
     const { kind, object } = await readTarget(cluster, text);
     if (kind === 'RolloutBudget' || kind === 'ClusterRolloutBudget') return object as Budget;
-    throw new Problem(`${object.kind} '${object.metadata.name}' is no budget.`);
+    throw new Problem(`${object.kind} '${object.metadata.name}' is not a budget.`);
   }
   const own = await client.get<Budget>({ ...resourceOf(KINDS.RolloutBudget), namespace, name: text });
   if (own) return own;
@@ -74,6 +74,6 @@ async function readBudget(cluster: Cluster, text: string): Promise<Budget> {
     403,
   );
   if (ofCluster) return ofCluster;
-  // Reports where the name exists.
+  // Throws, with a hint if the name exists in another namespace.
   return (await readTarget(cluster, `rolloutbudget/${text}`)).object as Budget;
 }

@@ -1,21 +1,18 @@
 /** Errors of the API server and of the connection to it, as one sentence with the next step. */
-
 import { KINDS } from '../../api/kinds.ts';
 import { ended } from '../../core/text/commands.ts';
 import { ApiError } from './kubeClient.ts';
+import type { Selected } from './kubeconfig.ts';
 import { EXIT, Problem } from './problem.ts';
 
-export interface Whereabouts {
-  server: string;
-  context: string;
-  user: string;
-}
+/** The names of a cluster and its user in messages. */
+export type ClusterNames = Pick<Selected, 'server' | 'context' | 'user'>;
 
-/** The sentence of an error; undefined for what is a fault of ours. */
-export function problemOf(error: unknown, where: Whereabouts | undefined): Problem | undefined {
+/** The problem of an error; undefined for a fault in the program. */
+export function problemOf(error: unknown, names: ClusterNames | undefined): Problem | undefined {
   if (error instanceof Problem) return error;
   if (!(error instanceof ApiError)) return undefined;
-  const { server = '', context = '', user = '' } = where ?? {};
+  const { server = '', context = '', user = '' } = names ?? {};
   const of = context ? ` of context '${context}'` : '';
   switch (error.code) {
     case 0:
@@ -33,7 +30,7 @@ export function problemOf(error: unknown, where: Whereabouts | undefined): Probl
   }
 }
 
-/** The API server's words for a path that it does not serve name nothing. */
+/** Whether the error is about a path that the API server does not serve: its message has no name of an object. */
 function isUnknownKind({ message }: ApiError): boolean {
   return message.includes('could not find the requested resource') || message === '404 page not found';
 }
@@ -49,7 +46,7 @@ function unknownKindText({ path }: ApiError): string {
 function unansweredText({ reason, message }: ApiError, server: string, of: string): string {
   const known = CONNECTION_ERRORS[reason];
   if (reason === 'Credentials')
-    return `The credentials${of} could not be had: ${ended(message || 'the plugin failed')}`;
+    return `The credentials${of} could not be read: ${ended(message || 'the plugin failed')}`;
   return `The API server ${server}${of} does not answer: ${known ?? message}.`;
 }
 

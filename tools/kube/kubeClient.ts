@@ -1,4 +1,4 @@
-/** The client of the commands for the API server: read, list, watch, write, and review access. */
+/** The client of command and page for the API server: read, list, watch, write, and review access. */
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
 import type { Right } from '../../client/explain/application.ts';
@@ -25,21 +25,21 @@ interface WriteOptions {
 }
 
 export interface KubeClient extends Collections {
-  /** Reads an object; undefined: it does not exist, or the kind is not served. */
+  /** Reads an object; undefined: the object does not exist, or its kind is not served. */
   get<T extends AnyObject = KubeObject>(path: ObjectPath): Promise<T | undefined>;
   list<T extends AnyObject = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
   create<T = KubeObject>(to: Collection, object: object, options?: WriteOptions): Promise<ApiAnswer<T>>;
-  /** A merge patch. Warnings of the answer included; a refusal is an ApiError in the API server's words. */
+  /** Applies a merge patch. @throws ApiError with the API server's message if it refuses the patch */
   patch<T = KubeObject>(path: ObjectPath, patch: unknown, options?: WriteOptions): Promise<ApiAnswer<T>>;
-  /** SelfSubjectAccessReview. */
+  /** Whether the user has the right, by SelfSubjectAccessReview. */
   mayI(right: Right): Promise<boolean>;
-  /** The resources of an API version; none when it is not served. */
+  /** The resources of an API version; empty if it is not served. */
   resources(apiVersion: string): Promise<ApiResource[]>;
   close(): void;
 }
 
 interface ClientOptions extends Pick<ConnectionFlags, 'as' | 'asGroup'> {
-  /** Milliseconds for an answer; 0: no limit. */
+  /** The timeout of a request; 0: none. */
   timeoutMs: number;
   userAgent: string;
 }
@@ -107,7 +107,7 @@ const writeQuery = ({ dryRun }: WriteOptions) => ({
 
 const pathOf = ({ name, ...collection }: ObjectPath) => resourcePath(collection, name);
 
-/** The answer, or undefined if the API server refuses the read with one of these codes. */
+/** The result of the read; undefined if the API server refuses it with one of these codes. */
 export async function unlessRefused<T>(read: Promise<T>, ...codes: number[]): Promise<T | undefined> {
   try {
     return await read;

@@ -3,9 +3,10 @@ import type { AnyObject } from '../../api/kubernetes.ts';
 import type { WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
 import type { KubeClient } from './kubeClient.ts';
 
-/** Between the read and the write another client may write; more often than that it is a loop. */
+/** The most attempts of a write that conflicts with writes of other clients; further conflicts mean a loop. */
 export const MAX_WRITE_ATTEMPTS = 5;
 
+/** Sends a write to the API server. */
 export function sendWrite(client: KubeClient, { apiVersion, object, body, creates }: WriteRequest, dryRun = false) {
   const { resource, namespace, name } = object;
   const to = { apiVersion, resource, namespace: namespace || undefined };

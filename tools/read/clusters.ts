@@ -1,21 +1,20 @@
-/** Reads several clusters at once: one that does not answer does not delay the others. */
-
+/** Reads several clusters at once. A cluster that does not answer does not delay the others. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { problemOf } from '../kube/apiProblems.ts';
 import type { Cluster } from '../kube/cluster.ts';
 
 export interface ClusterAnswer<T> {
-  /** The name of its context. */
+  /** The name of the cluster's context. */
   cluster: string;
   value?: T;
-  /** Why there is none: a sentence. */
+  /** Why there is no value: a sentence. */
   problem?: string;
 }
 
-/** Answers that come within it are in the order of the clusters. */
+/** How long the first answers are awaited, so that most clusters are in their order. */
 const FIRST_ANSWERS_MS = 2000;
 
-/** First those that answer within a moment, then each as it comes. Ends early with the signal. */
+/** The answers of the clusters: first those within FIRST_ANSWERS_MS, in their order, then each when it comes. Ends with the signal. */
 export async function* answersOf<T>(
   clusters: readonly Cluster[],
   read: (cluster: Cluster) => Promise<T>,

@@ -1,4 +1,4 @@
-/** Explains an object: reads the inputs of the explanation, and checks the reader's rights for its actions. */
+/** Explains an object: reads the inputs of its explanation, and checks the user's rights for the remedies. */
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -75,13 +75,13 @@ async function explainFlux(
   return explainFluxObject(object, { binding, gates: gates.flatMap((gate) => gate ?? []), unread }, now);
 }
 
-/** The value, or undefined if the reader may not read it. */
+/** The result of the read; undefined if the user may not read the object or it does not exist. */
 const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 
-/** The remedies with whether the user may use them; left open if the API server does not answer that. */
+/** The remedies with `allowed`, unless the API server refuses to review the user's access. */
 export async function withRights(client: KubeClient, remedies: readonly Remedy[]): Promise<Remedy[]> {
   const answers = new Map<string, Promise<boolean | undefined>>();
-  const mayOne = ({ verb, group, resource, namespace, name }: Right) => {
+  const mayI = ({ verb, group, resource, namespace, name }: Right) => {
     const right = { verb, group, resource, namespace, name };
     const key = JSON.stringify(right);
     const answer = answers.get(key) ?? unlessRefused(client.mayI(right), 403);
@@ -90,7 +90,7 @@ export async function withRights(client: KubeClient, remedies: readonly Remedy[]
   };
   return Promise.all(
     remedies.map(async (remedy) => {
-      const all = await Promise.all([remedy, ...(remedy.needs ?? [])].map(mayOne));
+      const all = await Promise.all([remedy, ...(remedy.needs ?? [])].map(mayI));
       if (all.includes(false)) return { ...remedy, allowed: false };
       return all.includes(undefined) ? remedy : { ...remedy, allowed: true };
     }),

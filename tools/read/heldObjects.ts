@@ -1,4 +1,4 @@
-/** The objects that a Gate holds, or would hold: read from what it selects, and in words. */
+/** The objects that a Gate holds or would hold by its selection: reads them, and lists them as text. */
 import { GOVERNED_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
@@ -7,7 +7,7 @@ import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
-/** The objects that a Gate selects. `unread`: kinds that the user may not list. */
+/** Reads the objects that a Gate selects. `unread`: kinds that the user may not list. */
 export async function readSelected(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {
   const { selects } = gate.spec;
   if (!selects) return { held: [], unread: [] };
@@ -35,7 +35,7 @@ export async function readSelected(client: KubeClient, gate: Gate): Promise<{ he
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The objects that the Gate selects, sorted. `namespaces`: labels of each Namespace, by name. */
+/** The objects that the Gate selects, sorted. `namespaces`: the labels of each Namespace, by its name. */
 export function selectedObjects(
   gate: Gate,
   objects: readonly AnyObject[],
@@ -53,7 +53,7 @@ export function selectedObjects(
     .sort((a, b) => (requirerText(a) < requirerText(b) ? -1 : 1));
 }
 
-/** `2 Kustomizations (checkout, search) and 1 Rollout (checkout)`; names with their namespace where there is more than one. */
+/** The objects as text: `2 Kustomizations (checkout, search) and 1 Rollout (checkout)`; of several namespaces, as `namespace/name`. */
 export function heldText(held: readonly Requirer[]): string {
   const isQualified = new Set(held.map(({ namespace }) => namespace)).size > 1;
   const parts = [...new Set(held.map(({ kind }) => kind))].map((kind) => {

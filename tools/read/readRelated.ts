@@ -1,4 +1,4 @@
-/** Reads the objects that Rollouts are explained with. What the user may not read is noted, and the rest is explained without it. */
+/** Reads the related objects of Rollouts. Kinds that the user may not read are noted, and left out. */
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
@@ -9,16 +9,16 @@ import { identityOf, refKey, uniqueRefs, without } from '../../core/kube/names.t
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
-/** Up to so many Gates of other namespaces, or bound objects, are read one by one; beyond that, all of them at once. */
+/** The most Gates or bound objects that are read one by one; more are listed. */
 const MAX_SINGLE_READS = 20;
 
-/** Why an object could not be read; undefined for an error that ends the command. */
+/** Why a kind could not be read; undefined for an error that ends the command. */
 export function whyUnread(error: unknown): string | undefined {
   if (isApiError(error, 403)) return 'you may not read them';
   return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
 }
 
-/** Reads objects, and notes in `unread` each kind of a namespace that could not be read, once. */
+/** A reader that notes kinds that could not be read in `unread`, each once for each namespace, instead of throwing. */
 export function optionalReader(client: KubeClient) {
   const unread: Unread[] = [];
   const readOptional = async <T>(read: Promise<T>, none: T, kind: KindName, namespace: string | undefined): Promise<T> => {
@@ -42,7 +42,7 @@ export function optionalReader(client: KubeClient) {
 
 type OptionalReader = ReturnType<typeof optionalReader>;
 
-/** The objects around some Rollouts. */
+/** Reads the related objects of some Rollouts. */
 export async function readRelated(client: KubeClient, rollouts: readonly Rollout[]): Promise<RelatedObjects> {
   const reader = optionalReader(client);
   const namespaces = [...new Set(rollouts.map(({ metadata }) => metadata.namespace ?? ''))];
@@ -56,7 +56,7 @@ export async function readRelated(client: KubeClient, rollouts: readonly Rollout
     readOtherNamespaces(client, reader, rollouts, namespaces),
   ]);
   const [gates, objects] = await Promise.all([
-    readGates(reader, gateNames(rollouts, bindings)),
+    readGates(reader, gateRefs(rollouts, bindings)),
     readBound(reader, rollouts, bindings),
   ]);
   const healthChecks = [...ownChecks, ...elsewhere.healthChecks];
@@ -72,7 +72,7 @@ export async function readRelated(client: KubeClient, rollouts: readonly Rollout
   };
 }
 
-/** The objects around all Rollouts of the cluster: one list of each kind. */
+/** Reads the related objects of all Rollouts of the cluster, with one list of each kind. */
 export async function readAllRelated(client: KubeClient): Promise<RelatedObjects> {
   const { unread, list } = optionalReader(client);
   const [gates, rolloutGates, bindings, healthChecks] = await Promise.all([
@@ -85,7 +85,7 @@ export async function readAllRelated(client: KubeClient): Promise<RelatedObjects
   return { gates, rolloutGates, bindings, healthChecks, objects: objects.flat(), rollouts: [], unread };
 }
 
-/** HealthChecks of the other namespaces that some of the Rollouts watch. `home`: the namespaces that were read already. */
+/** Reads the HealthChecks of other namespaces that the Rollouts watch. `home`: the namespaces that were read already. */
 async function readOtherNamespaces(
   client: KubeClient,
   { list }: OptionalReader,
@@ -105,7 +105,7 @@ async function readOtherNamespaces(
   return { healthChecks, related: { namespaces } };
 }
 
-/** Whether a selector matches; one that does not compile matches nothing. */
+/** Whether a selector matches; an invalid one matches nothing. */
 function isMatch(selector: LabelSelector, labels: Record<string, string> | undefined): boolean {
   try {
     return matchesSelector(selector, labels);
@@ -125,8 +125,8 @@ export async function readNamespaces(client: KubeClient): Promise<NonNullable<Re
 
 export const NAMESPACES_UNREAD = 'you may not list Namespaces';
 
-/** The Gates that may block versions of these Rollouts. `bindings`: those of all objects bound to them. */
-export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
+/** The Gates that may block versions of the Rollouts. `bindings`: those of all objects that are bound to them. */
+export function gateRefs(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
   const all = [
     ...rollouts.flatMap((rollout) => relatedGates(rollout, [])),
     ...bindings.flatMap(({ spec }) => gatesOf(spec)),
@@ -147,13 +147,13 @@ async function readGates({ unread, list, get }: OptionalReader, refs: readonly N
 
 type BoundKind = (typeof BOUND_KINDS)[number];
 
-/** The kinds of the objects that have these bindings. */
+/** The kinds of the objects of these FluxBindings. */
 export function boundKinds(bindings: readonly FluxBinding[]): BoundKind[] {
   const named = new Set(bindings.map(({ spec }) => spec?.target.kind));
   return BOUND_KINDS.filter(({ kind }) => named.has(kind));
 }
 
-/** The Flux objects that take versions of these Rollouts. */
+/** Reads the Flux objects that are bound to these Rollouts. */
 async function readBound(
   { list, get }: OptionalReader,
   rollouts: readonly Rollout[],

@@ -336,9 +336,9 @@ export function newObjects({ gate, rollout }: Pick<Adoption, 'gate' | 'rollout'>
 }
 
 /** The part of the object that has to be in Git: its annotations. */
-export function boundObject({ apiVersion, kind, metadata }: FluxObject, found: Adoption): AnyObject {
+export function boundObject({ apiVersion, kind, metadata }: FluxObject, { annotations }: Adoption): AnyObject {
   const { name, namespace } = metadata;
-  return { apiVersion, kind, metadata: { name, namespace, annotations: found.annotations } } as AnyObject;
+  return { apiVersion, kind, metadata: { name, namespace, annotations } } as AnyObject;
 }
 
 export function rolloutRef({ object, rolloutName }: Pick<Adoption, 'object' | 'rolloutName'>): NamespacedName {

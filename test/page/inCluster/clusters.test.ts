@@ -106,7 +106,7 @@ const NOWHERE = {
 };
 
 it.each([
-  ['is none', 'west', 'not: [a kubeconfig', /west is no kubeconfig/],
+  ['is none', 'west', 'not: [a kubeconfig', /west is not a kubeconfig/],
   ['has no current context', 'west', '{"contexts":[]}', /west has no current context/],
   ['has no URL', 'west', JSON.stringify(NOWHERE), /west has a server that is not a URL: nowhere/],
   ['has the name of the own cluster', 'home', '{}', /home has the name of the page's own cluster/],
