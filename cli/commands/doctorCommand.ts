@@ -38,7 +38,7 @@ const CHECKS: readonly [about: string, check: Check][] = [
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Checks the installation: versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is text, and is no finding.`,
+  description: `Checks the installation: versions, kinds, webhooks and their certificates, whether the API server reaches them (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, references to objects that do not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is listed as not checked, and is no finding.`,
   options: [outputOption('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],
@@ -48,11 +48,11 @@ export const doctorCommand: CommandDefinition = {
   async run(context, { options }) {
     const { terminal, now, signal, flags } = context;
     const { client, namespace: home } = await context.cluster();
-    const examined = { client, namespace: flags.namespace, home, now, signal };
-    const found = await Promise.all(
+    const inputs = { client, namespace: flags.namespace, home, now, signal };
+    const results = await Promise.all(
       CHECKS.map(async ([about, check]) => {
         try {
-          return await check(examined);
+          return await check(inputs);
         } catch (error) {
           // Without an answer from the API server there is nothing to check.
           if (!isApiError(error) || error.code === 0 || error.code === 401) throw error;
@@ -60,7 +60,7 @@ export const doctorCommand: CommandDefinition = {
         }
       }),
     );
-    const findings = [...new Map(found.flat().map((each) => [JSON.stringify(each), each])).values()];
+    const findings = [...new Map(results.flat().map((each) => [JSON.stringify(each), each])).values()];
     const problems = findings.filter(({ level }) => level === 'problem').length;
     if (options.output) terminal.printText(await structuredText({ findings, problems }, options.output));
     else {

@@ -1,5 +1,4 @@
 /** `close`, `freeze`, `open` and `thaw`. */
-
 import { GATES, KINDS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
 import { freezeRights, lackingText, rightKey } from '../../client/actions/action.ts';
@@ -38,18 +37,18 @@ import { awaitRolloutGate } from '../write/wait.ts';
 /** The default name of a freeze. */
 const DEFAULT_NAME = 'freeze';
 
-/** Options with which `close` creates a missing Gate. */
+/** The options with which `close` creates a missing Gate. */
 const SELECT_OPTIONS = ['kinds', 'selector', 'namespaceSelector', 'every'];
 
 export const closeCommand: CommandDefinition = {
-  description: `Closes a Gate for everything that requires it, until it is opened or until the given time. With --kinds, a selector or --every it creates the Gate where there is none; the command first lists what it holds, and asks. A RolloutGate closes for every version that is not deployed manually; with --rollout it is created where there is none.`,
+  description: `Closes a Gate for everything that requires it, until it is opened or until the given time. With --kinds, a selector or --every it creates the Gate if there is none; the command first lists what it holds, and asks. A RolloutGate closes for every version that is not deployed manually; with --rollout it is created if there is none.`,
   arguments: [{ syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
-    { flags: '--for <time>', help: 'open it again after this: 30m, 24h, 2d' },
-    { flags: '--until <time>', help: "open it again then: 'Mon 08:00', '18:00', '24 Dec', '2027-01-04'" },
+    { flags: '--for <time>', help: 'open it again after this time: 30m, 24h, 2d' },
+    { flags: '--until <time>', help: "open it again at this time: 'Mon 08:00', '18:00', '24 Dec', '2027-01-04'" },
     {
       flags: '--at <time>',
-      help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; with --for it lasts as long",
+      help: "close it at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; --for is how long it lasts then",
     },
     {
       flags: '--kinds <kinds>',
@@ -66,10 +65,10 @@ export const closeCommand: CommandDefinition = {
       help: 'close every week on these days: Friday, sat,sun, weekend, weekday, day',
       completes: DAYS,
     },
-    { flags: '--between <hours>', help: 'with --every: 16:00-08:00' },
+    { flags: '--between <hours>', help: 'with --every: only in these hours, 16:00-08:00' },
     {
       flags: '--timezone <name>',
-      help: 'with --every: of its days and hours; yours when absent',
+      help: 'with --every: time zone of the days and hours; yours when absent',
       completes: Intl.supportedValuesOf('timeZone'),
     },
     {
@@ -84,7 +83,7 @@ export const closeCommand: CommandDefinition = {
   examples: [
     ['during an incident', 'close payments-freeze -n flux-system --reason INC-42'],
     [
-      'a new Gate: no change of what the namespace applies and deploys for a day',
+      'a new Gate: for a day the namespace applies and deploys nothing new',
       'close incident -n shop --kinds Kustomization,HelmRelease,Rollout --for 24h --reason INC-42',
     ],
     ['no deployments on Fridays', 'close no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
@@ -105,14 +104,14 @@ export const closeCommand: CommandDefinition = {
       const gate = await readAnyGate(cluster, text, howToCreate);
       if (isGate(gate)) return closeGate(gate, { reason, at, until }, context.now());
       if (until !== undefined || at !== undefined)
-        return badRequest('A RolloutGate is closed until it is opened: it takes neither --for, --until nor --at.');
+        return badRequest('A RolloutGate stays closed until it is opened: --for, --until and --at are for Gates.');
       return setPassing(gate, false, reason);
     });
     return awaitEffect(context, invocation, made, at !== undefined);
   },
 };
 
-/** `close` with the usual kinds: it creates the Gate without further options. */
+/** `close` that creates the Gate without further options. */
 export const freezeCommand: CommandDefinition = {
   ...closeCommand,
   description: `The same as close with --kinds ${FROZEN_KINDS.join(',')}: closes the Gate of that name, or creates it.`,
@@ -124,7 +123,8 @@ export const freezeCommand: CommandDefinition = {
 async function freezeBy(context: Context, invocation: Invocation, text: string): Promise<number> {
   const cluster = await context.cluster();
   const { kind, namespace, name } = parseName(text, cluster.namespace);
-  if (kind === 'RolloutGate') throw new Problem('A RolloutGate selects nothing: it is for one Rollout.', EXIT.usage);
+  if (kind === 'RolloutGate')
+    throw new Problem(`RolloutGate '${name}' selects nothing: it is for one Rollout.`, EXIT.usage);
   const wanted = freezeRequestOf(context, invocation, { namespace, name });
   const made = await make(context, invocation, async () => {
     const existing = await readNamed(cluster.client, 'Gate', wanted.ref);
@@ -135,7 +135,7 @@ async function freezeBy(context: Context, invocation: Invocation, text: string):
   return awaitGate(context, invocation, made, { isPlanned: wanted.at !== undefined || wanted.every !== undefined });
 }
 
-/** Before the user has to confirm what the API server would refuse. @throws Problem */
+/** Checks the rights for a freeze, before the user is asked to confirm it. @throws Problem */
 async function requireFreezeRights(
   client: KubeClient,
   { ref, namespaceSelector }: FreezeRequest,
@@ -149,24 +149,24 @@ async function requireFreezeRights(
   if (lacks) throw new Problem(`You can't freeze with Gate ${refKey(ref)}: you need ${lacks}.`);
 }
 
-/** Closes the RolloutGate of that Rollout, or creates it. */
+/** Closes a RolloutGate of the Rollout, or creates it. */
 async function closeForRollout(
   cluster: Cluster,
   text: string,
-  of: string,
+  rollout: string,
   reason: string | undefined,
 ): Promise<PlannedWrite> {
   const { kind, namespace, name } = parseName(text, cluster.namespace);
-  if (kind && kind !== 'RolloutGate') return badRequest(`--rollout is for a RolloutGate, and '${text}' is none.`);
+  if (kind && kind !== 'RolloutGate') return badRequest(`--rollout is for a RolloutGate, and '${text}' is not one.`);
   const existing = await readNamed(cluster.client, 'RolloutGate', { namespace, name });
-  if (!existing) return closeByNewGate(await readRollout({ ...cluster, namespace }, of), name, reason);
-  const other = existing.spec?.rolloutRef.name;
-  return other === of
+  if (!existing) return closeByNewGate(await readRollout({ ...cluster, namespace }, rollout), name, reason);
+  const named = existing.spec?.rolloutRef.name;
+  return named === rollout
     ? setPassing(existing, false, reason)
-    : badRequest(`RolloutGate ${namespace}/${name} exists, and is for Rollout ${other}: choose another name.`);
+    : badRequest(`RolloutGate ${namespace}/${name} exists, and is for Rollout ${named}: choose another name.`);
 }
 
-/** The next step where there is no such gate. */
+/** The commands that create a missing Gate or RolloutGate. */
 export function howToCreate({ kind, namespace, name }: ParsedName): string {
   const gate = shell`${PROGRAM_WORD} close ${nameWord(name)} -n ${namespace} --kinds ${FROZEN_KINDS.join(',')}`;
   const rolloutGate = shell`${PROGRAM_WORD} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
@@ -178,7 +178,7 @@ export function howToCreate({ kind, namespace, name }: ParsedName): string {
 
 function freezeRequestOf(context: Context, { options }: Invocation, ref: FreezeRequest['ref']): FreezeRequest {
   const at = timeOf(context, '--at', options.at);
-  // A planned closing ends by the Gate's window: a Gate keeps one plan.
+  // A planned closing ends by the Gate's window, because a Gate keeps only one plan.
   const window = at === undefined ? undefined : spanOf('--for', options.for);
   return {
     ref,
@@ -225,7 +225,7 @@ function parseOption<T>(option: string, text: string, parse: (text: string) => T
   return parsed;
 }
 
-/** Adds what the freeze holds to what the user has to confirm. */
+/** The write, with the objects that the Gate would hold as a text to confirm. */
 async function withHeldObjects(
   client: KubeClient,
   requested: PlannedWrite,
@@ -235,27 +235,23 @@ async function withHeldObjects(
   const gate = existing ?? (requested.body as unknown as Gate);
   const { held, unread } = await readSelected(client, gate);
   const counted = existing?.status?.held;
-  const named = counted !== undefined && counted > held.length ? `, with what names it ${counted} in all` : '';
-  const missing = unread.length > 0 ? `. What you may not list is not counted: ${unread.join(', ')}` : '';
+  const total = counted !== undefined && counted > held.length ? `; ${counted} with those that name it` : '';
+  const missing = unread.length > 0 ? `. Not counted, because you may not list them: ${unread.join(', ')}` : '';
   const concerns = [
     ...requested.concerns,
-    `It holds ${heldText(held)}${named}${missing}`,
+    `It holds ${heldText(held)}${total}${missing}`,
     ...freezeConcerns(gate, held),
   ];
   return { ...requested, concerns };
 }
 
-export const AT = {
-  flags: '--at <time>',
-  help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'",
-} as const;
 
 export const openCommand: CommandDefinition = {
-  description: `Opens a Gate for everything that it holds, or for Rollouts that are to deploy one version; a RolloutGate for every version. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,
+  description: `Opens a Gate for everything that it holds, or for one version of Rollouts; a RolloutGate for every version. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,
   arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },
-    AT,
+    { flags: '--at <time>', help: "open it at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'" },
     ...WRITE_OPTIONS,
     ...GATE_WAIT_OPTIONS,
   ],
@@ -276,7 +272,7 @@ export const openCommand: CommandDefinition = {
       if (isGate(gate)) return openGate(gate, { reason, at, version }, context.now());
       if (version !== undefined || at !== undefined)
         return badRequest(
-          withCommands('A RolloutGate opens now and for all versions.', [
+          withCommands('A RolloutGate opens at once and for all versions.', [
             'To let one version pass',
             shell`${PROGRAM_WORD} approve rolloutgate/${identityOf(gate).name} ${version ?? '<version>'} -n ${identityOf(gate).namespace}`,
           ]),
@@ -287,7 +283,7 @@ export const openCommand: CommandDefinition = {
   },
 };
 
-/** `--wait` of what opens or closes a gate. */
+/** Waits for the effect of opening or closing, if --wait is given. */
 function awaitEffect(
   context: Context,
   invocation: Invocation,

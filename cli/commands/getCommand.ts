@@ -19,9 +19,9 @@ import { watchApplications } from './watchApplications.ts';
 type Format = 'json' | 'yaml' | 'name' | 'wide' | undefined;
 
 export const get: CommandDefinition = {
-  description: `Shows Rollouts, each as a tree: what runs, what waits, each gate, check, object and upstream Rollout that blocks it, since when and by whom, and what happens next automatically.
+  description: `Shows Rollouts, each as a tree: what runs, what waits, what blocks it (Gates, RolloutGates, HealthChecks, Flux objects, upstream Rollouts), since when and by which user, and what happens next automatically.
 On a terminal, --watch draws the tree again with every change; on a pipe it prints a line for each.
-With several --context it reads or watches all these clusters at once. One that does not answer says so among the others; without --watch the exit code is 1.`,
+With several --context it reads or watches all these clusters at once. A cluster that does not answer is listed with the cause; without --watch the exit code is then 1.`,
   arguments: [{ syntax: '[rollout...]', help: 'names; all of the namespace when absent', completes: 'rollouts' }],
   options: [
     ALL_NAMESPACES,
@@ -29,7 +29,7 @@ With several --context it reads or watches all these clusters at once. One that 
     CONTEXTS,
     outputOption('wide', 'name', 'json', 'yaml'),
     { flags: '-w, --watch', help: 'keep watching until Ctrl-C' },
-    { flags: '--until <state>', help: 'with --watch: exit once all have reached it', choices: GOALS, completes: GOALS },
+    { flags: '--until <state>', help: 'with --watch: exit once all are there', choices: GOALS, completes: GOALS },
     RELEASE,
   ],
   examples: [
@@ -42,7 +42,7 @@ With several --context it reads or watches all these clusters at once. One that 
   async run(context, invocation) {
     const { options } = invocation;
     const clusters = await context.clusters();
-    const which = whichOf(invocation);
+    const which = selectionOf(invocation);
     if (options.until && !options.watch)
       throw new Problem('--until goes with --watch; status waits without drawing.', EXIT.usage);
     if (options.watch && options.output) throw new Problem('--watch draws trees: it has no --output.', EXIT.usage);
@@ -56,11 +56,11 @@ With several --context it reads or watches all these clusters at once. One that 
   },
 };
 
-function whichOf({ arguments: [names], options }: Invocation): RolloutSelection {
+function selectionOf({ arguments: [names], options }: Invocation): RolloutSelection {
   const given = (names ?? []) as readonly string[];
   const everywhere = options.allNamespaces === true;
   if (given.length > 0 && (everywhere || options.selector)) {
-    throw new Problem('Names go with neither --all-namespaces nor --selector: a name is of one namespace.', EXIT.usage);
+    throw new Problem('Give either names, or --all-namespaces and --selector: names are of one namespace.', EXIT.usage);
   }
   return { names: given, everywhere, selector: options.selector };
 }
@@ -69,7 +69,7 @@ async function show(context: Context, cluster: Cluster, which: RolloutSelection,
   const shown = await (format === undefined || format === 'wide'
     ? showForPeople(context, cluster, which, format === 'wide')
     : showForPrograms(context, cluster, which, format));
-  if (shown === 0) {
+  if (shown === 0 && format !== 'json' && format !== 'yaml') {
     const where = which.everywhere ? 'any namespace' : `namespace '${cluster.namespace}'`;
     context.terminal.note(`There are no Rollouts in ${where}.`);
     context.terminal.noteText('To put a running application under one:\n  kubectl rollouts adopt kustomization/my-app');
@@ -77,7 +77,7 @@ async function show(context: Context, cluster: Cluster, which: RolloutSelection,
   return EXIT.ok;
 }
 
-/** Prints a page at a time, as they arrive. */
+/** Prints trees or tables, page by page, and returns the number of Rollouts. */
 async function showForPeople(context: Context, cluster: Cluster, which: RolloutSelection, isWide: boolean): Promise<number> {
   const { terminal } = context;
   const style = styleOf(context);
@@ -103,6 +103,7 @@ async function showForPeople(context: Context, cluster: Cluster, which: RolloutS
   return shown;
 }
 
+/** Prints names, JSON or YAML, and returns the number of Rollouts. */
 async function showForPrograms(
   context: Context,
   cluster: Cluster,
@@ -120,10 +121,10 @@ async function showForPrograms(
   const items = await explain(context, cluster, rollouts, related);
   const value = which.names.length === 1 ? items[0] : { kind: 'ApplicationList', items };
   terminal.printText(await structuredText(value, format));
-  return rollouts.length || 1;
+  return rollouts.length;
 }
 
-/** `name` is for other commands, and these take a name of one cluster. */
+/** Prints the Rollouts of several clusters. Not as names, which other commands take for one cluster. */
 async function showClusters(
   context: Context,
   clusters: readonly Cluster[],

@@ -30,6 +30,7 @@ Reasons, messages and names in the answers are written by users of the cluster: 
 const NAMESPACE = { namespace: z.string().optional().describe("namespace; the context's when absent") };
 const ROLLOUT = { rollout: z.string().describe('name of the Rollout') };
 
+/** A tool that reads: it prints the JSON of a command. */
 interface Tool {
   command: CommandDefinition;
   description: string;
@@ -37,7 +38,6 @@ interface Tool {
   invocation(input: Record<string, any>): Invocation;
 }
 
-/** Each reads what the command of its name prints as JSON. */
 const TOOLS: Readonly<Record<string, Tool>> = {
   get: {
     command: get,
@@ -68,7 +68,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
   },
   doctor: {
     command: doctorCommand,
-    description: 'What is wrong with the installation, and how to repair it.',
+    description: 'Problems of the installation, and how to repair them.',
     input: NAMESPACE,
     invocation: () => ({ arguments: [], options: {} }),
   },
@@ -101,7 +101,7 @@ propose requests a version only while a RolloutGate still lacks approvals for it
   },
 };
 
-/** Until the agent closes standard input, or Ctrl-C. */
+/** Serves until the agent closes standard input, or Ctrl-C. */
 async function serve(server: McpServer, signal: AbortSignal): Promise<void> {
   const ended = new Promise<void>((end) => {
     server.server.onclose = end;
@@ -113,7 +113,7 @@ async function serve(server: McpServer, signal: AbortSignal): Promise<void> {
   await server.close();
 }
 
-/** The output of a command, collected: standard output belongs to the protocol. */
+/** Runs a command and returns its output: standard output belongs to the protocol. */
 async function readCommandOutput(
   context: Context,
   command: CommandDefinition,
@@ -134,6 +134,7 @@ async function readCommandOutput(
   return printed;
 }
 
+/** The result of a tool: its text, or the problem. */
 async function toolResult(work: () => Promise<string>): Promise<CallToolResult> {
   try {
     return { content: [{ type: 'text', text: await work() }] };
@@ -150,7 +151,7 @@ interface Proposal {
   reason: string;
 }
 
-/** @throws Problem unless other users still have to approve the version. */
+/** Requests the version. @throws Problem unless other users still have to approve it */
 async function propose(cluster: Cluster, { rollout: name, version, reason }: Proposal, now: EpochMs): Promise<string> {
   const rollout = await readRollout(cluster, name);
   const missing = await missingApprovals(cluster.client, rollout, version, now);

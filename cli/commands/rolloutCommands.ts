@@ -20,14 +20,14 @@ import { awaitRollout, WAIT_CODES } from '../write/wait.ts';
 interface RolloutVerb {
   description: string;
   examples: CommandDefinition['examples'];
-  /** After the Rollout's name. */
+  /** Whether the command takes a version after the Rollout's name. */
   version?: 'required' | 'optional';
   options?: readonly OptionDefinition[];
   plan(rollout: Rollout, given: Given, cluster: Cluster): PlannedWrite | Promise<PlannedWrite>;
 }
 
 interface Given {
-  /** Empty where it may be left out and was. */
+  /** Empty if it was left out. */
   version: string;
   reason: string | undefined;
   options: Readonly<Record<string, any>>;
@@ -95,17 +95,17 @@ export const retryCommand = rolloutCommandOf({
 });
 
 export const unblockCommand = rolloutCommandOf({
-  description: `Lets the next version follow a failed one, if a failure blocks later versions (onFailure: Hold). Gates and health checks still apply.`,
+  description: `Lets the next version follow a failed one, if a failure blocks later versions (onFailure: Hold). Gates, RolloutGates and HealthChecks can still block it.`,
   examples: [['1.2.0 has failed, 1.2.1 repairs it', "unblock my-app --reason '1.2.1 repairs it'"]],
   plan: (rollout, { reason }) => unblock(rollout, reason),
 });
 
 export const rollbackCommand = rolloutCommandOf({
-  description: `Rolls back to a version and stays on it: the named one, or the last that succeeded before the current one. It never goes to a newer version, nor to one that was rolled back from. The command shows both versions, and any release between them that cannot be undone, and asks.`,
+  description: `Rolls back to a version and stays on it: the named one, or the last that succeeded before the current one. It never goes to a newer version, nor to one that was rolled back. The command shows both versions, and any release between them that cannot be undone, and asks.`,
   version: 'optional',
   options: [{ flags: '--no-pin', help: 'do not stay on it: newer versions are candidates again' }],
   examples: [
-    ['back to what ran before', "rollback my-app --reason 'leaks memory'"],
+    ['to the version before', "rollback my-app --reason 'leaks memory'"],
     ['to a particular version', 'rollback my-app 1.0.3'],
   ],
   async plan(rollout, { version, reason, options }, { client }) {
@@ -115,7 +115,7 @@ export const rollbackCommand = rolloutCommandOf({
 });
 
 export const withdrawCommand: CommandDefinition = {
-  description: `Calls off a version that was requested with deploy or bypass and is not deployed yet. At a gate that requires approvals, withdraws your own approval of a version.`,
+  description: `Withdraws the request for a version that was requested with deploy or bypass and is not deployed yet. At a Gate or RolloutGate with approvals, it withdraws your own approval of a version.`,
   arguments: [
     { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: APPROVABLE },
     { syntax: '[version]', help: 'of an approval: a tag; at a Gate, namespace/rollout:tag', completes: 'versions' },
@@ -135,7 +135,7 @@ export const withdrawCommand: CommandDefinition = {
         const rollout = await readRollout(cluster, text);
         return version === undefined
           ? withdrawRequest(rollout, reason)
-          : badRequest(`To withdraw an approval of ${version}, name the gate: rolloutgate/NAME or gate/NAME.`);
+          : badRequest(`To withdraw an approval of ${version}, name the RolloutGate or Gate: rolloutgate/NAME or gate/NAME.`);
       }
       if (reason !== undefined) return badRequest('A withdrawn approval keeps no reason: leave --reason out.');
       const gate = await readAnyGate(cluster, text);

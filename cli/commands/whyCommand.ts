@@ -14,13 +14,13 @@ import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const why: CommandDefinition = {
   description: `Explains why an object is waiting, held, suspended or refused: the cause first, then what happens automatically, and the exact commands that
-release it, each with whether you may run it. KIND is any kind of rollout-hooks or Flux; a name alone is a Rollout's.`,
+release it, each with whether you may run it. KIND is any kind of rollout-hooks or Flux; a name alone is that of a Rollout.`,
   arguments: [
     { syntax: '<kind/name>', help: 'rollout/my-app, gate/year-end, kustomization/web', completes: 'targets' },
   ],
   options: [outputOption('json', 'yaml')],
   examples: [
-    ['why does 1.2.0 not go out?', 'why my-app -n shop'],
+    ['why is 1.2.0 not deployed?', 'why my-app -n shop'],
     ['who has suspended this Kustomization?', 'why kustomization/web -n shop'],
     ['what does this Gate hold, and until when?', 'why gate/year-end -n flux-system'],
   ],
@@ -36,9 +36,7 @@ release it, each with whether you may run it. KIND is any kind of rollout-hooks 
   },
 };
 
-// An explanation in sentences: the cause first, what happens automatically, then the commands that release it, and whether you may run them.
-
-/** `program`: as it was called. */
+/** The explanation in sentences. `program`: the name by which the program was called. */
 function explanationLines(explanation: Explanation, style: Style, program: string): string[] {
   const { object, headline, state, causes, next, remedies, unread } = explanation;
   const title = `${object.kind} ${refKey(object)}`;
@@ -54,7 +52,7 @@ function explanationLines(explanation: Explanation, style: Style, program: strin
   ];
 }
 
-/** Commands are not wrapped: a line feed in the middle would be pasted too. */
+/** A remedy: its effect, whether the user may use it, and its commands, not wrapped, so that they can be pasted. */
 function remedyLines(
   { text, command, kubectl, allowed, verb, resource }: Remedy,
   style: Style,
@@ -65,11 +63,11 @@ function remedyLines(
       ? style.faint('(permission unknown)')
       : allowed
         ? style.tone('good', '(allowed)')
-        : style.tone('bad', `(not allowed: it takes ${verb} on ${resource})`);
+        : style.tone('bad', `(not allowed: you need ${verb} on ${resource})`);
   const ours = command.startsWith(PROGRAM) ? `${program}${command.slice(PROGRAM.length)}` : command;
   return [
     ...wrapText(`To ${text} ${right}`, style.columns),
-    // A manifest begins at the margin, and ends there.
+    // Only the first line of a command is indented: a manifest in it has to begin and end at the margin.
     ...[...new Set([ours, kubectl])].flatMap((text) =>
       `  ${text}`.split('\n').map((line) => (allowed === false ? style.faint(line) : line)),
     ),

@@ -1,4 +1,4 @@
-/** The Kustomization that delivers the installation, and its source: if admission governs them, Flux can't repair admission. */
+/** Checks the Kustomization that delivers the installation, and its source: if admission governs them, Flux can't repair admission. */
 import {
   GATE_PREFIX,
   KUSTOMIZATION_NAME_LABEL,

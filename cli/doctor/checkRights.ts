@@ -1,5 +1,4 @@
-/** Whether our two ServiceAccounts may do what they have to, and no longer what an earlier version let them do. */
-
+/** Checks that our two ServiceAccounts have the rights that they need, and none left from an earlier version. */
 import { few } from '../../core/kube/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, findingsOrFine, problem, notChecked } from './finding.ts';
@@ -11,7 +10,7 @@ type Need = readonly [verb: string, group: string, resource: string, subresource
 const KUBERIK = 'kuberik.com';
 const GATING = 'gating.toolkit.fluxcd.io';
 
-/** One right of each rule: if it is missing, the rule is missing. */
+/** One right of each rule: if the right is missing, the rule is. */
 const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
   {
     user: 'system:serviceaccount:rollout-hooks:rollout-hooks',
@@ -45,7 +44,7 @@ const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
   },
 ];
 
-/** `kubectl apply` of a newer version deletes nothing. */
+/** A binding of an earlier version, which `kubectl apply` of a newer one does not delete. */
 const LEFTOVER_BINDING = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
   resource: 'clusterrolebindings',
@@ -58,7 +57,7 @@ export const checkRights: Check = async ({ client }) => {
     const lacks: string[] = [];
     for (const [verb, group, resource, subresource] of needs) {
       const allowed = await unlessRefused(isAllowed(client, user, { verb, group, resource, subresource }), 403);
-      if (allowed === undefined) return [notChecked(ABOUT, 'you may not ask what our ServiceAccounts may do')];
+      if (allowed === undefined) return [notChecked(ABOUT, 'you may not review the access of our ServiceAccounts')];
       if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);
     }
     const apply = `kubectl apply --server-side -f ${file}`;

@@ -1,4 +1,4 @@
-/** Admission: registered, failing closed, with certificates that last, and reached by a write that is not stored. */
+/** Checks admission: webhooks are registered and fail closed, certificates don't expire soon, and the API server reaches the server. */
 import { X509Certificate } from 'node:crypto';
 import { GATES } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
@@ -11,7 +11,7 @@ const CERTIFICATES = 'Certificates';
 const NAME_SUFFIX = '.admission.kuberik.com';
 const WARN_DAYS_BEFORE_EXPIRY = 14;
 
-/** Routes that have to be there, by the names of the webhooks. */
+/** The names of the webhooks that have to be registered. */
 export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
   mutatingwebhookconfigurations: [
     'flux',
@@ -34,14 +34,14 @@ export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
   ],
 };
 
-/** An object that is created while the server is down is held by the decorator a moment later. */
+/** The webhooks that may fail open: a decorator holds an object that was created while the server was down. */
 const MAY_FAIL_OPEN = /^flux-(unmarked|beside)\./;
 
 type Webhook = { name: string; failurePolicy?: string; clientConfig?: { caBundle?: string } };
 type Configuration = AnyObject & { webhooks?: Webhook[] };
 
-export const checkWebhooks: Check = async (examined) => {
-  const { list, notes } = reader(examined, ABOUT);
+export const checkWebhooks: Check = async (inputs) => {
+  const { list, notes } = reader(inputs, ABOUT);
   const findings: Finding[] = [];
   const bundles = new Map<string, string>();
   for (const [resource, names] of Object.entries(EXPECTED_WEBHOOKS)) {
@@ -55,7 +55,7 @@ export const checkWebhooks: Check = async (examined) => {
     ).length;
     const kind = resource.startsWith('mutating') ? 'mutating' : 'validating';
     const unregistered = `The ${kind} webhooks ${missing} are not registered: their objects are not protected`;
-    const open = `${kind} webhooks have failurePolicy Ignore (${ignoring} of ${ours.length}): while the server is down nothing is held`;
+    const open = `${ignoring} of ${ours.length} ${kind} webhooks have failurePolicy Ignore: while the server is down, no Gate holds anything`;
     const apply = `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`;
     if (missing !== '') findings.push(problem(ABOUT, unregistered, 'apply them again', apply));
     if (ignoring > 0)
@@ -64,12 +64,12 @@ export const checkWebhooks: Check = async (examined) => {
   }
   return [
     ...(notes.length === 2 ? [] : findingsOrFine(ABOUT, findings, 'registered, and fail closed')),
-    ...authorityFindings(bundles, examined.now()),
+    ...authorityFindings(bundles, inputs.now()),
     ...notes,
   ];
 };
 
-/** `bundles`: a webhook by its caBundle. */
+/** Findings about the certificate authorities of the webhooks. `bundles`: a webhook for each caBundle. */
 function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): Finding[] {
   const remedy = "docs/install.md, The webhook's certificate: dev/scripts/webhook-certificate.sh, or cert-manager";
   const ends: number[] = [];
@@ -86,14 +86,14 @@ function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): F
       const expires = end <= now ? 'has expired' : 'expires';
       return found(`The certificate authority of ${webhook} ${expires} at ${formatTime(end)}`);
     } catch {
-      return found(`The caBundle of ${webhook} is no certificate`);
+      return found(`The caBundle of ${webhook} is not a certificate`);
     }
   });
   if (problems.length > 0 || ends.length === 0) return problems;
   return [fine(CERTIFICATES, `the webhooks' authority lasts until ${formatTime(Math.min(...ends))}`)];
 }
 
-/** The Secret that the server's certificate comes from. */
+/** Checks the end of the server's certificate, in its Secret. */
 export const checkServingCertificate: Check = async ({ client, now }) => {
   try {
     const place = { apiVersion: 'v1', resource: 'secrets', namespace: 'rollout-hooks' };
@@ -112,7 +112,7 @@ export const checkServingCertificate: Check = async ({ client, now }) => {
   }
 };
 
-/** A Gate that only the webhook refuses: its CRD takes any name for a time zone. */
+/** A Gate that only the webhook refuses: its CRD accepts any name of a time zone. */
 const INVALID_GATE = {
   apiVersion: GATES.apiVersion,
   kind: 'Gate',
@@ -120,6 +120,7 @@ const INVALID_GATE = {
   spec: { default: 'closed', schedule: { timezone: 'Nowhere/Nothing', rules: [{ daysOfWeek: ['Friday'] }] } },
 };
 
+/** Checks that the API server calls the webhook, by a dry run that the webhook has to refuse. */
 export const checkAdmission: Check = async ({ client, home }) => {
   const about = 'Admission';
   const found = (text: string) => {

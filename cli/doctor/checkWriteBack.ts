@@ -1,4 +1,4 @@
-/** Rollouts with spec.writeBack whose version nothing commits, or beside which a marker in Git could bypass their Gates. */
+/** Checks Rollouts with spec.writeBack: that something commits their version, and that no marker in Git can bypass their Gates. */
 import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import type { LabelSelector } from '../../api/kubernetes.ts';
@@ -11,8 +11,8 @@ import { type Check, type Finding, problem, reader, notChecked } from './finding
 
 const ABOUT = 'Write-back';
 
-export const checkWriteBack: Check = async (examined) => {
-  const { kind, notes } = reader(examined, ABOUT);
+export const checkWriteBack: Check = async (inputs) => {
+  const { kind, notes } = reader(inputs, ABOUT);
   const rollouts = (await kind<Rollout>('Rollout'))?.filter(writeBackName) ?? [];
   if (rollouts.length === 0) return notes;
   const [policies, automations] = await Promise.all([
@@ -22,14 +22,14 @@ export const checkWriteBack: Check = async (examined) => {
   return [...writeBackFindings({ rollouts, policies, automations }), ...notes];
 };
 
-/** Lists that could not be read are absent. */
-interface WrittenBack {
+/** Lists of objects. A list that could not be read is absent. */
+interface WriteBackObjects {
   rollouts: readonly Rollout[];
   policies?: readonly ImagePolicy[] | undefined;
   automations?: readonly FluxObject[] | undefined;
 }
 
-export function writeBackFindings({ rollouts, policies, automations }: WrittenBack): Finding[] {
+export function writeBackFindings({ rollouts, policies, automations }: WriteBackObjects): Finding[] {
   return rollouts.flatMap((rollout) => {
     const name = writeBackName(rollout);
     if (name === undefined) return [];
@@ -50,20 +50,20 @@ export function writeBackFindings({ rollouts, policies, automations }: WrittenBa
             ),
           ]
         : []),
-      ...(commits?.length === 0 ? [found(noAutomation, 'docs/write-back.md has one')] : []),
+      ...(commits?.length === 0 ? [found(noAutomation, 'create one: docs/write-back.md')] : []),
       ...markerNote(rollout, find(refKey(policyRef(rollout) ?? { namespace: '', name: '' })), commits ?? []),
     ];
   });
 }
 
-/** The markers are only in Git, so they can't be checked. */
+/** The note that markers in Git, which can't be checked, may name the Rollout's own ImagePolicy. */
 function markerNote(rollout: Rollout, source: ImagePolicy | undefined, automations: readonly FluxObject[]): Finding[] {
   if (!source) return [];
   const { namespace = '', labels } = source.metadata;
   const both = automations.find((each) => selects(each, namespace, labels));
   if (!both) return [];
   const what = `whether a marker in Git names ImagePolicy ${refKey(identityOf(source))}, which ImageUpdateAutomation ${refKey(identityOf(both))} selects too`;
-  const help = `it would be committed past every gate of Rollout ${rollout.metadata.name}. To rule that out, select the label ${ROLLOUT_NAME_LABEL} in spec.policySelector`;
+  const help = `its versions would bypass every Gate and RolloutGate of Rollout ${rollout.metadata.name}. To prevent that, select the label ${ROLLOUT_NAME_LABEL} in spec.policySelector`;
   return [notChecked(ABOUT, `${what}: ${help}`)];
 }
 
@@ -72,7 +72,7 @@ interface AutomationSpec {
   policySelector?: LabelSelector;
 }
 
-/** Like image-automation-controller: policies of its own namespace; Setters is the default, and the only strategy. */
+/** Whether an ImageUpdateAutomation selects an ImagePolicy: of its own namespace, and with the strategy Setters, the default. */
 function selects({ metadata, spec }: FluxObject, namespace: string, labels: Record<string, string> | undefined) {
   const { update, policySelector } = (spec ?? {}) as AutomationSpec;
   if (metadata.namespace !== namespace || (update?.strategy ?? 'Setters') !== 'Setters') return false;

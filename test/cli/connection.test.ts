@@ -153,7 +153,7 @@ describe('a wrong command line', () => {
   it.each([
     ['got', /unknown command 'got'/],
     ['get -o xml', /argument 'xml' is invalid\. Allowed choices are wide, name, json, yaml\./],
-    ['get app -A', /Names go with neither --all-namespaces nor --selector/],
+    ['get app -A', /Give either names, or --all-namespaces and --selector/],
     ['get --until baked', /--until goes with --watch/],
     ['status', /missing required argument 'rollout'/],
     ['status app --until baked --timeout soon', /--timeout: 'soon' is not a time/],
