@@ -1,5 +1,4 @@
 /** Answers to the page's requests, except its stream: one application or Gate, the user's rights, and writes. */
-
 import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { Gate, Rollout } from '../api/types.ts';
@@ -37,17 +36,16 @@ import { readTarget } from '../tools/read/namedObjects.ts';
 import { readDetails } from '../tools/read/objectDetails.ts';
 import type { Views } from './views.ts';
 
-/** Rights change seldom, and every application needs the same. */
+/** How long answers of access reviews are kept: rights change seldom, and every application needs the same. */
 const RIGHTS_CACHED_MS = 30_000;
+const MAX_CACHED_RIGHTS = 10_000;
+/** The most objects in the preview of a freeze. */
 const MAX_PREVIEW = 200;
 
 export interface PageHandlers {
   application(id: string): Promise<ApplicationPageData | undefined>;
   gate(id: string): Promise<GatePageData | undefined>;
-  /**
-   * Any other object of ours or of Flux's: its explanation and details. undefined: it does not exist, or the reader
-   * may not read it.
-   */
+  /** The explanation and details of another object; undefined if it does not exist or the reader may not read it. */
   explanation(kind: string, ref: NamespacedName): Promise<ObjectPageData | undefined>;
   /** Whether the user has each right. */
   rightsOf(rights: readonly Right[]): Promise<Rights>;
@@ -65,7 +63,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
     const before = known.get(key);
     if (before && now() - before.at < RIGHTS_CACHED_MS) return before.answer;
     const answer = client.mayI(right).catch(() => false);
-    if (known.size > 10_000) known.clear();
+    if (known.size > MAX_CACHED_RIGHTS) known.clear();
     known.set(key, { at: now(), answer });
     return answer;
   };
@@ -89,7 +87,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
         basis ??= write.basis;
         creates = write.creates === true;
         const { warnings } = await sendWrite(client, write, dryRun);
-        // Before the user confirms, our warnings are shown with those of the API server.
+        // Before the user confirms, the concerns are shown with the Warnings of the API server.
         return dryRun
           ? {
               ok: true,
@@ -101,8 +99,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       } catch (error) {
         if (!isApiError(error)) throw error;
         const isConflict = error.code === 409;
-        // Another client has changed the object: the write is planned again from its present state. A freeze is not: it
-        // is for a new Gate.
+        // Another client has changed the object: the write is planned again. A freeze is not, because its Gate is new.
         if (isConflict && attempt < MAX_WRITE_ATTEMPTS && !creates && request.type !== 'freeze') continue;
         const message = isConflict && creates ? existsText(request.object) : error.message;
         return { ok: false, code: error.code, message, warnings: [...error.warnings] };
@@ -165,7 +162,7 @@ function readObject(client: KubeClient, { object: { kind, namespace, name } }: A
   return client.get<AnyObject>({ ...resourceOf(KINDS[kind]), namespace: namespace || undefined, name });
 }
 
-/** The action with only the fields of a Rollout that its write depends on: history and releases are long. */
+/** The action, with only the fields of the Rollout's status that its write depends on: history and releases are long. */
 function withoutUnusedStatus(action: Action): Action {
   const { found } = action;
   if (found?.kind !== KINDS.Rollout.kind) return action;
@@ -174,7 +171,7 @@ function withoutUnusedStatus(action: Action): Action {
   return { ...action, found: { ...found, status } };
 }
 
-/** The answer if there is nothing to write; in a dry run it is a warning only. */
+/** The answer if there is nothing to write. In a dry run the cause is a warning, so that the user can still change inputs. */
 function noRequestAnswer({ none, isWrong }: NoRequest, dryRun: boolean): Answer {
   return dryRun ? { ok: true, message: '', warnings: [none] } : { ok: !isWrong, message: none, warnings: [] };
 }

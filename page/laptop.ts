@@ -1,4 +1,4 @@
-/** The page on a user's machine: on loopback, for one token, with the rights of a kubeconfig. */
+/** Serves the page on a user's machine: on loopback, for one token, with the rights of a kubeconfig. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listenHttp } from '../server/http/listen.ts';
 import { SERVER_LIMITS } from '../server/http/serverLimits.ts';

@@ -1,5 +1,4 @@
 /** The watched objects of the page, indexed by the Rollout that they belong to. */
-
 import type { FluxObject } from '../api/flux.ts';
 import type { KindName } from '../api/kinds.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
@@ -10,9 +9,9 @@ import { identityOf, refKey } from '../core/kube/names.ts';
 import { boundRollouts } from '../core/managedField/managedFields.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 
-/** Kinds that take versions; only what Flux reports about them is used. */
+/** The kinds of bound objects, of which only failures are used. */
 const BOUND_KIND_NAMES = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
-/** Kinds that the explanation of an application uses. */
+/** The kinds that the explanation of an application depends on. */
 export const EXPLAINED_KINDS = [
   'Rollout',
   'Gate',
@@ -35,8 +34,8 @@ export class WatchedObjects {
     WatchedKind,
     Map<string, AnyObject>
   >;
-  /** Objects by the Rollout that they belong to; HealthChecks by namespace. */
-  readonly #belonging = new Map<string, Map<string, AnyObject>>();
+  /** The objects by kind and owner: the Rollout, or for HealthChecks the namespace. */
+  readonly #byOwner = new Map<string, Map<string, AnyObject>>();
   readonly unread = new Map<WatchedKind, Unread>();
 
   set(kind: WatchedKind, object: AnyObject): void {
@@ -44,9 +43,9 @@ export class WatchedObjects {
     const key = refKey(identityOf(object));
     this.#all[kind].set(key, object);
     for (const owner of ownersOf(kind, object)) {
-      const slot = `${kind} ${owner}`;
-      const those = this.#belonging.get(slot) ?? new Map();
-      this.#belonging.set(slot, those.set(key, object));
+      const ownerKey = `${kind} ${owner}`;
+      const owned = this.#byOwner.get(ownerKey) ?? new Map();
+      this.#byOwner.set(ownerKey, owned.set(key, object));
     }
   }
 
@@ -56,10 +55,10 @@ export class WatchedObjects {
     if (!before) return;
     this.#all[kind].delete(key);
     for (const owner of ownersOf(kind, before)) {
-      const slot = `${kind} ${owner}`;
-      const those = this.#belonging.get(slot);
-      those?.delete(key);
-      if (those?.size === 0) this.#belonging.delete(slot);
+      const ownerKey = `${kind} ${owner}`;
+      const owned = this.#byOwner.get(ownerKey);
+      owned?.delete(key);
+      if (owned?.size === 0) this.#byOwner.delete(ownerKey);
     }
   }
 
@@ -75,7 +74,7 @@ export class WatchedObjects {
     return this.#all[kind].keys();
   }
 
-  /** The objects that belong to one Rollout: explaining thousands of Rollouts stays linear. */
+  /** The related objects of one Rollout, without a search through all objects. */
   related(rollout: Rollout): RelatedObjects {
     const id = refKey(identityOf(rollout));
     const bindings = this.#of<FluxBinding>('FluxBinding', id);
@@ -91,7 +90,7 @@ export class WatchedObjects {
   }
 
   #of<T extends AnyObject>(kind: WatchedKind, owner: string): T[] {
-    return [...(this.#belonging.get(`${kind} ${owner}`)?.values() ?? [])] as T[];
+    return [...(this.#byOwner.get(`${kind} ${owner}`)?.values() ?? [])] as T[];
   }
 
   #each<T extends AnyObject>(kind: WatchedKind, keys: Iterable<string>): T[] {
@@ -103,8 +102,8 @@ export function isBoundKind(kind: WatchedKind): boolean {
   return (BOUND_KIND_NAMES as readonly WatchedKind[]).includes(kind);
 }
 
-/** Whether both versions of an object have the same explanation. Flux writes a status at each of its intervals. */
-export function areExplainedAlike(kind: WatchedKind, before: AnyObject, after: AnyObject): boolean {
+/** Whether no explanation changes with the object. Flux writes a status at each of its intervals. */
+export function isSameForExplanations(kind: WatchedKind, before: AnyObject, after: AnyObject): boolean {
   return isBoundKind(kind) && factsOf(kind, before) === factsOf(kind, after);
 }
 
@@ -112,7 +111,7 @@ function factsOf(kind: WatchedKind, object: AnyObject): string {
   return JSON.stringify([ownersOf(kind, object), fluxFailure(object as FluxObject)]);
 }
 
-/** The object with only the fields that are used: a status of Flux has an inventory of thousands. */
+/** The object with only the fields that are used: a status of Flux may have an inventory of thousands. */
 export function withoutUnusedFields(kind: WatchedKind, object: AnyObject): AnyObject {
   if (!isBoundKind(kind)) return object;
   const { spec, status } = object;
@@ -120,7 +119,7 @@ export function withoutUnusedFields(kind: WatchedKind, object: AnyObject): AnyOb
   return { ...object, spec: { suspend, chartRef }, status: { conditions: status?.conditions } };
 }
 
-/** Ids of the Rollouts that an object belongs to, or its namespace. */
+/** The owners of an object: the ids of Rollouts, or for a HealthCheck its namespace. */
 export function ownersOf(kind: WatchedKind, object: AnyObject): string[] {
   const { namespace } = identityOf(object);
   switch (kind) {

@@ -1,4 +1,4 @@
-/** Answers of the page's server to an accepted caller: the stream, objects, writes, and the page's own files. */
+/** The answers of the page's server to an accepted caller: the stream, objects, writes, and the page's files. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import { refKey } from '../core/kube/names.ts';
@@ -10,11 +10,11 @@ import { type Page, pageOf } from './page.ts';
 import { actionRequestOf, adoptRequestOf } from './posted.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
-/** For targets without a host: the host is checked in the header only. */
+/** The base for targets without a host, which is checked in the header only. */
 const BASE = 'http://page';
 const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
 
-/** The URL of a request; undefined: it is not an address of this server, and the caller has got the refusal. */
+/** The URL of a request; undefined if it is invalid, and then the request is answered. */
 export function urlOf({ url: target = '/' }: IncomingMessage, response: ServerResponse): URL | undefined {
   if (URL.canParse(target, BASE)) return new URL(target, BASE);
   answerJson(response, 400, { message: `'${target.slice(0, 100)}' is not an address of this server.` });
@@ -29,7 +29,7 @@ export async function answerApi(
   pages: readonly Page[],
 ): Promise<void> {
   response.setHeader('cache-control', 'no-store');
-  // One stream has all clusters; any other request is for one cluster.
+  // The stream is for all clusters; any other request is for one.
   const page = pathname === '/api/stream' ? pages[0] : pageOf(pages, searchParams.get('cluster'));
   if (!page) {
     const names = pages.map(({ hello }) => hello.context).join(', ');
@@ -69,15 +69,15 @@ async function post(
   if (body === undefined) return answerJson(response, 413, { message: `More than ${MAX_BODY_BYTES} bytes.` });
   const posted = parsePosted(body);
   if (!posted) return answerJson(response, 400, { message: 'The body of this request is not JSON.' });
-  const answered = await answerTo(pathname, posted, handlers, adopting);
-  if (answered) return answerJson(response, 200, answered);
+  const answer = await answerTo(pathname, posted, handlers, adopting);
+  if (answer) return answerJson(response, 200, answer);
   answerJson(response, 400, { message: "The page doesn't make such a request." });
 }
 
 /** The body of a request, not checked yet. */
 type Posted = Partial<Record<'action' | 'requested' | 'dryRun' | 'basis' | 'agreed', unknown>>;
 
-/** Answers a request; undefined: the page has no such request. */
+/** The answer to a posted request; undefined if the page has no such request. */
 async function answerTo(
   pathname: string,
   posted: Posted,
@@ -98,7 +98,7 @@ async function answerTo(
   return pathname === '/api/preview' && request.type === 'freeze' ? handlers.preview(request) : undefined;
 }
 
-/** The body as text; undefined: too long. */
+/** The body as text; undefined if it is too long. */
 async function textOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -110,7 +110,7 @@ async function textOf(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The body as JSON; undefined: it is not JSON. */
+/** The body as JSON; undefined if it is not JSON. */
 function parsePosted(body: string): Posted | undefined {
   try {
     return JSON.parse(body) ?? {};
@@ -119,7 +119,7 @@ function parsePosted(body: string): Posted | undefined {
   }
 }
 
-/** Answers with a file. All addresses of the page have the same document; the browser shows the view in the address. */
+/** Answers with a file. All addresses of the page have the same document, and its script shows the view of the address. */
 export function answerAsset(
   request: IncomingMessage,
   response: ServerResponse,
@@ -136,7 +136,7 @@ export function answerAsset(
     return;
   }
   const { type, bytes } = found;
-  // Names of assets have their hash in them.
+  // The names of assets have a hash of the content in them.
   const cache = pathname.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-store';
   response.writeHead(200, { 'content-type': type, 'content-length': bytes.length, 'cache-control': cache });
   response.end(request.method === 'HEAD' ? undefined : bytes);

@@ -1,4 +1,4 @@
-/** The rows of the Board and the Gates: rows that an object's change makes stale are computed again, in batches. */
+/** The views of the page: rows, Gates, schedules and budgets. A change of an object makes views stale, which are computed again in batches. */
 import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../api/types.ts';
 import { type BudgetView, budgetView } from '../client/board/budgetView.ts';
@@ -12,9 +12,9 @@ import type { NextDeployment } from '../core/gate/evaluateGates.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { parseTime } from '../core/kube/time.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
-import { areExplainedAlike, isBoundKind, withoutUnusedFields, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
+import { isBoundKind, isSameForExplanations, withoutUnusedFields, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
 
-/** Returns an equal object that is in memory already, or else this one. */
+/** Returns the same version of the object that is in memory already, or else this object. */
 export type ShareObject = <T extends AnyObject>(object: T) => T;
 
 type Changed<T> = { set: T[]; gone: string[] };
@@ -26,7 +26,7 @@ export interface ViewChanges {
   budgets: Changed<BudgetView>;
 }
 
-/** Views of other objects besides the rows. */
+/** The views besides the rows. */
 interface Plans {
   gates: GateView;
   schedules: ScheduleView;
@@ -47,15 +47,15 @@ const VIEW_OF: { [Plan in keyof Plans]: (object: AnyObject, now: EpochMs) => Pla
   budgets: (object) => budgetView(object as Budget),
 };
 
-/** Views of one plan, and the ids of those that are stale. */
+/** The views of one plan, and the ids of stale ones, with their kinds. */
 class PlanCache<T> {
   readonly views = new Map<string, T>();
   readonly stale = new Map<string, WatchedKind>();
 }
 
-/** Versions that are listed on the page of a Gate. */
+/** The most versions that are listed on the page of a Gate. */
 const MAX_WAITING = 50;
-/** Rows that are explained at once before other work gets its turn. */
+/** The most rows that are computed before other work gets its turn. */
 const ROWS_AT_ONCE = 200;
 
 export class Views {
@@ -66,9 +66,9 @@ export class Views {
     schedules: new PlanCache(),
     budgets: new PlanCache(),
   };
-  /** Ids of Rollouts whose rows have to be computed again. */
+  /** The ids of Rollouts whose rows are stale. */
   readonly #staleRows = new Map<string, WatchedKind>();
-  /** For each Gate or upstream Rollout, by key: the Rollouts that were explained with it. */
+  /** The Rollouts that depend on each Gate or upstream Rollout, by its kind and id. */
   readonly #readers = new Map<string, Set<string>>();
   readonly #now: () => EpochMs;
   readonly #share: ShareObject;
@@ -90,7 +90,7 @@ export class Views {
     return [...this.#plans[plan].views.values()];
   }
 
-  /** The whole explanation of an application, as of now. */
+  /** The explanation of an application, as of now. */
   application(id: string): Application | undefined {
     const rollout = this.objects.get<Rollout>('Rollout', id);
     return rollout && explainRollout(rollout, this.objects.related(rollout), this.#now());
@@ -110,8 +110,8 @@ export class Views {
   }
 
   replace(kind: WatchedKind, objects: readonly AnyObject[]): void {
-    const there = new Set(objects.map((each) => refKey(identityOf(each))));
-    const gone = [...this.objects.all(kind)].filter((each) => !there.has(refKey(identityOf(each))));
+    const existing = new Set(objects.map((each) => refKey(identityOf(each))));
+    const gone = [...this.objects.all(kind)].filter((each) => !existing.has(refKey(identityOf(each))));
     for (const each of gone) this.remove(kind, each);
     for (const each of objects) this.set(kind, each);
   }
@@ -124,10 +124,10 @@ export class Views {
       before.metadata.resourceVersion === object.metadata.resourceVersion
     )
       return;
-    const isNews = !before || !areExplainedAlike(kind, before, object);
-    if (before && isNews) this.#touch(kind, before);
+    const hasChanged = !before || !isSameForExplanations(kind, before, object);
+    if (before && hasChanged) this.#touch(kind, before);
     this.objects.set(kind, this.#share(withoutUnusedFields(kind, object)));
-    if (isNews) this.#touch(kind, object);
+    if (hasChanged) this.#touch(kind, object);
   }
 
   remove(kind: WatchedKind, object: AnyObject): void {
@@ -155,6 +155,7 @@ export class Views {
     }
   }
 
+  /** Marks the views as stale that depend on the object. */
   #touch(kind: WatchedKind, object: AnyObject): void {
     const key = refKey(identityOf(object));
     const plan = PLAN_OF[kind];
@@ -173,7 +174,7 @@ export class Views {
     }
   }
 
-  /** Computes up to a chunk of the stale views, and returns those that differ. */
+  /** Computes a batch of stale views, and returns those that differ. */
   refresh(): ViewChanges {
     const rows: ViewChanges['rows'] = { set: [], gone: [] };
     for (const [id] of take(this.#staleRows, ROWS_AT_ONCE)) {
@@ -200,11 +201,11 @@ export class Views {
 
   #row(id: string, rollout: Rollout): Row {
     const related = this.objects.related(rollout);
-    const read = [
+    const dependencies = [
       ...relatedGates(rollout, related.bindings as FluxBinding[]).map((ref) => `Gate ${refKey(ref)}`),
       ...upstreamRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
     ];
-    for (const key of read) {
+    for (const key of dependencies) {
       const readers = this.#readers.get(key) ?? new Set();
       this.#readers.set(key, readers.add(id));
     }

@@ -1,4 +1,4 @@
-/** How things look in a terminal: symbols, colors, times. One for each state, never a color alone. */
+/** Symbols, colors and times on a terminal. Each state has a symbol of its own, since there may be no colors. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApplicationState, DeploymentView, StepState } from '../../client/explain/application.ts';
 import type { ExplainedState } from '../../client/explain/explanation.ts';
@@ -22,18 +22,17 @@ export interface Style {
   when(time: string): string;
   /** `2d ago`. */
   ago(time: string): string;
-  /** `2d`: since then. */
+  /** `2d`: the time since then. */
   age(time: string): string;
   branch: { mid: string; last: string; rail: string; gap: string };
   columns: number | undefined;
 }
 
 /** A sentence with readable times, as lines that fit the terminal. */
-export function sentenceLines(seen: OutputContext, text: string): string[] {
-  return wrapText(styleOf(seen).text(ended(text)), seen.terminal.columns());
+export function sentenceLines(context: OutputContext, text: string): string[] {
+  return wrapText(styleOf(context).text(ended(text)), context.terminal.columns());
 }
 
-/** The place and time of an output. */
 interface OutputContext {
   terminal: Terminal;
   now(): EpochMs;
@@ -74,7 +73,7 @@ const PAINTS: Record<TerminalTone, (paint: Paint) => (text: string) => string> =
   quiet: (paint) => paint.dim,
 };
 
-/** Text that is not a time is shown unchanged: any client may have written it. */
+/** A time in words. Text that is not a time is shown unchanged: any client may have written it. */
 function readableTime(time: string, show: (at: number) => string): string {
   const at = parseTime(time);
   return at === undefined ? time : show(at);

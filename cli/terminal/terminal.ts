@@ -1,33 +1,32 @@
-/** The output of a command: streams, their width, colors. */
+/** The terminal of a command: its streams, width and colors, and questions to the user. */
 import type { Writable } from 'node:stream';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { createPaint, safeLine, safeText, type Paint } from './safe.ts';
 
 export interface Terminal {
-  /** A line on standard output. What others wrote in it is text, and no more: see safe.ts. */
+  /** Prints a line on standard output, made safe: see safe.ts. */
   print(text: string): void;
-  /** A line on standard error, for notes. */
+  /** Prints a line on standard error, for notes. */
   note(text: string): void;
-  /** Several lines on standard output, without colors. */
+  /** Prints lines on standard output, without colors. */
   printText(text: string): void;
-  /** Several lines on standard error, without colors. */
+  /** Prints lines on standard error, without colors. */
   noteText(text: string): void;
-  /** Called around each text that is not `write`, while the last lines of the screen are a picture. */
+  /** Sets the function that each print calls with its write: a screen takes its lines away meanwhile. */
   around(writing: ((write: () => void) => void) | undefined): void;
-  /** Writes to standard output unchanged: no user text. */
+  /** Writes to standard output without making the text safe: not for text of users. */
   write(text: string): void;
-  /** Standard output is a terminal. */
+  /** Whether standard output is a terminal. */
   isTerminal: boolean;
-  /** Both ends are: a question can be asked. */
+  /** Whether standard input is a terminal too, so that the user can answer questions. */
   isInteractive: boolean;
-  /** Columns of a terminal; undefined on a pipe: nothing is wrapped there. */
+  /** The columns of the terminal; undefined on a pipe, where nothing is wrapped. */
   columns(): number | undefined;
-  /** Rows of the terminal. */
   rows(): number;
   paint: Paint;
-  /** Symbols beyond ASCII. */
+  /** Whether the locale has symbols beyond ASCII. */
   hasSymbols: boolean;
-  /** Asks on standard error and answers what was typed; nothing at the end of the input. @throws Problem on Ctrl-C. */
+  /** Asks on standard error and returns the typed answer; empty at the end of the input. @throws Problem on Ctrl-C */
   ask(question: string): Promise<string>;
 }
 
@@ -37,7 +36,7 @@ export interface Streams {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
 }
 
-/** Below that a tree is unreadable; the terminal may wrap itself then. */
+/** Fewer columns make a tree unreadable: a narrower terminal wraps the lines itself. */
 const MIN_COLUMNS = 40;
 const MAX_COLUMNS = 160;
 
@@ -81,7 +80,7 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
   };
 }
 
-/** https://no-color.org: any text but none. */
+/** Whether colors are wanted: any text in NO_COLOR disables them (https://no-color.org). */
 function hasColors({ NO_COLOR, TERM }: Environment): boolean {
   return !NO_COLOR && TERM !== 'dumb';
 }

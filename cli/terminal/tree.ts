@@ -1,15 +1,15 @@
-/** An application as a tree, and its changes as lines for pipes and logs. */
+/** An application as a tree, and its changes as lines. */
 import { type Application, type DeploymentView, isOfDeployedVersion, type Step } from '../../client/explain/application.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import type { ClusterApplications } from './applicationTable.ts';
 import { padEnd, widthOf, wrapText } from './columns.ts';
 import { OUTCOME_TONES, STEP_TONES, type Style, type TerminalTone } from './style.ts';
 
-/** `isQualified`: with its namespace, where there is more than one. What could not be read is not in it: see `unreadLines`. */
+/** The tree of an application, without unread kinds: see `unreadLines`. `isQualified`: whether the name has the namespace. */
 export function applicationTree(app: Application, style: Style, isQualified: boolean): string[] {
   const name = isQualified ? `${app.namespace}/${app.name}` : app.name;
   const titles = app.steps.map(({ title }) => widthOf(title));
-  // Long names must not push every detail to the right.
+  // A long title must not push all details to the right.
   const width = Math.min(Math.max(0, ...titles), 48);
   return [
     ...headLines(name, app, style),
@@ -21,7 +21,7 @@ export function applicationTree(app: Application, style: Style, isQualified: boo
   ];
 }
 
-/** Kinds that could not be read, each once, below the trees that lack them. */
+/** The lines about kinds that could not be read, each kind once. */
 export function unreadLines(texts: readonly string[], style: Style): string[] {
   return [...new Set(texts)].flatMap((text) =>
     wrapText(`not shown: ${text}`, style.columns && style.columns - 2).map(
@@ -30,7 +30,7 @@ export function unreadLines(texts: readonly string[], style: Style): string[] {
   );
 }
 
-/** Several trees, and below them what could not be read. Of thousands only those that fit into `rows` are drawn. */
+/** The trees of applications, and below them the kinds that could not be read. `rows`: draws only the trees that fit. */
 export function applicationTrees(
   apps: readonly Application[],
   style: Style,
@@ -54,7 +54,7 @@ export function applicationTrees(
   ];
 }
 
-/** The trees of one of several clusters, or why they are unknown. */
+/** The trees of one of several clusters, or its problem. */
 export function clusterTree({ cluster, value, problem }: ClusterApplications, style: Style, rows?: number): string[] {
   const head = style.strong(`Cluster ${cluster}`);
   if (problem) return [head, ...wrapText(`${style.symbol('bad')} ${style.text(problem)}`, style.columns)];
@@ -126,7 +126,7 @@ function nextLines({ next }: Application, style: Style): string[] {
   return wrapText(`Next: ${style.text(next.text)}${at && `,${at}`}`, style.columns);
 }
 
-/** Empty where nothing that is shown has changed. The first look is the headline. */
+/** The changes of an application: its headline and its steps. `before`: undefined at first, which prints what blocks it. */
 export function changeLines(before: Application | undefined, after: Application): string[] {
   const name = `${after.namespace}/${after.name}`;
   if (before && sameJson(before.steps, after.steps) && before.headline === after.headline) return [];

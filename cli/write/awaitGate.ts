@@ -1,5 +1,4 @@
-/** `--wait` of `open` and `close`: which objects are held or released by now. */
-
+/** `--wait` of `open` and `close`: waits until the objects are held or released. */
 import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
@@ -20,10 +19,10 @@ import type { Made } from './make.ts';
 import { isWaitedFor, pollUntil } from './wait.ts';
 
 export const GATE_WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
-  [EXIT.timeout, 'with --wait: timed out; the line says what is not done yet'],
+  [EXIT.timeout, 'with --wait: timed out; the line has the objects that are not done yet'],
 ];
 
-/** The most objects that are followed; a Gate lists no more either. */
+/** The most objects that are checked; a Gate lists no more either. */
 const MAX_FOLLOWED = 100;
 
 /** Waits until the Gate has taken effect, and returns the exit code. `isPlanned`: it takes effect later. */
@@ -44,16 +43,18 @@ export async function awaitGate(
   return pollUntil(context, invocation, async (isLate) => {
     const gate = await readNamed(client, 'Gate', made.request.object);
     if (!gate) throw new Problem(`Gate ${refKey(made.request.object)} has been deleted.`);
-    const seen = await observe(client, gate, settled, context);
-    const isSettled = seen.isCounted && seen.moving.length === 0;
+    const observed = await observe(client, gate, settled, context);
+    const isSettled = observed.isCounted && observed.moving.length === 0;
     if (!isSettled && !isLate) return undefined;
-    const rest = seen.isCounted ? `not done yet: ${heldText(seen.moving)}` : 'what requires it is not counted yet';
-    terminal.print(`${lineOf(gate, seen, context)}${isSettled ? '' : `; timed out; ${rest}`}`);
+    const rest = observed.isCounted
+      ? `not done yet: ${heldText(observed.moving)}`
+      : 'its objects have not been counted yet';
+    terminal.print(`${lineOf(gate, observed, context)}${isSettled ? '' : `; timed out; ${rest}`}`);
     return isSettled ? EXIT.ok : EXIT.timeout;
   });
 }
 
-/** Objects that need not be read again, by name. `unseen`: deleted, or the user may not read it. */
+/** The objects that need not be read again, by name. `unseen`: deleted, or the user may not read it. */
 type Settled = Map<string, Exclude<Effect, 'moving'> | 'unseen'>;
 
 interface Observed {
@@ -63,11 +64,11 @@ interface Observed {
   held: Requirer[];
   free: Requirer[];
   moving: Requirer[];
-  /** Objects that are not followed, or not readable. */
+  /** The number of objects that are not checked, or not readable. */
   unseen: number;
 }
 
-/** Fills `settled`. */
+/** The state of the objects that require the Gate. Adds those that have changed to `settled`, and prints them. */
 async function observe(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<Observed> {
   const { opened } = evaluateGate(gate, context.now());
   const { held: count, heldObjects = [], observedGeneration = 0 } = gate.status ?? {};
@@ -111,7 +112,7 @@ async function effectNow(
   return object ? effectOn(object, refKey(identityOf(gate)), opened) : 'unseen';
 }
 
-/** `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)` */
+/** The last line: `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)`. */
 function lineOf(gate: Gate, { opened, held, free, unseen }: Observed, context: Context): string {
   const parts = opened
     ? [
@@ -129,7 +130,7 @@ function textOf(requirers: readonly Requirer[]): string {
   return requirers.length === 0 ? 'nothing' : heldText(requirers);
 }
 
-/** Whether the object is `held`, `free`, or `moving`, which is neither yet. Held by another Gate, or suspended manually, is held too. */
+/** The effect of a Gate on an object. `held`: by this Gate or another one, or suspended manually. `moving`: neither held nor free yet. */
 export type Effect = 'held' | 'free' | 'moving';
 
 /** The effect of a Gate on an object. `gate`: `namespace/name`. `opened`: the Gate's state. */
@@ -150,7 +151,7 @@ function effectOnRollout({ status }: Rollout, gate: string, opened: boolean): Ef
 function effectOnFlux({ metadata, spec }: FluxObject, gate: string, opened: boolean): Effect {
   const state = parseState(metadata.annotations?.[GATE_STATE]);
   const isSuspended = spec?.suspend === true;
-  // A bypass names the closing that it is for as well.
+  // After a bypass the state has each Gate with the bypassed closing: `ns/a@<closing>`.
   const gates = state && 'gates' in state ? state.gates.map((each) => each.replace(/@.*/, '')) : [];
   const isNamed = gates.includes(gate);
   if (!opened) {

@@ -1,5 +1,4 @@
-/** `--wait` and `status --until`: wait until a request has taken effect. Each function returns the exit code. */
-
+/** `--wait` and `status --until`: wait until a request has taken effect. The functions return the exit code. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
@@ -28,7 +27,7 @@ export function isWaitedFor({ options }: Given, made: Made | undefined): made is
   return Boolean(options.wait) && made !== undefined && !made.isDryRun;
 }
 
-/** Polls every second until `poll` returns the exit code. `isLate`: it is the last time. */
+/** Calls `poll` every second until it returns the exit code. `isLate`: this call is the last one. */
 export async function pollUntil(
   context: Context,
   { options }: Given,
@@ -48,7 +47,7 @@ export async function pollUntil(
   }
 }
 
-/** Waits for an object whose own status reports its progress. */
+/** Waits until an object's own status reports the end of a request. */
 export async function awaitObject<T extends AnyObject>(
   context: Context,
   invocation: Given,
@@ -76,7 +75,7 @@ export async function awaitObject<T extends AnyObject>(
   });
 }
 
-/** Waits for the effect of a request on a Rollout. `before`: the Rollout as it was when the request was computed. */
+/** Waits until the requested version has baked. `before`: the Rollout from which the request was planned. */
 export async function awaitRollout(
   context: Context,
   invocation: Given,
@@ -96,14 +95,14 @@ export async function awaitRollout(
   });
 }
 
-/** A version that is the newest already is not deployed again. */
+/** The state of the history before a request. The newest deployment counts as later if the requested version is deployed already. */
 function historyBefore({ status }: Rollout, version: string | undefined): SinceRequest {
   const [head] = status?.history ?? [];
-  const isThere = head !== undefined && head.version.tag === version && head.bakeStatus !== 'Failed';
-  return { id: (head?.id ?? 0) - (isThere ? 1 : 0), retriedAt: head?.lastRetryTimestamp };
+  const isDeployed = head !== undefined && head.version.tag === version && head.bakeStatus !== 'Failed';
+  return { id: (head?.id ?? 0) - (isDeployed ? 1 : 0), retriedAt: head?.lastRetryTimestamp };
 }
 
-/** Waits until the Rollout of a RolloutGate follows a change of it. `version`: one that was rejected. */
+/** Waits until the Rollout's status shows a change of its RolloutGate. `version`: the rejected one, if it was a rejection. */
 export async function awaitRolloutGate(
   context: Context,
   invocation: Given,
@@ -120,24 +119,24 @@ export async function awaitRolloutGate(
   }
   const gate = metadata.name ?? '';
   const passing = spec?.passing ?? true;
+  const what = version === undefined ? `RolloutGate ${gate} ${passing ? 'open' : 'closed'}` : `${version} rejected`;
   return awaitProgress(context, invocation, ref, {
-    what: version === undefined ? `RolloutGate ${gate} ${passing ? 'open' : 'closed'}` : `${version} rejected`,
-    progress: (_, rollout) => listProgress(rollout, { gate, passing, version }),
+    what,
+    progress: (_, rollout) =>
+      version === undefined ? passingProgress(rollout, gate, passing) : rejectionProgress(rollout, version),
   });
 }
 
-function listProgress(
-  { status }: Rollout,
-  { gate, passing, version }: { gate: string; passing: boolean; version: string | undefined },
-): GoalProgress {
-  const { gates = [], availableReleases = [], rejectedReleases = [] } = status ?? {};
-  const entry = gates.find(({ name, kind }) => name === gate && kind === undefined);
-  const hasTakenEffect =
-    version === undefined
-      ? entry !== undefined && (entry.passing ?? true) === passing
-      : // A version that was never there is rejected once it is.
-        rejectedReleases.some(({ tag }) => tag === version) || !availableReleases.some(({ tag }) => tag === version);
-  return hasTakenEffect ? 'reached' : 'under way';
+function passingProgress({ status }: Rollout, gate: string, passing: boolean): GoalProgress {
+  const entry = status?.gates?.find(({ name, kind }) => name === gate && kind === undefined);
+  return entry !== undefined && (entry.passing ?? true) === passing ? 'reached' : 'under way';
+}
+
+/** The progress of a rejection. A version that the Rollout has not discovered will be rejected when it is. */
+function rejectionProgress({ status }: Rollout, version: string): GoalProgress {
+  const { availableReleases = [], rejectedReleases = [] } = status ?? {};
+  const isRejected = rejectedReleases.some(({ tag }) => tag === version);
+  return isRejected || !availableReleases.some(({ tag }) => tag === version) ? 'reached' : 'under way';
 }
 
 async function awaitProgress(
@@ -157,17 +156,18 @@ async function awaitProgress(
 
 export const WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
   [EXIT.failed, 'the deployment has failed'],
-  [EXIT.timeout, 'timed out: the line says what it is waiting for'],
+  [EXIT.timeout, 'timed out: the line has the cause of the wait'],
 ];
 
 interface Wanted {
-  /** `1.2.0 baked`. */
+  /** The goal in words: `1.2.0 baked`. */
   what: string;
   progress(app: Application, rollout: Rollout): GoalProgress;
-  /** 0: no limit. */
+  /** The timeout; 0: none. */
   timeoutMs: number;
 }
 
+/** Waits for the goal, printing changes of the Rollout. */
 export async function waitFor(
   context: Context,
   { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
@@ -187,10 +187,10 @@ export async function waitFor(
       const style = styleOf(context);
       for (const line of changeLines(last, app)) terminal.note(style.text(line));
       last = app;
-      const seen = progress(app, rollout);
-      if (seen === 'under way') continue;
+      const now = progress(app, rollout);
+      if (now === 'under way') continue;
       terminal.print(lineOf(app, style));
-      return seen === 'reached' ? EXIT.ok : EXIT.failed;
+      return now === 'reached' ? EXIT.ok : EXIT.failed;
     }
     if (signal.aborted) return EXIT.interrupted;
     terminal.print(last ? `${what}: timed out; ${lineOf(last, styleOf(context))}` : `${what}: timed out`);
@@ -201,7 +201,7 @@ export async function waitFor(
   }
 }
 
-/** `shop/my-app: 1.1.0 waits, 1.0.0 runs: Gate shop/freeze is closed by sre: INC-7` */
+/** The application in one line: `shop/my-app: 1.1.0 waits, 1.0.0 runs: Gate shop/freeze is closed by sre: INC-7`. */
 export function lineOf({ namespace, name, headline, state, causes }: Application, style: Style): string {
   const why = state === 'done' ? undefined : causes[0]?.text;
   return style.text(`${namespace}/${name}: ${headline}${why ? `: ${why}` : ''}`);

@@ -1,8 +1,9 @@
 /**
- * The page in a cluster, request by request: who the reader is, whether the request comes from the page, and the answer
- * with the reader's rights.
+ * The request listener of the page in a cluster: identifies the reader, checks that the request comes from the page, and
+ * answers with the reader's rights.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Logger } from '../../server/log.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
 import type { Assets } from '../assets.ts';
@@ -17,14 +18,14 @@ import { CALLBACK, type Pending, type SignIn, SignInError } from './signIn.ts';
 
 export interface Reader {
   identity: Identity;
-  /** End of the session, in milliseconds since 1970. */
-  until: number;
+  /** The end of the session. */
+  until: EpochMs;
 }
 
 /** How readers sign in. */
 export type SignInMethod =
   | { by: 'issuer'; signIn: SignIn; jar: CookieJar }
-  /** `readerOf`: by the proxy's headers, for requests with the proxy's certificate only. */
+  /** `readerOf`: the reader in the proxy's headers, only for requests with the proxy's certificate. */
   | { by: 'proxy'; readerOf(request: IncomingMessage): Reader | PageRefusal };
 
 interface AppOptions {
@@ -38,13 +39,12 @@ interface AppOptions {
 }
 
 const LIMITS = {
-  /** Requests of one reader. */
-  person: { perSecond: 20, burst: 100 },
-  all: { perSecond: 300, burst: 1000 },
+  reader: { perSecond: 20, burst: 100 },
+  allReaders: { perSecond: 300, burst: 1000 },
   /** Starts and ends of sign-ins, of all readers together. */
   signIns: { perSecond: 10, burst: 60 },
-  streamsOfPerson: 20,
-  requestsOfPersonAtOnce: 20,
+  streamsOfReader: 20,
+  requestsOfReaderAtOnce: 20,
 } as const;
 
 export const SIGN_OUT = '/sign-out';
@@ -58,8 +58,8 @@ export function createPageApp(options: AppOptions): RequestListener {
   };
   const hosts = [new URL(origin).host];
   const limits: Limits = {
-    person: createRateLimit({ ...LIMITS.person, now }),
-    all: createRateLimit({ ...LIMITS.all, now }),
+    reader: createRateLimit({ ...LIMITS.reader, now }),
+    allReaders: createRateLimit({ ...LIMITS.allReaders, now }),
     signIns: createRateLimit({ ...LIMITS.signIns, now }),
     atOnce: new Map(),
   };
@@ -73,22 +73,22 @@ export function createPageApp(options: AppOptions): RequestListener {
       log.error({ error }, 'a request of the page failed');
       if (response.headersSent) response.destroy();
       else if (isApiError(error)) answerJson(response, 502, { message: error.message });
-      else answerJson(response, 500, { message: 'The page’s server has failed at this. Its log has the cause.' });
+      else answerJson(response, 500, { message: 'The page’s server failed at this request. Its log has the cause.' });
     });
   };
 }
 
 interface Limits {
-  person(key: string): boolean;
-  all(key: string): boolean;
+  reader(key: string): boolean;
+  allReaders(key: string): boolean;
   signIns(key: string): boolean;
   /** Requests that are being answered, by user. */
   atOnce: Map<string, number>;
 }
 
-type Answering = AppOptions & { limits: Limits };
+type AnswerOptions = AppOptions & { limits: Limits };
 
-async function answer(request: IncomingMessage, response: ServerResponse, options: Answering): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, options: AnswerOptions): Promise<void> {
   const { method, assets } = options;
   // Behind a proxy, only requests from the proxy are answered.
   const known = method.by === 'proxy' ? method.readerOf(request) : undefined;
@@ -98,10 +98,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   const { pathname } = target;
   if (pathname.startsWith('/api/')) return answerApiRequest(request, response, target, options, known);
   if (method.by === 'issuer') {
-    const way = `${request.method} ${pathname}`;
-    if (way === 'GET /sign-in') return beginSignIn(response, target, { ...options, method });
-    if (way === `GET ${CALLBACK}`) return finishSignIn(request, response, target, { ...options, method });
-    if (way === `POST ${SIGN_OUT}`) return signOut(request, response, { ...options, method });
+    const route = `${request.method} ${pathname}`;
+    if (route === 'GET /sign-in') return beginSignIn(response, target, { ...options, method });
+    if (route === `GET ${CALLBACK}`) return finishSignIn(request, response, target, { ...options, method });
+    if (route === `POST ${SIGN_OUT}`) return signOut(request, response, { ...options, method });
   }
   answerAsset(request, response, pathname, assets);
 }
@@ -110,7 +110,7 @@ async function answerApiRequest(
   request: IncomingMessage,
   response: ServerResponse,
   target: URL,
-  { origin, method, readerPages, limits, log, now }: Answering,
+  { origin, method, readerPages, limits, log, now }: AnswerOptions,
   known: Reader | undefined,
 ): Promise<void> {
   const refusal = refuseStranger(request, origin);
@@ -123,12 +123,12 @@ async function answerApiRequest(
   const { identity, until } = reader;
   const { user } = identity;
   const atOnce = limits.atOnce.get(user) ?? 0;
-  const isTooMany = atOnce >= LIMITS.requestsOfPersonAtOnce || !limits.person(user) || !limits.all('');
-  if (isTooMany) return answerJson(response, 429, { message: TOO_MANY });
+  if (atOnce >= LIMITS.requestsOfReaderAtOnce || !limits.reader(user) || !limits.allReaders(''))
+    return answerJson(response, 429, { message: TOO_MANY });
   const pages = readerPages.pagesOf(identity);
   if (!pages) return answerJson(response, 503, { message: 'Too many users have this page open. Try again later.' });
   if (target.pathname === '/api/stream') {
-    if (pages[0]!.feed.hub.size >= LIMITS.streamsOfPerson)
+    if (pages[0]!.feed.hub.size >= LIMITS.streamsOfReader)
       return answerJson(response, 429, { message: 'You have too many of these pages open: close some.' });
     const end = setTimeout(() => response.end(), until - now());
     response.once('close', () => clearTimeout(end));
@@ -141,7 +141,7 @@ async function answerApiRequest(
     if (left > 0) limits.atOnce.set(user, left);
     else limits.atOnce.delete(user);
   }
-  if (request.method === 'POST') log.info({ user, path: target.pathname, status: response.statusCode }, 'asked');
+  if (request.method === 'POST') log.info({ user, path: target.pathname, status: response.statusCode }, 'answered a request');
 }
 
 async function readerOf({ headers }: IncomingMessage, jar: CookieJar): Promise<Reader | undefined> {
@@ -151,11 +151,11 @@ async function readerOf({ headers }: IncomingMessage, jar: CookieJar): Promise<R
   return { identity: { user, groups }, until: sealed.expires * 1000 };
 }
 
-// Signing in and out at an issuer.
+// Sign-in and sign-out at an issuer.
 
-type AtIssuer = Answering & { method: Extract<SignInMethod, { by: 'issuer' }> };
+type IssuerOptions = AnswerOptions & { method: Extract<SignInMethod, { by: 'issuer' }> };
 
-async function beginSignIn(response: ServerResponse, target: URL, options: AtIssuer): Promise<void> {
+async function beginSignIn(response: ServerResponse, target: URL, options: IssuerOptions): Promise<void> {
   const { method, origin, limits } = options;
   if (!limits.signIns('')) return answerProblem(response, 429, TOO_MANY, options);
   try {
@@ -173,7 +173,7 @@ async function finishSignIn(
   request: IncomingMessage,
   response: ServerResponse,
   target: URL,
-  options: AtIssuer,
+  options: IssuerOptions,
 ): Promise<void> {
   const { method, origin, limits, log } = options;
   if (!limits.signIns('')) return answerProblem(response, 429, TOO_MANY, options);
@@ -181,7 +181,7 @@ async function finishSignIn(
   response.setHeader('set-cookie', cookies);
   const begun = await method.jar.open('signIn', request.headers.cookie);
   if (!begun)
-    return answerProblem(response, 400, 'This sign-in was not begun in this browser, or has taken too long.', options);
+    return answerProblem(response, 400, 'This sign-in was not started in this browser, or has taken too long.', options);
   const { path, ...pending } = begun.content as unknown as Pending & { path: string };
   try {
     const found = await method.signIn.finish(target.search, pending);
@@ -194,15 +194,14 @@ async function finishSignIn(
     if (!session) return answerProblem(response, 403, 'The names of your groups are too long for a session.', options);
     response.setHeader('set-cookie', [...cookies, session]);
     log.info({ user, groups: groups.length }, 'signed in');
-    // Not a redirect: the browser would still count it as a navigation from the issuer's site, and would
-    // not send the cookie.
+    // Not a redirect: the browser would treat it as a navigation from the issuer's site, and would not send the cookie.
     answerHtml(response, 200, messagePage({ title: 'Signed in', text: '', to: localPath(path, origin) }, options.assets));
   } catch (error) {
     failSignIn(response, error, options);
   }
 }
 
-async function signOut(request: IncomingMessage, response: ServerResponse, options: AtIssuer): Promise<void> {
+async function signOut(request: IncomingMessage, response: ServerResponse, options: IssuerOptions): Promise<void> {
   const { method, origin, readerPages, log } = options;
   const refusal = refuseStranger(request, origin);
   if (refusal) return refuse(response, refusal);
@@ -215,13 +214,13 @@ async function signOut(request: IncomingMessage, response: ServerResponse, optio
   answerJson(response, 200, { message: 'You are signed out.' });
 }
 
-function failSignIn(response: ServerResponse, error: unknown, options: AtIssuer): void {
+function failSignIn(response: ServerResponse, error: unknown, options: IssuerOptions): void {
   if (!(error instanceof SignInError)) throw error;
   options.log.warn({ reason: error.detail }, 'a sign-in failed');
   answerProblem(response, 502, error.message, options);
 }
 
-function answerProblem(response: ServerResponse, status: number, message: string, { assets }: AtIssuer): void {
+function answerProblem(response: ServerResponse, status: number, message: string, { assets }: IssuerOptions): void {
   answerHtml(response, status, messagePage({ title: 'You are not signed in', text: message }, assets));
 }
 

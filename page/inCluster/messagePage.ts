@@ -1,10 +1,10 @@
-/** A page with one message, for a browser that has no session: no script, and the style of the page. */
+/** A page with one message, for browsers without a session: without a script, and in the page's style. */
 import type { Assets } from '../assets.ts';
 
 interface Message {
   title: string;
   text: string;
-  /** Address that the browser opens next. Absent: the page offers to sign in. */
+  /** The address that the browser opens next; absent: the page offers to sign in. */
   to?: string;
 }
 

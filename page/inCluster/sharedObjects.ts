@@ -1,10 +1,10 @@
-/** One copy in memory of each object that several readers of a cluster may read. */
+/** One copy in memory of each object that several readers of a cluster read. */
 import type { AnyObject } from '../../api/kubernetes.ts';
 import type { ShareObject } from '../views.ts';
 
 /**
- * The shared objects of one cluster: another cluster may have the same uid and version for other objects. Sharing
- * grants nothing: a reader gets only a version that the API server has just sent to this reader.
+ * The shared objects of one cluster; another cluster may have the same uid and version for another object. Sharing gives
+ * a reader no rights: the reader gets only a version that the API server has just sent to this reader.
  */
 export function createSharedObjects(): ShareObject {
   const known = new Map<string, WeakRef<AnyObject>>();

@@ -1,7 +1,4 @@
-/**
- * Sign-in at an OIDC issuer: code flow with PKCE, state and nonce. Only the ID token of the issuer's answer is used,
- * and it is not stored.
- */
+/** Sign-in at an OIDC issuer: code flow with PKCE, state and nonce. Only the ID token is used, and it is not stored. */
 import { readFileSync } from 'node:fs';
 import * as oidc from 'openid-client';
 import { type IssuerConfig, isLoopback } from './config.ts';
@@ -10,7 +7,7 @@ import { type IdentityResult, identityOfClaims } from './identity.ts';
 export const CALLBACK = '/signed-in';
 const ANSWER_TIMEOUT_SECONDS = 10;
 
-/** The values to compare the callback with; the browser keeps them in a cookie that only this server can read. */
+/** The values that the callback must match; the browser keeps them in a cookie that only this server can read. */
 export interface Pending {
   state: string;
   nonce: string;
@@ -18,9 +15,9 @@ export interface Pending {
 }
 
 export interface SignIn {
-  /** Starts a sign-in. `to`: where the browser goes. @throws SignInError */
+  /** Starts a sign-in. `to`: the address for the browser. @throws SignInError */
   begin(): Promise<{ to: URL; pending: Pending }>;
-  /** Ends a sign-in. `query`: that of the address to which the issuer has sent the browser back. @throws SignInError */
+  /** Ends a sign-in. `query`: that of the callback. @throws SignInError */
   finish(query: string, pending: Pending): Promise<IdentityResult>;
 }
 
@@ -85,7 +82,7 @@ function discover({ issuer, clientId, clientSecretFile }: IssuerConfig): Promise
   });
 }
 
-/** The error's codes for the log: its texts may quote a token. */
+/** The name and codes of an error, for the log: its texts may quote a token. */
 function detailOf(cause: unknown): string {
   const { name = 'Error', code, error } = (cause ?? {}) as { name?: string; code?: unknown; error?: unknown };
   const codes = [code, error].filter((each) => typeof each === 'string' && /^[\w.-]{1,60}$/.test(each));

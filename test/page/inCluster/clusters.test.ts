@@ -118,5 +118,5 @@ it.each([
 
 it('keep the page from starting if their folder is missing', async () => {
   const opening = pageWorld({ UI_OIDC_ISSUER: issuer.url, UI_CLUSTERS: '/missing' });
-  await expect(opening).rejects.toThrow('UI_CLUSTERS=/missing is not there: mount a folder, or unset it');
+  await expect(opening).rejects.toThrow('UI_CLUSTERS=/missing does not exist: mount a folder, or unset it');
 });
